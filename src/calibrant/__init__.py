@@ -1,0 +1,61 @@
+"""Calibrated probabilities from the scores of any classifier, with honest uncertainty.
+
+Names load when they are first used, so importing the package stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.beta import BetaCalibration
+    from calibrant.calibrators.histogram import HistogramBinning
+    from calibrant.calibrators.identity import Identity
+    from calibrant.calibrators.isotonic import IsotonicCalibration
+    from calibrant.calibrators.platt import PlattScaling
+    from calibrant.calibrators.temperature import TemperatureScaling
+    from calibrant.classifier import CalibratedClassifier
+    from calibrant.maps import CalibrationMap, load
+    from calibrant.tally import Tally
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BetaCalibration",
+    "CalibratedClassifier",
+    "CalibrationMap",
+    "HistogramBinning",
+    "Identity",
+    "IsotonicCalibration",
+    "PlattScaling",
+    "Tally",
+    "TemperatureScaling",
+    "load",
+]
+
+_HOME = {
+    "CalibratedClassifier": "classifier",
+    "CalibrationMap": "maps",
+    "Tally": "tally",
+    "load": "maps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'calibrant' has no attribute {name!r}")
+    module = _HOME.get(name) or _calibrator_module(name)
+    value = getattr(import_module(f"calibrant.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def _calibrator_module(name: str) -> str:
+    from calibrant.calibrators.registry import METHODS
+
+    return next(f"calibrators.{module}" for module, cls in METHODS.values() if cls == name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""Bare arrays in, arrays out: the mathematics, without checks and without classes."""

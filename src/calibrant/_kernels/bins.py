@@ -1,0 +1,41 @@
+"""The one bin rule: bins are closed on the right, and the lowest score belongs to the first bin.
+
+Bin i holds the scores with edges[i-1] < score <= edges[i], where `edges` are the inner edges only, so that
+every real score has a bin. It is the rule of scikit-learn's `calibration_curve`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+
+
+def bin_of(scores: Floats, edges: Floats) -> Ints:
+    """The bin of each score, for sorted inner `edges`. O(n log m)."""
+    return np.searchsorted(edges, scores, side="left")
+
+
+def equal_width_edges(n_bins: int) -> Floats:
+    """The inner edges of `n_bins` bins of equal width on [0, 1]."""
+    return np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
+
+
+def equal_mass_groups(totals: Floats, n_groups: int) -> Ints:
+    """The group of each cell when neighbours join into at most `n_groups` groups of nearly equal mass.
+
+    A cell belongs to the group in which the middle of its mass lies, so no cell is ever split. Numbers are
+    consecutive from 0; groups that would be empty do not exist. O(m).
+    """
+    ends = np.cumsum(totals)
+    middle = (ends - 0.5 * totals) / ends[-1]
+    raw = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
+    first = np.empty(len(raw), dtype=bool)
+    first[0] = True
+    np.not_equal(raw[1:], raw[:-1], out=first[1:])
+    return np.cumsum(first) - 1
+
+
+def group_starts(groups: Ints) -> Ints:
+    """Where each run of equal numbers begins, for a non-decreasing `groups`."""
+    return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))

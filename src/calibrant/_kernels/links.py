@@ -1,0 +1,38 @@
+"""The logit link and the one clipping policy of the library.
+
+Every place that takes the logarithm of a probability goes through this file. Probabilities are moved to
+[EPS, 1 - EPS] first, where EPS is the spacing of doubles at 1, the smallest value for which both ends differ
+from 0 and 1. So logits lie within ±36.04 and a log-loss never exceeds 36.04 per row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from calibrant._typing import Floats
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def clip(probabilities: Floats) -> Floats:
+    """Move probabilities away from 0 and 1, so that their logarithms exist."""
+    return np.clip(probabilities, EPS, 1.0 - EPS)
+
+
+def logit(probabilities: Floats) -> Floats:
+    """ln(p / (1 - p)) of the clipped probabilities."""
+    out: Floats = special.logit(clip(probabilities))
+    return out
+
+
+def expit(logits: Floats) -> Floats:
+    """1 / (1 + exp(-z)), without overflow."""
+    out: Floats = special.expit(logits)
+    return out
+
+
+def log_odds_features(probabilities: Floats) -> tuple[Floats, Floats]:
+    """Return ln p and -ln(1 - p) of the clipped probabilities, the two slopes of beta calibration."""
+    clipped = clip(probabilities)
+    return np.log(clipped), -np.log1p(-clipped)

@@ -1,0 +1,209 @@
+"""All checking of user data: scores, labels, weights. Nothing else in the library checks them again.
+
+Each message says what must hold, what was got (value and first index), and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant.errors import InvalidInputError
+
+ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
+
+
+def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
+    """Any list, numpy, pandas, polars or pyarrow column or table as a numpy array."""
+    if sparse.issparse(values):
+        raise InvalidInputError(f"`{name}` must be a dense array; got a sparse matrix. Convert it with `.toarray()`.")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidInputError(
+            f"`{name}` must have no masked values. Drop those rows with `.compressed()` on every column."
+        )
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"`{name}` must be a rectangular array of numbers; it could not be read as one ({error})."
+        ) from error
+
+
+def as_floats(values: Any, name: str) -> Floats:
+    """A float64 array of any shape, from any numeric type."""
+    array = as_array(values, name)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(f"Complex data not supported: `{name}` must be real.")
+    if array.dtype.kind in "USmM":
+        raise InvalidInputError(f"`{name}` must be numbers; got {array.dtype}. Convert the column to float first.")
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`{name}` must be numbers; got something that is not ({error}).") from error
+
+
+def check_finite(values: Floats, name: str) -> None:
+    """Refuse NaN and infinity, with the first index."""
+    # The sum of finite numbers can overflow, but a NaN or infinity never sums to a finite number.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        value = "NaN" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
+        raise InvalidInputError(
+            f"`{name}` must be finite; got {value} at index {bad[0]} "
+            f"({len(bad)} such value(s), NaN or inf). Drop or repair these rows first."
+        )
+
+
+def check_unit_interval(values: Floats, name: str, caller: str | None = None) -> None:
+    """Refuse anything outside [0, 1]."""
+    if len(values) and (values.min() < 0.0 or values.max() > 1.0):
+        bad = np.flatnonzero((values < 0.0) | (values > 1.0))[0]
+        owner = f"{caller} needs probabilities: " if caller else ""
+        raise InvalidInputError(
+            f"{owner}`{name}` must lie in [0, 1]; got {values[bad]!r} at index {bad}. Pass probabilities, "
+            "or use a method for decision scores, such as IsotonicCalibration or PlattScaling(space='decision')."
+        )
+
+
+def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
+    """Finite scores as (n,) float64, from (n,), (n, 1), or (n, 2) class probabilities."""
+    array = as_floats(scores, name)
+    if array.ndim == 2 and array.shape[1] == 2:
+        return _positive_column(array, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"`{name}` must have shape (n,), (n, 1) or (n, 2); got shape {array.shape}. "
+            "Pass one score per row; reshape your data or select a column."
+        )
+    check_finite(array, name)
+    return np.ascontiguousarray(array)
+
+
+def _positive_column(array: Floats, name: str) -> Floats:
+    check_finite(array.ravel(), name)
+    off = np.abs(array.sum(axis=1) - 1.0)
+    if len(off) and off.max() > ROW_SUM_TOLERANCE:
+        bad = int(np.argmax(off > ROW_SUM_TOLERANCE))
+        raise InvalidInputError(
+            f"`{name}` with two columns must be class probabilities whose rows sum to 1; "
+            f"row {bad} sums to {array[bad].sum():.6g}. Pass the positive class's column alone."
+        )
+    return np.ascontiguousarray(array[:, 1])
+
+
+def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple[Bools, tuple[Any, Any]]:
+    """Which rows are positive, and the (negative, positive) labels.
+
+    Without `pos_label` the labels must say by themselves which class is positive: bool, {0, 1} or {-1, 1}.
+    """
+    labels = as_array(y, name)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InvalidInputError(f"`{name}` must have shape (n,) with one label per row; got shape {labels.shape}.")
+    if labels.dtype.kind == "f":
+        check_finite(labels, name)
+    elif labels.dtype.kind not in "biuUS":
+        labels = _plain_labels(labels, name)
+    if len(labels) == 0:
+        return labels.astype(bool), (0, 1)
+    low, high = _two_classes(labels, name)
+    return _positive_rows(labels, low, high, pos_label, name)
+
+
+def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Object columns hold strings, booleans or numbers; a missing value among them is an error."""
+    # Only NaN and its kin differ from themselves.
+    missing = np.array([x is None or x != x for x in labels.tolist()], dtype=bool)  # noqa: PLR0124
+    if missing.any():
+        raise InvalidInputError(
+            f"`{name}` must have no missing labels; got {labels[missing.argmax()]!r} at index "
+            f"{missing.argmax()} (None or NaN). Drop these rows first."
+        )
+    plain = np.array(labels.tolist())
+    if plain.dtype.kind not in "biufUS":
+        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {plain.dtype}.")
+    if plain.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
+        raise InvalidInputError(f"`{name}` must hold labels of one type; got strings and numbers mixed.")
+    return plain
+
+
+def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
+    if labels.dtype.kind in "US":
+        distinct = np.unique(labels)
+        if len(distinct) > 2:
+            raise _too_many_classes(name, distinct)
+        return distinct[0], distinct[-1]
+    low, high = labels.min(), labels.max()
+    if not ((labels == low) | (labels == high)).all():
+        raise _too_many_classes(name, np.unique(labels))
+    return low, high
+
+
+def _too_many_classes(name: str, distinct: np.ndarray[Any, Any]) -> InvalidInputError:
+    shown = ", ".join(repr(x) for x in distinct[:4].tolist()) + (", …" if len(distinct) > 4 else "")
+    return InvalidInputError(
+        f"`{name}` must have two classes; got {len(distinct)} distinct values ({shown}), an unknown label type for a "
+        "binary target. For several classes use CalibratedClassifier, or calibrate each class against the rest."
+    )
+
+
+def _positive_rows(
+    labels: np.ndarray[Any, Any], low: Any, high: Any, pos_label: Any, name: str
+) -> tuple[Bools, tuple[Any, Any]]:
+    if pos_label is not None:
+        if low != high and pos_label not in (low, high):
+            raise InvalidInputError(
+                f"`pos_label` must be one of the labels in `{name}`, {low!r} or {high!r}; got {pos_label!r}."
+            )
+        positive = labels == pos_label
+        negative = low if high == pos_label else high
+        return np.asarray(positive, dtype=bool), (negative, pos_label)
+    if labels.dtype.kind == "b":
+        return labels, (False, True)
+    if labels.dtype.kind not in "US" and high in (0, 1, -1) and low in (0, 1, -1):
+        return labels > 0, (-1 if low == -1 else 0, 1)
+    raise InvalidInputError(
+        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {low!r} and {high!r}. "
+        "Say which one is the positive class with `pos_label`."
+    )
+
+
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Finite, non-negative weights, not all zero; `None` stays `None`."""
+    if sample_weight is None:
+        return None
+    weights = as_floats(sample_weight, "sample_weight")
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim == 2 and weights.shape[1] == 1:
+        weights = weights[:, 0]
+    if weights.ndim != 1:
+        raise InvalidInputError(
+            f"Sample weights must be 1D array or scalar: `sample_weight` has shape {weights.shape}; pass shape (n,)."
+        )
+    check_same_length(n_rows, len(weights), "sample_weight")
+    check_finite(weights, "sample_weight")
+    if len(weights) and weights.min() < 0.0:
+        bad = int(np.argmax(weights < 0.0))
+        raise InvalidInputError(f"`sample_weight` must not be negative; got {weights[bad]!r} at index {bad}.")
+    if len(weights) and not weights.any():
+        raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
+    return weights
+
+
+def check_same_length(n_scores: int, n_other: int, name: str) -> None:
+    """Refuse columns of different length."""
+    if n_scores != n_other:
+        raise InvalidInputError(
+            f"`{name}` must have as many rows as the scores; got {n_other} and {n_scores}. "
+            "Pass columns of one table (inconsistent numbers of samples)."
+        )

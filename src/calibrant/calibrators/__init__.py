@@ -1,0 +1,1 @@
+"""One method, one file. `registry` lists them; `base` says what they share."""

@@ -1,0 +1,145 @@
+"""What every calibrator is: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, Tags
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["BayesianCalibrator", "Calibrator"]
+
+
+class Calibrator(BaseEstimator):
+    """Base of all calibrators. A method is a subclass with its facts and one function, `_fit_map`.
+
+    Attributes
+    ----------
+    space : {"real", "probability"}
+        Which scores it takes: any finite numbers, or only [0, 1]. A method that treats the two differently
+        has a parameter of this name.
+    monotone : bool
+        Whether every fitted map never decreases.
+    bayesian : bool
+        Whether it has a posterior: `predict_interval` and `sample_maps`.
+    one_class : bool
+        Whether it can be fitted to rows of one class only.
+    reference : str
+        Where the method comes from.
+    map_ : CalibrationMap
+        After fitting: the frozen map.
+    """
+
+    space: str = "real"
+    monotone: bool = False
+    bayesian: ClassVar[bool] = False
+    one_class: bool = True
+    reference: ClassVar[str] = ""
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the map from scores and labels.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,), (n, 1) or (n, 2)
+            Scores, or the probabilities of the negative and the positive class.
+        y : array-like of shape (n,)
+            Two classes. As everywhere in scikit-learn, the larger label is the positive class.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
+        tally = Tally.from_arrays(scores, y, sample_weight, _larger_label(y))
+        return self.fit_tally(tally)
+
+    def fit_tally(self, tally: Tally) -> Self:
+        """Learn the map from a tally; the same as `fit` on the rows that it counts."""
+        if len(tally) == 0:
+            raise InvalidInputError(f"{type(self).__name__} needs at least one row; the tally is empty.")
+        if self.space == "probability":
+            _validation.check_unit_interval(tally.scores, "scores", type(self).__name__)
+        if not self.one_class and not 0.0 < tally.total_positive < tally.total:
+            raise InvalidInputError(
+                f"{type(self).__name__} needs rows of both classes; got 1 class, "
+                f"{'all' if tally.total_positive else 'none'} of the {tally.total:g} rows positive. "
+                "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
+            )
+        self.map_ = self._fit_map(tally)
+        self.n_features_in_ = 1
+        return self
+
+    @abstractmethod
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        """Fit a checked, non-empty tally and return the map; the one thing that a method must write."""
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self._fitted_map()(scores)
+
+    def predict_proba(self, scores: ArrayLike) -> Floats:
+        """Probabilities of the negative and the positive class, (n, 2)."""
+        positive = self.predict(scores)
+        return np.column_stack((1.0 - positive, positive))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted map as JSON; `calibrant.load` reads it."""
+        self._fitted_map().save(path)
+
+    def _fitted_map(self) -> CalibrationMap:
+        if not hasattr(self, "map_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tally` before using it."
+            )
+        return self.map_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "map_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.target_tags.required = True
+        # Not a classifier in scikit-learn's sense (`predict` gives probabilities), but its target is binary.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+class BayesianCalibrator(Calibrator):
+    """A calibrator with a posterior over maps."""
+
+    bayesian: ClassVar[bool] = True
+
+    @abstractmethod
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+
+    @abstractmethod
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+
+
+def _larger_label(y: Any) -> Any:
+    """scikit-learn's convention: classes are sorted and the second is positive; None where labels say it themselves."""
+    labels = _validation.as_array(y, "y")
+    if labels.size == 0 or labels.dtype.kind not in "iufUS":
+        return None
+    if labels.dtype.kind in "iuf":
+        low, high = labels.min(), labels.max()
+        plain = low in (-1, 0, 1) and high in (-1, 0, 1)
+        return None if plain or low == high or np.isnan(high) else high
+    distinct = np.unique(labels)
+    return distinct[1] if len(distinct) == 2 else None

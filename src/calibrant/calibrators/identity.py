@@ -1,0 +1,30 @@
+"""Doing nothing: the baseline that every method must beat."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from calibrant.calibrators.base import Calibrator
+from calibrant.forms import Identity as IdentityForm
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["Identity"]
+
+
+class Identity(Calibrator):
+    """Return the score unchanged.
+
+    Examples
+    --------
+    >>> from calibrant import Identity
+    >>> Identity().fit([0.2, 0.7], [0, 1]).predict([0.3]).tolist()
+    [0.3]
+    """
+
+    space = "probability"
+    monotone = True
+    reference: ClassVar[str] = "the raw score"
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:  # noqa: ARG002 - nothing to learn
+        return CalibrationMap(IdentityForm(), self.space, self.monotone, type(self).__name__)

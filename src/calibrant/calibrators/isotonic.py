@@ -1,0 +1,78 @@
+"""Isotonic regression: the best non-decreasing map, by pooling adjacent violators."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from calibrant._kernels.targets import corrected_positives
+from calibrant._typing import Floats
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Form, Linear, Step
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["IsotonicCalibration"]
+
+INTERPOLATIONS = ("linear", "step", "centred")
+
+
+class IsotonicCalibration(Calibrator):
+    """The non-decreasing map with the smallest squared error.
+
+    Parameters
+    ----------
+    interpolation : {"linear", "step", "centred"}
+        Between the pooled blocks: straight lines from the end of one to the start of the next, as
+        scikit-learn does; a jump midway; or straight lines between the blocks' mean scores, which has no flat
+        pieces inside the range and so keeps the ranking (centred isotonic regression).
+    target_correction : bool
+        Replace the labels 0 and 1 by Platt's corrected targets, so that no probability is 0 or 1. The Bayes-Iso
+        paper (section 5) finds that it helps in over 90 % of cases.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration
+    >>> calibrator = IsotonicCalibration(target_correction=False).fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> calibrator.predict([1, 2, 3, 4]).tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
+
+    monotone = True
+    reference: ClassVar[str] = "Zadrozny and Elkan 2002; centred: Oron and Flournoy 2017"
+
+    def __init__(self, *, interpolation: str = "linear", target_correction: bool = True) -> None:
+        self.interpolation = interpolation
+        self.target_correction = target_correction
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        if self.interpolation not in INTERPOLATIONS:
+            raise InvalidInputError(
+                f"`interpolation` must be one of {', '.join(INTERPOLATIONS)}; got {self.interpolation!r}."
+            )
+        positives = tally.positives
+        if self.target_correction:
+            positives = corrected_positives(positives, tally.totals)
+        pooled = isotonic_regression(positives / tally.totals, weights=tally.totals)
+        # Pooled means of equal numbers can leave [0, 1] by an ulp.
+        values, starts = np.clip(pooled.x, 0.0, 1.0), pooled.blocks[:-1]
+        form = _between_blocks(self.interpolation, tally, values[starts], starts)
+        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+
+
+def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: np.ndarray) -> Form:
+    """The map through blocks that start at the cells `starts` and have the given values."""
+    first = tally.scores[starts]
+    last = tally.scores[np.append(starts[1:], len(tally)) - 1]
+    if interpolation == "step":
+        return Step(first[1:] - 0.5 * (first[1:] - last[:-1]), values)
+    if interpolation == "centred":
+        means = np.add.reduceat(tally.scores * tally.totals, starts) / np.add.reduceat(tally.totals, starts)
+        return Linear(np.clip(means, first, last), values)
+    x = np.column_stack((first, last)).ravel()
+    y = np.repeat(values, 2)
+    wide = np.column_stack((np.ones(len(first), dtype=bool), last > first)).ravel()
+    return Linear(x[wide], y[wide])

@@ -1,0 +1,36 @@
+"""One line for each method: the name under which everything else finds it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from calibrant.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.base import Calibrator
+
+__all__ = ["METHODS", "create", "get"]
+
+METHODS: dict[str, tuple[str, str]] = {
+    "identity": ("identity", "Identity"),
+    "platt": ("platt", "PlattScaling"),
+    "temperature": ("temperature", "TemperatureScaling"),
+    "beta": ("beta", "BetaCalibration"),
+    "isotonic": ("isotonic", "IsotonicCalibration"),
+    "histogram": ("histogram", "HistogramBinning"),
+}
+
+
+def get(name: str) -> type[Calibrator]:
+    """The class of the method `name`."""
+    if name not in METHODS:
+        raise InvalidInputError(f"`method` must be one of {', '.join(sorted(METHODS))}, or a calibrator; got {name!r}.")
+    module, cls = METHODS[name]
+    found: type[Calibrator] = getattr(import_module(f"calibrant.calibrators.{module}"), cls)
+    return found
+
+
+def create(name: str, **parameters: Any) -> Calibrator:
+    """A new calibrator of the method `name`."""
+    return get(name)(**parameters)

@@ -1,0 +1,214 @@
+"""The fitted map: a frozen function from scores to probabilities that can be saved, inverted and exported."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._files import write_atomically
+from calibrant._kernels import doubles
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import ModelFileError
+from calibrant.forms import Chain, Form
+
+__all__ = ["CalibrationMap", "load"]
+
+FORMAT = "calibrant-map"
+VERSION = 1
+SPACES = ("probability", "real")
+REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationMap:
+    """A fitted calibration: call it on scores to get probabilities.
+
+    Every fitted calibrator keeps one in ``map_``. It is immutable, compares by content, needs numpy alone, and
+    is the thing that is saved as JSON and exported to other systems.
+
+    Parameters
+    ----------
+    form : Form
+        The function: steps, straight lines, or a closed formula; see `calibrant.forms`.
+    space : {"probability", "real"}
+        What it accepts: scores in [0, 1], or any finite numbers.
+    monotone : bool
+        Whether it never decreases.
+    method : str
+        The name of the method that made it.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration
+    >>> map_ = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
+    >>> map_([0.1, 0.5, 0.9]).round(3).tolist()
+    [0.25, 0.5, 0.75]
+    >>> round(float(map_.inverse(0.5)), 3)
+    0.5
+    """
+
+    form: Form
+    space: str = "real"
+    monotone: bool = False
+    method: str = field(default="", compare=False)
+
+    def __call__(self, scores: ArrayLike) -> Floats:
+        """Calibrated probabilities of the positive class, (n,)."""
+        array = _validation.check_scores(scores)
+        if self.space == "probability":
+            _validation.check_unit_interval(array, "scores", self.method or "This map")
+        return self.form(array)
+
+    def inverse(self, probabilities: ArrayLike) -> Floats:
+        """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
+
+        For a monotone map, ``score >= map.inverse(p)`` holds exactly when ``map(score) >= p``: the answer is found
+        among all doubles, not rounded to a grid. Where the map is flat at `p` the answer is the left end of the flat piece. A value that
+        the map never reaches gives ``inf``; one that every score reaches gives the lowest score there is, 0 for
+        probabilities and ``-inf`` otherwise. Where the map is not monotone, the answer is the first score at
+        which it reaches `p`; it may fall below again further on.
+
+        Returns
+        -------
+        ndarray of the shape of `probabilities`
+        """
+        wanted = _validation.as_floats(probabilities, "probabilities")
+        _validation.check_finite(wanted.ravel(), "probabilities")
+        _validation.check_unit_interval(wanted.ravel(), "probabilities")
+        return self._first_reaching(wanted.ravel()).reshape(wanted.shape)
+
+    def _first_reaching(self, wanted: Floats) -> Floats:
+        bottom, top = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        inner = np.empty(0) if self.monotone else self.form.knots()
+        grid = np.concatenate(([bottom], inner[(inner > bottom) & (inner < top)], [top]))
+        highest_so_far = np.maximum.accumulate(self.form(grid))
+        right = np.searchsorted(highest_so_far, wanted, side="left")
+        out = np.full(len(wanted), np.inf)
+        out[right == 0] = bottom if self.space == "probability" else -np.inf
+        between = (right > 0) & (right < len(grid))
+        out[between] = self._bisect(grid[right[between] - 1], grid[right[between]], wanted[between])
+        return out
+
+    def _bisect(self, low: Floats, high: Floats, wanted: Floats) -> Floats:
+        """Halve the set of doubles between `low` (not reaching) and `high` (reaching) until one remains."""
+        below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
+        for _ in range(64):
+            middle = (below >> 1) + (above >> 1) + (below & above & 1)
+            reaches = self.form(doubles.from_ordinal(middle)) >= wanted
+            above = np.where(reaches, middle, above)
+            below = np.where(reaches, below, middle)
+        return doubles.from_ordinal(above)
+
+    def then(self, other: CalibrationMap) -> CalibrationMap:
+        """Apply this map, then `other`."""
+        return CalibrationMap(
+            Chain((self.form, other.form)),
+            self.space,
+            self.monotone and other.monotone,
+            " then ".join(name for name in (self.method, other.method) if name),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "method": self.method,
+            "space": self.space,
+            "monotone": self.monotone,
+            "function": self.form.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
+        """The map that `to_dict` described."""
+        try:
+            space, monotone, method = data["space"], data["monotone"], data["method"]
+            function = data["function"]
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
+        if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
+            raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
+        return cls(Form.from_dict(function), space, monotone, method)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "map": self.to_dict(),
+            "test_vector": self._test_vector(),
+        }
+        document = content | {"checksum": _checksum(content)}
+        write_atomically(path, json.dumps(document, indent=1, allow_nan=False))
+
+    def _test_vector(self) -> dict[str, list[float]]:
+        knots = self.form.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
+        inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
+        scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
+        return {"scores": scores.tolist(), "probabilities": self.form(scores).tolist()}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CalibrationMap):
+            return NotImplemented
+        return (self.space, self.monotone, self.form.to_dict()) == (
+            other.space,
+            other.monotone,
+            other.form.to_dict(),
+        )
+
+    def __hash__(self) -> int:
+        return hash(_checksum(self.form.to_dict()))
+
+
+def load(path: str | os.PathLike[str]) -> CalibrationMap:
+    """Read a saved map and check that it still computes what it computed when it was saved.
+
+    Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
+    version raises `ModelFileError`.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ModelFileError(
+            f"{path} is not a calibrant model, or it was cut short: it is not JSON ({error})."
+        ) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is JSON, but not a map that calibrant saved.")
+    version = document.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise ModelFileError(
+            f"{path} has file version {version}; this calibrant reads up to {VERSION}. Install a newer calibrant."
+        )
+    content = {key: value for key, value in document.items() if key != "checksum"}
+    if document.get("checksum") != _checksum(content):
+        raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
+    loaded = CalibrationMap.from_dict(document["map"])
+    _replay(loaded, document["test_vector"], path)
+    return loaded
+
+
+def _replay(loaded: CalibrationMap, vector: dict[str, list[float]], path: str | os.PathLike[str]) -> None:
+    now = loaded(vector["scores"])
+    off = float(np.abs(now - np.array(vector["probabilities"])).max())
+    if not off <= REPLAY_TOLERANCE:
+        raise ModelFileError(
+            f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
+            "Do not use it; save the model again with this version."
+        )
+
+
+def _checksum(content: Any) -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+
+
+_LARGEST = float(np.finfo(np.float64).max)

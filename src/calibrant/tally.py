@@ -1,0 +1,211 @@
+"""The one container of data: how many positives, out of how many, at each score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import bins, grouping
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError, ModelFileError
+
+__all__ = ["Tally"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """Counts of positives and rows at each distinct score, sorted by score.
+
+    A tally is immutable and mergeable: ``Tally.empty()`` is neutral, ``+`` is associative and commutative, and
+    the sum of the tallies of shards is the tally of the whole. All data are checked when a tally is made, so
+    whoever holds one holds checked data. Make one with `from_arrays`, not with the constructor.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+        The distinct scores (or, after `coarsen`, mean scores of cells), increasing.
+    positives, totals : ndarray of shape (m,)
+        Weighted number of positive rows, and of all rows, in each cell.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> tally = Tally.from_arrays([0.2, 0.8, 0.8, 0.9], [0, 0, 1, 1])
+    >>> tally
+    Tally(3 cells, 4 rows, 2 positive (50 %), scores 0.2 … 0.9)
+    >>> tally.positives.tolist(), tally.totals.tolist()
+    ([0.0, 1.0, 1.0], [1.0, 2.0, 1.0])
+    """
+
+    scores: Floats
+    positives: Floats
+    totals: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("scores", "positives", "totals"):
+            frozen = getattr(self, name).view()
+            frozen.setflags(write=False)
+            object.__setattr__(self, name, frozen)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        max_cells: int | None = None,
+    ) -> Tally:
+        """Check, sort and count rows.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,), (n, 1) or (n, 2)
+            Any finite numbers; with two columns, the probabilities of the negative and the positive class.
+        y : array-like of shape (n,)
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights. A weight of 2 is the row twice; rows of weight 0 do not count.
+        pos_label : label, optional
+            The positive class.
+        max_cells : int, optional
+            Merge neighbours into at most this many cells; see `coarsen`.
+
+        Returns
+        -------
+        Tally
+        """
+        score_array = _validation.check_scores(scores)
+        positive, _ = _validation.encode_labels(y, pos_label)
+        _validation.check_same_length(len(score_array), len(positive), "y")
+        weights = _validation.check_weights(sample_weight, len(score_array))
+        if len(score_array) == 0:
+            raise InvalidInputError(
+                "`scores` must have at least one row; got 0 sample(s). Use Tally.empty() to start an empty sum."
+            )
+        if weights is None:
+            tally = cls(*grouping.group_labels(score_array, positive))
+        else:
+            kept = weights > 0.0
+            score_array, positive, weights = score_array[kept], positive[kept], weights[kept]
+            tally = cls(*grouping.group_sums(score_array, weights * positive, weights))
+        return tally if max_cells is None else tally.coarsen(max_cells)
+
+    @classmethod
+    def empty(cls) -> Tally:
+        """The tally of no rows, neutral under ``+``."""
+        return cls(np.empty(0), np.empty(0), np.empty(0))
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if len(self) == 0 or len(other) == 0:
+            return other if len(self) == 0 else self
+        pairs = zip(self._columns(), other._columns(), strict=True)
+        return Tally(*grouping.group_sums(*(np.concatenate(pair) for pair in pairs)))
+
+    def coarsen(self, max_cells: int) -> Tally:
+        """Merge neighbours into at most `max_cells` cells of nearly equal mass.
+
+        Ties are never split, sums stay exact, and a cell's score becomes its mean score. A tally whose
+        distinct scores already fit is returned unchanged.
+        """
+        if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
+            raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
+        if len(self) <= max_cells:
+            return self
+        starts = bins.group_starts(bins.equal_mass_groups(self.totals, int(max_cells)))
+        totals = np.add.reduceat(self.totals, starts)
+        # A mean taken around the first score of the cell keeps its digits where scores are large and close.
+        first = self.scores[starts]
+        offsets = self.scores - np.repeat(first, np.diff(np.append(starts, len(self))))
+        means = first + np.add.reduceat(offsets * self.totals, starts) / totals
+        last = self.scores[np.append(starts[1:], len(self)) - 1]
+        return Tally(np.clip(means, first, last), np.add.reduceat(self.positives, starts), totals)
+
+    def rescored(self, scores: ArrayLike) -> Tally:
+        """The same rows with new scores, one for each cell: what a tally looks like after a calibration map.
+
+        Examples
+        --------
+        >>> from calibrant import Tally
+        >>> Tally.from_arrays([1, 2, 3], [0, 1, 1]).rescored([0.5, 0.9, 0.5]).totals.tolist()
+        [2.0, 1.0]
+        """
+        new = _validation.check_scores(scores)
+        _validation.check_same_length(len(self), len(new), "scores")
+        return Tally(*grouping.group_sums(new, self.positives, self.totals)) if len(new) else self
+
+    @property
+    def negatives(self) -> Floats:
+        """Weighted number of negative rows in each cell."""
+        return self.totals - self.positives
+
+    @property
+    def total(self) -> float:
+        """Weighted number of rows."""
+        return float(self.totals.sum())
+
+    @property
+    def total_positive(self) -> float:
+        """Weighted number of positive rows."""
+        return float(self.positives.sum())
+
+    @property
+    def base_rate(self) -> float:
+        """Share of positive rows."""
+        if len(self) == 0:
+            raise InvalidInputError("An empty tally has no base rate; add rows first.")
+        return self.total_positive / self.total
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Plain lists, ready for JSON."""
+        return {name: getattr(self, name).tolist() for name in ("scores", "positives", "totals")}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tally:
+        """The tally that `to_dict` described; anything that no tally can be is refused."""
+        try:
+            columns = [_validation.as_floats(data[name], name) for name in ("scores", "positives", "totals")]
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(
+                "A tally needs the lists `scores`, `positives` and `totals`; this is not one."
+            ) from error
+        scores, positives, totals = columns
+        sound = (
+            all(c.shape == scores.shape and c.ndim == 1 and np.isfinite(c).all() for c in columns)
+            and (np.diff(scores) > 0).all()
+            and (totals > 0).all()
+            and ((positives >= 0) & (positives <= totals)).all()
+        )
+        if not sound:
+            raise ModelFileError(
+                "A tally needs increasing finite scores and 0 ≤ positives ≤ totals, totals > 0, of one length; "
+                "these lists are damaged."
+            )
+        return cls(scores, positives, totals)
+
+    def _columns(self) -> tuple[Floats, Floats, Floats]:
+        return self.scores, self.positives, self.totals
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return all(np.array_equal(a, b) for a, b in zip(self._columns(), other._columns(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, too large to hash
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return "Tally(empty)"
+        return (
+            f"Tally({len(self)} cells, {self.total:g} rows, {self.total_positive:g} positive "
+            f"({100 * self.base_rate:.3g} %), scores {self.scores[0]:.6g} … {self.scores[-1]:.6g})"
+        )
