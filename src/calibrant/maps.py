@@ -71,10 +71,10 @@ class CalibrationMap:
         """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
 
         For a monotone map, ``score >= map.inverse(p)`` holds exactly when ``map(score) >= p``: the answer is found
-        among all doubles, not rounded to a grid. Where the map is flat at `p` the answer is the left end of the flat piece. A value that
-        the map never reaches gives ``inf``; one that every score reaches gives the lowest score there is, 0 for
-        probabilities and ``-inf`` otherwise. Where the map is not monotone, the answer is the first score at
-        which it reaches `p`; it may fall below again further on.
+        among all doubles, not rounded to a grid. Where the map is flat at `p` the answer is the left end of the
+        flat piece. A value that the map never reaches gives ``inf``; one that every score reaches gives the lowest
+        score there is, 0 for probabilities and ``-inf`` otherwise. Where the map is not monotone, the answer is
+        the first score at which it reaches `p`; it may fall below again further on.
 
         Returns
         -------

@@ -1,0 +1,143 @@
+"""The direction of imports, the mirror of tests, and what importing the package may load."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import calibrant
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "calibrant"
+
+# A file imports only from levels below its own; where a level is a folder, files of that folder may import each other.
+LEVELS = [
+    {"errors", "_typing"},
+    {"_optional"},
+    {"_kernels", "_validation", "_files"},
+    {"tally", "forms"},
+    {"maps"},
+    {"calibrators", "metrics", "simulate"},
+    {"multiclass", "reliability", "compare", "engines", "export", "adjust", "monitoring"},
+    {"classifier"},
+    {"displays"},
+    {"report"},
+    {"cli", "__main__"},
+]
+LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
+
+# `import calibrant` and `predict` stay cheap: these load where a feature needs them.
+HEAVY = [
+    "numba",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "ibis",
+    "duckdb",
+    "sqlglot",
+    "onnx",
+    "plotly",
+    "jinja2",
+    "typer",
+    "rich",
+]
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+def top_of(path):
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p != SOURCE / "__init__.py"], ids=name_of)
+def test_imports_point_downwards(path):
+    own = top_of(path)
+    assert own in LEVEL, f"{own} has no level: give it one in LEVELS and in docs/design.md"
+    for target, _ in imports_of(path):
+        parts = target.split(".")
+        if parts[0] == "calibrant" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != own:
+            assert LEVEL[parts[1]] < LEVEL[own], f"{name_of(path)} imports {target}, which is not below it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_numba_lives_in_the_kernels_only(path):
+    if "_kernels" not in path.parts:
+        assert not any(target.split(".")[0] == "numba" for target, _ in imports_of(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_file_with_code_has_its_test(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path.name in {"__init__.py", "__main__.py"} or not any(
+        isinstance(n, ast.FunctionDef | ast.ClassDef) for n in tree.body
+    ):
+        return
+    mirror = ROOT / "tests" / path.relative_to(SOURCE).parent / f"test_{path.stem.lstrip('_')}.py"
+    assert mirror.exists(), f"{name_of(path)} has no {mirror.relative_to(ROOT)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_file_or_function_is_too_long(path):
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    docs = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            docs.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = text.splitlines()
+    code = {i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#") and i not in docs}
+    assert len(code) <= 250, f"{name_of(path)} has {len(code)} lines of code"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            length = len(code & set(range(node.lineno, node.end_lineno + 1)))
+            assert length <= 50, f"{name_of(path)}: {node.name} has {length} lines"
+
+
+def loaded_after(statement):
+    check = f"import sys; {statement}; print([m for m in {HEAVY} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    return ast.literal_eval(result.stdout)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import calibrant",
+        "from calibrant import *",
+        "import calibrant; calibrant.IsotonicCalibration().fit([0.1, 0.9], [0, 1]).predict([0.5])",
+    ],
+)
+def test_light_imports(statement):
+    assert loaded_after(statement) == []
+
+
+def test_predict_of_a_saved_map_loads_nothing_heavy(tmp_path):
+    path = tmp_path / "map.json"
+    calibrant.IsotonicCalibration().fit([0.1, 0.9], [0, 1]).save(path)
+    assert loaded_after(f"import calibrant; calibrant.load({str(path)!r})([0.5])") == []
+
+
+def test_public_names_are_sorted_importable_and_few():
+    assert calibrant.__all__ == sorted(calibrant.__all__)
+    assert len(calibrant.__all__) <= 35
+    assert all(getattr(calibrant, name) is not None for name in calibrant.__all__)
+    assert set(calibrant.__all__) <= set(dir(calibrant))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = calibrant.nonsense

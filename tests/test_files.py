@@ -1,0 +1,31 @@
+import os
+
+import pytest
+
+from calibrant._files import write_atomically
+
+
+def test_writes_and_replaces(tmp_path):
+    path = tmp_path / "a.txt"
+    write_atomically(path, "one")
+    write_atomically(path, "zwö")
+    assert path.read_text(encoding="utf-8") == "zwö"
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(tmp_path / "a.txt", "one")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "nowhere" / "a.txt", "one")
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from calibrant import _validation
+from calibrant.errors import InvalidInputError
+
+
+def test_finite_numbers_whose_sum_overflows_are_fine():
+    _validation.check_finite(np.array([1e308, 1e308, 1e308]), "scores")
+
+
+def test_sparse_matrices_are_refused():
+    with pytest.raises(InvalidInputError, match="dense"):
+        _validation.check_scores(sparse.csr_matrix([[0.5], [0.2]]))
+
+
+def test_a_scalar_weight_stands_for_all_rows():
+    assert _validation.check_weights(2.0, 3).tolist() == [2.0, 2.0, 2.0]
+    assert _validation.check_weights(None, 3) is None
+    assert _validation.check_weights([[1], [2]], 2).tolist() == [1.0, 2.0]
+    with pytest.raises(InvalidInputError, match="1D"):
+        _validation.check_weights(np.ones((2, 2)), 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label", "classes"),
+    [
+        ([0, 1], None, (0, 1)),
+        ([-1, 1], None, (-1, 1)),
+        ([False, True], None, (False, True)),
+        (["no", "yes"], "no", ("yes", "no")),
+        ([3, 3], 3, (3, 3)),
+    ],
+)
+def test_encode_labels_names_both_classes(labels, pos_label, classes):
+    positive, found = _validation.encode_labels(labels, pos_label)
+    assert found == classes
+    assert positive.dtype == bool
+
+
+def test_one_class_is_known_by_its_value():
+    assert _validation.encode_labels([0, 0])[0].tolist() == [False, False]
+    assert _validation.encode_labels([1.0, 1.0])[0].tolist() == [True, True]
+    assert _validation.encode_labels([-1, -1])[0].tolist() == [False, False]
+
+
+def test_dates_are_not_labels():
+    with pytest.raises(InvalidInputError, match="numbers, booleans or strings"):
+        _validation.encode_labels(np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"))
