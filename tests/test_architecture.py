@@ -29,21 +29,8 @@ LEVELS = [
 LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 
 # `import calibrant` and `predict` stay cheap: these load where a feature needs them.
-HEAVY = [
-    "numba",
-    "matplotlib",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "ibis",
-    "duckdb",
-    "sqlglot",
-    "onnx",
-    "plotly",
-    "jinja2",
-    "typer",
-    "rich",
-]
+# (pandas and pyarrow are not listed: scikit-learn imports them by itself where they are installed.)
+HEAVY = ["numba", "matplotlib", "polars", "ibis", "duckdb", "sqlglot", "onnx", "plotly", "jinja2", "typer", "rich"]
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
