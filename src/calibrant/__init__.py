@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant import simulate
     from calibrant.calibrators.beta import BetaCalibration
     from calibrant.calibrators.histogram import HistogramBinning
     from calibrant.calibrators.identity import Identity
@@ -32,7 +33,10 @@ __all__ = [
     "Tally",
     "TemperatureScaling",
     "load",
+    "simulate",
 ]
+
+_NAMESPACES = ("simulate",)
 
 _HOME = {
     "CalibratedClassifier": "classifier",
@@ -45,6 +49,8 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'calibrant' has no attribute {name!r}")
+    if name in _NAMESPACES:
+        return import_module(f"calibrant.{name}")
     module = _HOME.get(name) or _calibrator_module(name)
     value = getattr(import_module(f"calibrant.{module}"), name)
     globals()[name] = value
