@@ -90,8 +90,9 @@ class Tally:
         if weights is None:
             tally = cls(*grouping.group_labels(score_array, positive))
         else:
-            kept = weights > 0.0
-            score_array, positive, weights = score_array[kept], positive[kept], weights[kept]
+            if weights.min() == 0.0:
+                kept = weights > 0.0
+                score_array, positive, weights = score_array[kept], positive[kept], weights[kept]
             tally = cls(*grouping.group_sums(score_array, weights * positive, weights))
         return tally if max_cells is None else tally.coarsen(max_cells)
 

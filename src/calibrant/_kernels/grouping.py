@@ -38,7 +38,9 @@ def _count(ordered: Floats, hits: Bools) -> tuple[Floats, Floats, Floats]:
     if len(starts) == len(ordered):
         return ordered, hits.astype(np.float64), np.ones(len(ordered))
     ends = np.append(starts[1:], len(ordered))
-    return ordered[starts], np.add.reduceat(hits, starts, dtype=np.float64), (ends - starts).astype(np.float64)
+    running = np.cumsum(hits)[ends - 1].astype(np.float64)
+    totals = (ends - starts).astype(np.float64)
+    return ordered[starts], np.diff(running, prepend=0.0), totals
 
 
 def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:
