@@ -21,7 +21,7 @@ def tally() -> None:
     weights = rng.random(N_ROWS)
     for title, column in (
         ("distinct probabilities", scores),
-        ("float32 probabilities", scores.astype(np.float32)),
+        ("half of them tied", scores.round(6)),
         ("decision scores", 8 * (scores - 0.5)),
         ("probabilities rounded to 3 digits", scores.round(3)),
     ):

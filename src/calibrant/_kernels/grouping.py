@@ -37,10 +37,10 @@ def _count(ordered: Floats, hits: Bools) -> tuple[Floats, Floats, Floats]:
     starts = _starts(ordered)
     if len(starts) == len(ordered):
         return ordered, hits.astype(np.float64), np.ones(len(ordered))
-    ends = np.append(starts[1:], len(ordered))
-    running = np.cumsum(hits)[ends - 1].astype(np.float64)
-    totals = (ends - starts).astype(np.float64)
-    return ordered[starts], np.diff(running, prepend=0.0), totals
+    bounds = np.append(starts, len(ordered))
+    hits_before = np.zeros(len(ordered) + 1)
+    np.cumsum(hits, out=hits_before[1:])
+    return ordered[starts], np.diff(hits_before[bounds]), np.diff(bounds).astype(np.float64)
 
 
 def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:
