@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
 
 ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
@@ -85,6 +85,52 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
         )
     check_finite(array, name)
     return np.ascontiguousarray(array)
+
+
+def is_class_matrix(scores: Any) -> bool:
+    """Whether `scores` has a column for each of three or more classes."""
+    shape = getattr(scores, "shape", None) or as_array(scores, "scores").shape
+    return len(shape) == 2 and shape[1] >= 3
+
+
+def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
+    """A finite (n, K) matrix of logits, or of probabilities whose rows sum to 1."""
+    matrix = as_floats(scores, "scores")
+    if matrix.ndim != 2 or matrix.shape[0] == 0:
+        raise InvalidInputError(f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.")
+    check_finite(matrix.ravel(), "scores")
+    if probabilities:
+        off = np.abs(matrix.sum(axis=1) - 1.0)
+        bad = int(np.argmax((off > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)))
+        if off[bad] > ROW_SUM_TOLERANCE or matrix[bad].min() < 0.0:
+            raise InvalidInputError(
+                f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
+                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. For logits use space='decision'."
+            )
+    return matrix
+
+
+def encode_classes(y: ArrayLike, n_classes: int) -> tuple[Ints, np.ndarray[Any, Any]]:
+    """The column of each label, and the labels of the columns: the sorted labels, or 0 … K−1 if some are missing."""
+    labels = as_array(y, "y")
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InvalidInputError(f"`y` must have shape (n,) with one label per row; got shape {labels.shape}.")
+    if labels.dtype.kind == "f":
+        check_finite(labels, "y")
+    elif labels.dtype.kind not in "biuUS":
+        labels = _plain_labels(labels, "y")
+    classes, columns = np.unique(labels, return_inverse=True)
+    if len(classes) == n_classes:
+        return columns, classes
+    numbers = np.arange(n_classes)
+    if labels.dtype.kind in "iuf" and np.isin(classes, numbers).all():
+        return labels.astype(np.intp), numbers
+    raise InvalidInputError(
+        f"`y` must have one label for each of the {n_classes} columns of the scores; got {len(classes)} distinct "
+        "labels. Where some classes have no rows, number the labels 0 … K−1 by column."
+    )
 
 
 def _positive_column(array: Floats, name: str) -> Floats:

@@ -1,0 +1,82 @@
+"""Histogram binning: the share of positives in each bin."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._kernels import bins
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Step
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["HistogramBinning"]
+
+STRATEGIES = ("uniform", "quantile")
+
+
+class HistogramBinning(Calibrator):
+    """The share of positives in the score's bin. Bins are closed on the right.
+
+    Parameters
+    ----------
+    n_bins : int
+        The number of bins; at most that many with "quantile", since tied scores are never parted.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width on [0, 1], which needs probabilities; or of nearly equal mass, cut midway between
+        neighbouring scores, which takes any scores.
+
+    Notes
+    -----
+    A bin of equal width in which no row fell returns its midpoint: nothing is known there, so the score is
+    believed as far as a bin can. Bins of equal mass are never empty.
+
+    Examples
+    --------
+    >>> from calibrant import HistogramBinning
+    >>> calibrator = HistogramBinning(n_bins=4).fit([0.1, 0.2, 0.3, 0.9], [0, 1, 1, 1])
+    >>> calibrator.predict([0.25, 0.26, 0.6, 1.0]).tolist()
+    [0.5, 1.0, 0.625, 1.0]
+    """
+
+    reference: ClassVar[str] = "Zadrozny and Elkan 2001"
+
+    def __init__(self, *, n_bins: int = 10, strategy: str = "uniform") -> None:
+        self.n_bins = n_bins
+        self.strategy = strategy
+
+    @property
+    def space(self) -> str:  # type: ignore[override]  # a fact of the strategy, not of the class
+        """Which scores the strategy takes."""
+        return "real" if self.strategy == "quantile" else "probability"
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        if self.strategy not in STRATEGIES:
+            raise InvalidInputError(f"`strategy` must be one of {', '.join(STRATEGIES)}; got {self.strategy!r}.")
+        n_bins: Any = self.n_bins
+        if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or int(n_bins) < 1:
+            raise InvalidInputError(f"`n_bins` must be a positive integer; got {n_bins!r}.")
+        form = _equal_width(tally, int(n_bins)) if self.strategy == "uniform" else _equal_mass(tally, int(n_bins))
+        never_falls = bool((np.diff(form.values) >= 0.0).all())
+        return CalibrationMap(form, self.space, never_falls, type(self).__name__)
+
+
+def _equal_width(tally: Tally, n_bins: int) -> Step:
+    edges = bins.equal_width_edges(n_bins)
+    number = bins.bin_of(tally.scores, edges)
+    positives = np.bincount(number, tally.positives, n_bins)
+    totals = np.bincount(number, tally.totals, n_bins)
+    midpoints = (np.arange(n_bins) + 0.5) / n_bins
+    return Step(edges, np.divide(positives, totals, out=midpoints, where=totals > 0.0))
+
+
+def _equal_mass(tally: Tally, n_bins: int) -> Step:
+    starts = bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
+    left, right = tally.scores[starts[1:] - 1], tally.scores[starts[1:]]
+    shares = np.add.reduceat(tally.positives, starts) / np.add.reduceat(tally.totals, starts)
+    # The middle of two neighbouring doubles may round up to the right one, which must stay in its own bin.
+    return Step(np.minimum(0.5 * left + 0.5 * right, np.nextafter(right, left)), shares)

@@ -1,0 +1,72 @@
+"""Platt scaling: a logistic curve, fitted by maximum likelihood to corrected targets."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant._kernels import links
+from calibrant._kernels.targets import corrected_positives
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Sigmoid
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["PlattScaling"]
+
+SPACES = ("probability", "decision")
+
+
+class PlattScaling(Calibrator):
+    """The logistic curve ``expit(slope · t + intercept)``.
+
+    Parameters
+    ----------
+    space : {"probability", "decision"}
+        What the scores are. Of probabilities, t is the logit, so that the identity is one of the curves (slope 1,
+        intercept 0); of decision scores, such as a margin, t is the score itself.
+    target_correction : bool
+        Replace the labels 0 and 1 by Platt's corrected targets, as scikit-learn does. Without it this is plain
+        logistic regression.
+
+    Attributes
+    ----------
+    slope_, intercept_ : float
+        The curve. A negative slope says that higher scores mean fewer positives; it is kept, not hidden.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling
+    >>> calibrator = PlattScaling(space="decision").fit([-2.0, -1.0, 1.0, 2.0], [0, 1, 0, 1])
+    >>> calibrator.predict([-2.0, 0.0, 2.0]).round(3).tolist()
+    [0.4, 0.5, 0.6]
+    """
+
+    space: str = "probability"
+    reference: ClassVar[str] = "Platt 1999"
+
+    def __init__(self, *, space: str = "probability", target_correction: bool = True) -> None:
+        self.space = space
+        self.target_correction = target_correction
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        from calibrant._kernels import logistic
+
+        if self.space not in SPACES:
+            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        on_logits = self.space == "probability"
+        t = links.logit(tally.scores) if on_logits else tally.scores
+        positives = corrected_positives(tally.positives, tally.totals) if self.target_correction else tally.positives
+        centre, scale = logistic.standardise(t, tally.totals)
+        features = np.column_stack(((t - centre) / scale, np.ones(len(t))))
+        slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients
+        self.slope_ = float(slope / scale)
+        self.intercept_ = float(height - slope * (centre / scale))
+        return CalibrationMap(
+            Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity"),
+            "probability" if on_logits else "real",
+            self.slope_ >= 0.0,
+            type(self).__name__,
+        )

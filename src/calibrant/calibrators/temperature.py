@@ -1,0 +1,146 @@
+"""Temperature scaling: one number that makes every logit larger or smaller."""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar, Self
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import links, softmax
+from calibrant._typing import ArrayLike, Floats
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Sigmoid
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["TemperatureScaling"]
+
+SPACES = ("probability", "decision")
+LOG_BOUND = 10.0  # of |ln T|, as in scikit-learn
+
+
+class TemperatureScaling(Calibrator):
+    """``expit(logit / T)`` of two classes, ``softmax(logits / T)`` of more, with the T of maximum likelihood.
+
+    Scores of shape (n,), (n, 1) or (n, 2) are of two classes. A matrix of three or more columns, one for each
+    class in sorted order, is fitted as a whole; then `predict_proba` gives a matrix of the same shape and there is
+    no ``map_`` to save. Neither the ranking of two-class scores nor the most likely class ever changes.
+
+    Parameters
+    ----------
+    space : {"probability", "decision"}
+        What the scores are: probabilities, whose logits (for more classes, logarithms) are scaled; or logits.
+
+    Attributes
+    ----------
+    temperature_ : float
+        T, within exp(−10) … exp(10). Above 1 the scores were too sure of themselves.
+    classes_ : ndarray
+        The labels of the columns, when a matrix was fitted.
+
+    Examples
+    --------
+    >>> from calibrant import TemperatureScaling
+    >>> calibrator = TemperatureScaling().fit([0.1, 0.1, 0.9, 0.9, 0.9], [0, 1, 0, 1, 1])
+    >>> round(calibrator.temperature_, 3)
+    5.419
+    >>> calibrator.predict([0.9]).round(3).tolist()
+    [0.6]
+    """
+
+    space: str = "probability"
+    monotone = True
+    reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
+
+    def __init__(self, *, space: str = "probability") -> None:
+        self.space = space
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the temperature from scores of two classes, or from an (n, K) matrix, and labels.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,), (n, 1), (n, 2) or (n, K)
+            Scores of the positive class, or a column for each class.
+        y : array-like of shape (n,)
+            Labels; the columns of a matrix are the sorted labels.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        if not _validation.is_class_matrix(scores):
+            return super().fit(scores, y, sample_weight)
+        self._check_space()
+        matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
+        labels, self.classes_ = _validation.encode_classes(y, matrix.shape[1])
+        _validation.check_same_length(len(matrix), len(labels), "y")
+        weights = _validation.check_weights(sample_weight, len(matrix))
+        weights = np.ones(len(matrix)) if weights is None else weights
+        low, high = np.exp(-LOG_BOUND), np.exp(LOG_BOUND)
+        inverse = softmax.fit_inverse_temperature(self._logits(matrix), labels, weights, low, high)
+        self.temperature_ = 1.0 / inverse
+        self.n_features_in_ = matrix.shape[1]
+        self.__dict__.pop("map_", None)
+        return self
+
+    def predict_proba(self, scores: ArrayLike) -> Floats:
+        """Probabilities of all classes: (n, 2), or (n, K) after a matrix of K columns was fitted."""
+        if not self._is_matrix_fit():
+            return super().predict_proba(scores)
+        matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
+        if matrix.shape[1] != self.n_features_in_:
+            raise InvalidInputError(
+                f"`scores` must have the {self.n_features_in_} columns of the fit; got {matrix.shape[1]}."
+            )
+        return softmax.softmax(self._logits(matrix) / self.temperature_)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score of two classes, (n,)."""
+        self._check_two_classes("predict")
+        return super().predict(scores)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted map of two classes as JSON; `calibrant.load` reads it."""
+        self._check_two_classes("save")
+        super().save(path)
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        from calibrant._kernels import logistic
+
+        self._check_space()
+        self.__dict__.pop("classes_", None)
+        on_logits = self.space == "probability"
+        z = links.logit(tally.scores) if on_logits else tally.scores
+        scale = float(max(-z[0], z[-1], logistic.SMALLEST_SCALE))
+        found = logistic.fit_logistic((z / scale)[:, None], tally.positives, tally.totals).coefficients[0]
+        # The loss is convex in 1/T, so the best within the bounds is the best of all, moved to the nearest bound.
+        inverse = float(np.clip(found / scale, np.exp(-LOG_BOUND), np.exp(LOG_BOUND)))
+        self.temperature_ = 1.0 / inverse
+        form = Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
+        return CalibrationMap(form, "probability" if on_logits else "real", self.monotone, type(self).__name__)
+
+    def _logits(self, matrix: Floats) -> Floats:
+        return np.log(links.clip(matrix)) if self.space == "probability" else matrix
+
+    def _is_matrix_fit(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _check_space(self) -> None:
+        if self.space not in SPACES:
+            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+
+    def _check_two_classes(self, what: str) -> None:
+        if self._is_matrix_fit():
+            raise InvalidInputError(
+                f"`{what}` is for two classes; this TemperatureScaling was fitted to {self.n_features_in_} columns. "
+                "Use `predict_proba`."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "temperature_")
