@@ -112,6 +112,7 @@ class Calibrator(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False  # only as (n, 1), or the probabilities of two classes
         tags.target_tags.required = True
         # Not a classifier in scikit-learn's sense (`predict` gives probabilities), but its target is binary.
         tags.classifier_tags = ClassifierTags(multi_class=False)
