@@ -1,0 +1,315 @@
+"""Any scikit-learn classifier, calibrated by cross-fitting."""
+# ruff: noqa: N803, N806 - X is how scikit-learn calls the features
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import BaseShuffleSplit, LeaveOneOut, check_cv
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import Tags, _safe_indexing, column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
+
+__all__ = ["CalibratedClassifier"]
+
+DEFAULT_METHOD = "isotonic"
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier whose probabilities are calibrated on rows that it was not trained on.
+
+    The data are split `cv` times into a part that trains a copy of the classifier and a part that calibrates it.
+    A classifier that is already fitted, wrapped in `sklearn.frozen.FrozenEstimator`, is calibrated on all rows; take
+    care that it was trained on others.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Anything with ``fit`` and ``predict_proba`` or ``decision_function``.
+    method : str or calibrator
+        The name of a method, such as ``"isotonic"``, ``"platt"`` or ``"temperature"``, or a calibrator object, which
+        is copied and used as it is. A named method that has a `space` gets the one that fits the scores.
+    cv : int, splitter, or iterable of (train, test)
+        How to split. Folds of an integer are stratified.
+    ensemble : {"auto", True, False}
+        Whether to keep one calibrated model for each split and average their probabilities. Otherwise one calibrator
+        learns from the held-out scores of all splits, and serves a classifier that is trained on all rows.
+        ``"auto"`` is True unless the classifier is frozen.
+    n_jobs : int, optional
+        Splits to work on at the same time, by joblib.
+    multiclass : {"ovr", "top_label"}
+        For more than two classes: calibrate each class against the rest and normalise; or calibrate the confidence in
+        the predicted class and let the others share the rest in proportion to their raw probabilities. With
+        ``"ovr"`` a method for whole score matrices (temperature) takes the matrix.
+    response_method : {"auto", "predict_proba", "decision_function"}
+        Which scores to calibrate. ``"auto"`` takes probabilities where the method (or the top-label view) needs
+        them, and otherwise decision scores if the classifier has them, as scikit-learn does.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted: the columns of `predict_proba`.
+    calibrated_classifiers_ : list
+        The calibrated models, each with its fitted ``estimator`` and ``calibrators`` and its own ``predict_proba``.
+    n_features_in_ : int
+        Number of features, where the classifier tells it.
+    feature_names_in_ : ndarray
+        Names of features, where the classifier tells them.
+
+    Notes
+    -----
+    A class that is missing from the training part of a split has probability 0 in the model of that split, and a
+    warning says so. Weights reach the calibrators, and the classifier too where it accepts them; with scikit-learn's
+    metadata routing, weights, groups and other columns go to whoever requested them.
+
+    Examples
+    --------
+    >>> from calibrant import CalibratedClassifier
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = make_classification(random_state=0)
+    >>> model = CalibratedClassifier(GaussianNB(), "isotonic", cv=3).fit(X, y)
+    >>> model.predict_proba(X[:2]).shape, len(model.calibrated_classifiers_)
+    ((2, 2), 3)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        method: str | Calibrator = DEFAULT_METHOD,
+        *,
+        cv: Any = 5,
+        ensemble: bool | str = "auto",
+        n_jobs: int | None = None,
+        multiclass: str = "ovr",
+        response_method: str = "auto",
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.ensemble = ensemble
+        self.n_jobs = n_jobs
+        self.multiclass = multiclass
+        self.response_method = response_method
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Train and calibrate.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or list of n rows
+            Handed to the classifier as it is.
+        y : array-like of shape (n,)
+            Labels: numbers or strings, two classes or more.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        **fit_params : dict
+            For the classifier's ``fit``; entries with n rows are split like the data.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = _read(X, y)
+        weights = _validation.check_weights(sample_weight, len(labels))
+        for_model, for_split = self._route(sample_weight, fit_params)
+        self.classes_ = _find_classes(self.estimator, labels)
+        recipe = choose_recipe(self.method, self.estimator, self.response_method, self.multiclass, self.classes_)
+        data = _Data(X, labels, np.searchsorted(self.classes_, labels), weights, for_model)
+        self.calibrated_classifiers_ = self._calibrated(recipe, data, for_split)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.calibrated_classifiers_[0].estimator, name):
+                setattr(self, name, getattr(self.calibrated_classifiers_[0].estimator, name))
+        return self
+
+    def _calibrated(self, recipe: Recipe, data: _Data, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        if self.ensemble not in ("auto", True, False):
+            raise InvalidInputError(f"`ensemble` must be 'auto', True or False; got {self.ensemble!r}.")
+        ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
+        if frozen and not ensemble:
+            check_is_fitted(self.estimator)
+            scores = recipe.scores(self.estimator, data.X)
+            return [recipe.calibrate(self.estimator, scores, data.codes, data.weights)]
+        splits = _splits(self.cv, data, for_split, ensemble=ensemble)
+        parallel = Parallel(n_jobs=self.n_jobs)
+        if ensemble:
+            models = parallel(delayed(_fit_and_calibrate)(recipe, clone(self.estimator), data, *s) for s in splits)
+            _warn_of_missing([model.known for model in models])
+            return list(models)
+        parts = parallel(delayed(_fit_and_score)(recipe, clone(self.estimator), data, *s) for s in splits)
+        _warn_of_missing([part.known for _, part in parts])
+        rows = np.concatenate([test for _, test in splits])
+        scores = ClassScores.stacked([part for _, part in parts])
+        model = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
+        return [recipe.calibrate(model, scores, data.codes[rows], data.weights_of(rows))]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
+        check_is_fitted(self)
+        mean: Floats = np.mean([model.predict_proba(X) for model in self.calibrated_classifiers_], axis=0)
+        return mean
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The most probable class; it can differ from what the uncalibrated classifier predicts."""
+        proba = self.predict_proba(X)
+        labels: np.ndarray[Any, Any] = self.classes_[proba.argmax(axis=1)]
+        return labels
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+
+    def _route(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """What goes to the classifier's fit, and what to the splitter."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
+            return routed.estimator.fit, routed.splitter.split
+        if sample_weight is None or isinstance(self.estimator, FrozenEstimator):
+            return fit_params, {}
+        if "sample_weight" in signature(self.estimator.fit).parameters:
+            return fit_params | {"sample_weight": sample_weight}, {}
+        warnings.warn(
+            f"{type(self.estimator).__name__} does not appear to accept sample_weight, so the weights are used for the "
+            "calibration alone. Its training ignores them, and the result may not suit the weighted population.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return fit_params, {}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        own = get_tags(self.estimator)
+        tags.input_tags.sparse = own.input_tags.sparse
+        tags.input_tags.allow_nan = own.input_tags.allow_nan
+        if own.classifier_tags is not None:
+            tags.classifier_tags.multi_class = own.classifier_tags.multi_class
+        return tags
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What `fit` was given, row by row; `codes` are the indices of the labels among the classes."""
+
+    X: Any
+    labels: np.ndarray[Any, Any]
+    codes: Ints
+    weights: Floats | None
+    fit_params: Mapping[str, Any]
+
+    def weights_of(self, rows: Ints) -> Floats | None:
+        return None if self.weights is None else self.weights[rows]
+
+    def fit_params_of(self, rows: Ints) -> dict[str, Any]:
+        return {name: self._part(value, rows) for name, value in self.fit_params.items()}
+
+    def _part(self, value: Any, rows: Ints) -> Any:
+        """The rows of a column; anything that is not one goes to every split as it is."""
+        if value is None or isinstance(value, str | bytes | Mapping):
+            return value
+        (column,) = indexable(value)
+        shape = getattr(column, "shape", None) or (len(column) if hasattr(column, "__len__") else 0,)
+        return _safe_indexing(column, rows) if shape[0] == len(self.labels) else value
+
+
+def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:
+    """The features as they are, if only rows can be picked from them, and the labels as an array."""
+    if y is None:
+        raise InvalidInputError("CalibratedClassifier.fit requires y to be passed, but the target y is None.")
+    X, y = indexable(X, y)
+    labels: np.ndarray[Any, Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        _validation.check_finite(labels, "y")
+    check_classification_targets(labels)
+    return X, labels
+
+
+def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    seen: np.ndarray[Any, Any] = LabelEncoder().fit(labels).classes_
+    if isinstance(estimator, FrozenEstimator) and hasattr(estimator, "classes_"):
+        known = np.unique(estimator.classes_)
+        strange = [label for label in seen.tolist() if label not in known.tolist()]
+        if strange:
+            raise InvalidInputError(
+                f"`y` must hold classes that the frozen classifier knows, {known.tolist()}; got {strange[0]!r}. "
+                "Drop these rows, or train the classifier on them."
+            )
+        return known
+    if len(seen) < 2:
+        raise InvalidInputError(
+            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another class."
+        )
+    return seen
+
+
+def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: bool) -> list[tuple[Ints, Ints]]:
+    try:
+        splitter = check_cv(cv, data.labels, classifier=True)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"`cv` must be an integer of at least 2, a splitter, or an iterable of (train, test); got {cv!r}. "
+            "Wrap a classifier that is already fitted in sklearn.frozen.FrozenEstimator."
+        ) from error
+    if ensemble and isinstance(splitter, LeaveOneOut):
+        raise InvalidInputError(
+            "`cv` must hold out rows of every class when `ensemble` is true; LeaveOneOut holds out one row. "
+            "Use folds, or ensemble=False."
+        )
+    # Random splits hold out rows of a rare class again and again; folds share them out.
+    n_splits = 0 if isinstance(splitter, BaseShuffleSplit) else getattr(splitter, "n_splits", 0)
+    _, counts = np.unique(data.labels, return_counts=True)
+    if counts.min() < n_splits:
+        raise InvalidInputError(
+            f"Requesting {n_splits}-fold cross-validation but provided less than {n_splits} examples for at least one "
+            f"class (the rarest has {counts.min()}). Lower `cv`, or add rows of that class."
+        )
+    every = np.arange(len(data.labels))  # indexing it turns masks into row numbers
+    splits = [(every[train], every[test]) for train, test in splitter.split(data.X, data.labels, **for_split)]
+    tested = np.concatenate([test for _, test in splits])
+    if not ensemble and len(np.unique(tested)) < len(tested):
+        raise InvalidInputError(
+            f"`cv` must hold out each row at most once when `ensemble` is false, as KFold does; {cv!r} repeats rows. "
+            "Use ensemble=True."
+        )
+    return splits
+
+
+def _fit_and_score(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> tuple[Any, ClassScores]:
+    estimator.fit(_safe_indexing(data.X, train), data.labels[train], **data.fit_params_of(train))
+    return estimator, recipe.scores(estimator, _safe_indexing(data.X, test))
+
+
+def _fit_and_calibrate(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> CalibratedModel:
+    estimator, scores = _fit_and_score(recipe, estimator, data, train, test)
+    return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test))
+
+
+def _warn_of_missing(known: list[Any]) -> None:
+    short = [part for part in known if not part.all()]
+    if short:
+        warnings.warn(
+            f"Number of classes in training fold ({short[0].sum()}) does not match total number of classes "
+            f"({len(short[0])}) in {len(short)} of {len(known)} splits: there, the missing class has probability 0, "
+            "which skews the result. Use a stratified `cv`, or add rows of that class.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
