@@ -9,11 +9,13 @@ from calibrant._typing import Floats, Ints
 SAMPLE_ROWS = 20_000
 BLOCK_ROWS = 8192
 MAX_STEPS = 100
+LARGEST_LOGIT = 1e100
 
 
 def softmax(logits: Floats) -> Floats:
     """Rows of probabilities, without overflow. O(n K)."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    with np.errstate(over="ignore"):  # a logit infinitely below the largest rightly becomes 0
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
@@ -23,6 +25,10 @@ def fit_inverse_temperature(logits: Floats, labels: Ints, weights: Floats, low: 
     Many rows begin with every k-th of them, whose answer is so near that two or three passes over all remain.
     """
     start = 1.0
+    largest = float(np.abs(logits).max())
+    if largest > LARGEST_LOGIT:  # squares would overflow; here no β above 1 changes anything
+        scaled = logits / largest
+        return fit_inverse_temperature(scaled, labels, weights, low * largest, min(high, 1.0) * largest) / largest
     stride = len(labels) // SAMPLE_ROWS
     if stride > 1:
         sample = slice(None, None, stride)
@@ -32,14 +38,16 @@ def fit_inverse_temperature(logits: Floats, labels: Ints, weights: Floats, low: 
 
 def _newton(logits: Floats, labels: Ints, weights: Floats, low: float, high: float, start: float) -> float:
     """The loss is convex in β: Newton's steps on its slope, inside a shrinking bracket."""
-    beta = start
+    beta = float(np.clip(start, low, high))
     for _ in range(MAX_STEPS):
         slope, curvature = _derivatives(logits, labels, weights, beta)
+        if slope == 0.0:
+            return beta
         low, high = (low, beta) if slope > 0.0 else (beta, high)
-        following = beta - slope / curvature if curvature > 0.0 else np.inf * -np.sign(slope)
+        following = beta - slope / curvature if curvature > 0.0 else low
         if not low < following < high:
             # Bisect on the scale of ln β, and end at a bound where the loss still falls there.
-            following = float(np.sqrt(low * high))
+            following = float(np.sqrt(low) * np.sqrt(high))
         if abs(following - beta) <= 1e-9 * beta:
             return following
         beta = following

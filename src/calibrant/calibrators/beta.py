@@ -24,7 +24,8 @@ class BetaCalibration(Calibrator):
     """The curve ``expit(a · ln s − b · ln(1 − s) + c)`` with a, b ≥ 0.
 
     A coefficient that would be negative is left out and the others are fitted again, so the map never decreases.
-    Scores that rank the classes the wrong way round thus give a constant, the base rate.
+    (The package betacal does so with "abm" only, and once only.) Scores that rank the classes the wrong way round
+    thus give a constant: the base rate, or ½ with "ab".
 
     Parameters
     ----------

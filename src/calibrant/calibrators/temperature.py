@@ -117,8 +117,10 @@ class TemperatureScaling(Calibrator):
         self.__dict__.pop("classes_", None)
         on_logits = self.space == "probability"
         z = links.logit(tally.scores) if on_logits else tally.scores
-        scale = float(max(-z[0], z[-1], logistic.SMALLEST_SCALE))
-        found = logistic.fit_logistic((z / scale)[:, None], tally.positives, tally.totals).coefficients[0]
+        scale = max(float(np.abs(z[[0, -1]]).max()), logistic.SMALLEST_SCALE) if z.any() else 1.0
+        features = (z / scale)[:, None]
+        # The prior mean is for scores of ½ only, which say nothing about T: it stays 1.
+        found = logistic.fit_logistic(features, tally.positives, tally.totals, prior_mean=1.0).coefficients[0]
         # The loss is convex in 1/T, so the best within the bounds is the best of all, moved to the nearest bound.
         inverse = float(np.clip(found / scale, np.exp(-LOG_BOUND), np.exp(LOG_BOUND)))
         self.temperature_ = 1.0 / inverse
