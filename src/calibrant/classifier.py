@@ -173,6 +173,23 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels: np.ndarray[Any, Any] = self.classes_[proba.argmax(axis=1)]
         return labels
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).
+
+        For two classes and a method with a posterior. An ensemble pools the posterior draws of its models, so the
+        interval also covers how much they differ.
+        """
+        check_is_fitted(self)
+        posteriors = [model.posterior(X) for model in self.calibrated_classifiers_]
+        if len(posteriors) == 1:
+            calibrator, scores = posteriors[0]
+            return calibrator.predict_interval(scores, level)
+        if not 0.0 < level < 1.0:
+            raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}.")
+        draws = [calibrator.sample_maps(scores, random_state=i) for i, (calibrator, scores) in enumerate(posteriors)]
+        low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        return low, high
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
@@ -256,7 +273,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
         return known
     if len(seen) < 2:
         raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another class."
+            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another."
         )
     return seen
 

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from calibrant import _validation
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
-from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
@@ -209,6 +209,18 @@ class CalibratedModel:
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, (n, n_classes)."""
         return self.view.predict_proba(class_scores(self.estimator, X, self.response, self.classes))
+
+    def posterior(self, X: Any) -> tuple[BayesianCalibrator, Floats]:
+        """The calibrator with a posterior, and the scores of the second of two classes."""
+        if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
+            raise InvalidInputError(
+                f"Intervals need two classes and multiclass='ovr'; got {len(self.classes)} classes, "
+                f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
+            )
+        calibrator = self.calibrators[0]
+        if not isinstance(calibrator, BayesianCalibrator):
+            raise InvalidInputError(f"Intervals need a Bayesian method; {type(calibrator).__name__} has no posterior.")
+        return calibrator, class_scores(self.estimator, X, self.response, self.classes).values[:, 1]
 
 
 @dataclass(frozen=True)
