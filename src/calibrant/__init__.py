@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calibrant import simulate
+    from calibrant import metrics, simulate
     from calibrant.calibrators.beta import BetaCalibration
     from calibrant.calibrators.histogram import HistogramBinning
     from calibrant.calibrators.identity import Identity
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from calibrant.calibrators.platt import PlattScaling
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.classifier import CalibratedClassifier
+    from calibrant.displays.calibration_map import CalibrationMapDisplay
+    from calibrant.displays.reliability import ReliabilityDisplay
     from calibrant.maps import CalibrationMap, load
+    from calibrant.metrics.evaluation import evaluate
     from calibrant.tally import Tally
 
 __version__ = "0.1.0"
@@ -26,22 +29,29 @@ __all__ = [
     "BetaCalibration",
     "CalibratedClassifier",
     "CalibrationMap",
+    "CalibrationMapDisplay",
     "HistogramBinning",
     "Identity",
     "IsotonicCalibration",
     "PlattScaling",
+    "ReliabilityDisplay",
     "Tally",
     "TemperatureScaling",
+    "evaluate",
     "load",
+    "metrics",
     "simulate",
 ]
 
-_NAMESPACES = ("simulate",)
+_NAMESPACES = ("metrics", "simulate")
 
 _HOME = {
     "CalibratedClassifier": "classifier",
     "CalibrationMap": "maps",
+    "CalibrationMapDisplay": "displays.calibration_map",
+    "ReliabilityDisplay": "displays.reliability",
     "Tally": "tally",
+    "evaluate": "metrics.evaluation",
     "load": "maps",
 }
 

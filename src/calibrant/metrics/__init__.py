@@ -1,0 +1,69 @@
+"""How good probabilities are: proper scores, discrimination, calibration errors, intervals and tests.
+
+Every metric takes ``(y_true, y_prob)`` with optional weights, or a `Tally` in their place. Compare models by a proper
+score (`log_loss`, `brier_score`); use calibration errors to see what is wrong with one of them.
+"""
+
+from __future__ import annotations
+
+from calibrant.metrics.binned import (
+    adaptive_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from calibrant.metrics.bootstrap import Interval, interval
+from calibrant.metrics.corp import Decomposition, decompose
+from calibrant.metrics.debiased import debiased_calibration_error
+from calibrant.metrics.discrimination import accuracy, roc_auc
+from calibrant.metrics.evaluation import Evaluation, evaluate
+from calibrant.metrics.hypothesis_tests import (
+    CalibrationTest,
+    hosmer_lemeshow_test,
+    ks_test,
+    kuiper_test,
+    spiegelhalter_test,
+)
+from calibrant.metrics.ici import calibration_error_quantile, integrated_calibration_index
+from calibrant.metrics.kolmogorov import ks_calibration_error
+from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
+from calibrant.metrics.posterior import MetricPosterior, posterior
+from calibrant.metrics.scores import brier_score, log_loss, root_mean_squared_error
+from calibrant.metrics.slope import CalibrationLine, calibration_line
+from calibrant.metrics.smooth import smooth_calibration_error
+from calibrant.metrics.sweep import sweep_calibration_error
+from calibrant.metrics.tce import tce_bpm
+
+__all__ = [
+    "CalibrationLine",
+    "CalibrationTest",
+    "Decomposition",
+    "Evaluation",
+    "Interval",
+    "MetricPosterior",
+    "accuracy",
+    "adaptive_calibration_error",
+    "brier_score",
+    "calibration_error_quantile",
+    "calibration_line",
+    "class_wise_calibration_error",
+    "debiased_calibration_error",
+    "decompose",
+    "evaluate",
+    "expected_calibration_error",
+    "hosmer_lemeshow_test",
+    "integrated_calibration_index",
+    "interval",
+    "ks_calibration_error",
+    "ks_test",
+    "kuiper_test",
+    "log_loss",
+    "maximum_calibration_error",
+    "posterior",
+    "roc_auc",
+    "root_mean_squared_error",
+    "smooth_calibration_error",
+    "spiegelhalter_test",
+    "sweep_calibration_error",
+    "tce_bpm",
+    "top_label_calibration_error",
+]

@@ -1,0 +1,128 @@
+"""How every metric begins: arrays or a tally in, a checked tally out; and bins of that tally."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import bins
+from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant.errors import InvalidInputError
+from calibrant.tally import Tally
+
+__all__ = ["STRATEGIES", "Bins", "Metric", "Seed", "as_tally", "bin_number", "binned", "both_classes", "check_level"]
+
+STRATEGIES = ("width", "mass", "cells")
+CUBE_ROOT = "cube_root"
+
+Metric: TypeAlias = Callable[[Tally], float]
+Seed: TypeAlias = int | np.random.Generator | None
+
+
+def as_tally(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    *,
+    probabilities: bool = True,
+) -> Tally:
+    """The tally of `y_prob` and `y_true`, or the tally that was given in their place.
+
+    With `probabilities`, scores outside [0, 1] are refused.
+    """
+    if isinstance(y_true, Tally):
+        if y_prob is not None or sample_weight is not None or pos_label is not None:
+            raise InvalidInputError(
+                "A tally holds probabilities, labels and weights: pass it alone, without `y_prob`, `sample_weight` or "
+                "`pos_label`."
+            )
+        if len(y_true) == 0:
+            raise InvalidInputError("A metric needs at least one row; the tally is empty.")
+        if probabilities:
+            _validation.check_unit_interval(y_true.scores, "y_prob")
+        return y_true
+    if y_prob is None:
+        raise InvalidInputError("`y_prob` must be given together with `y_true`; or pass a Tally alone.")
+    scores = _validation.check_scores(y_prob, "y_prob")
+    if probabilities:
+        _validation.check_unit_interval(scores, "y_prob")
+    return Tally.from_arrays(scores, y_true, sample_weight, pos_label)
+
+
+def both_classes(tally: Tally, metric: str) -> None:
+    """Refuse rows of one class only, where the metric has no value."""
+    if not 0.0 < tally.total_positive < tally.total:
+        raise InvalidInputError(
+            f"{metric} needs rows of both classes; got 1 class, {'all' if tally.total_positive else 'none'} of the "
+            f"{tally.total:g} rows positive. It has no value here."
+        )
+
+
+class Bins(NamedTuple):
+    """Mean score, share of positives, and mass (number of rows) of each bin that holds rows."""
+
+    score: Floats
+    rate: Floats
+    mass: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """Mean score minus share of positives."""
+        return self.score - self.rate
+
+    @property
+    def share(self) -> Floats:
+        """Share of all rows."""
+        out: Floats = self.mass / self.mass.sum()
+        return out
+
+
+def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
+    """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
+    if strategy not in STRATEGIES:
+        raise InvalidInputError(f"`strategy` must be one of {', '.join(STRATEGIES)}; got {strategy!r}.")
+    if strategy == "cells":
+        return Bins(tally.scores, tally.positives / tally.totals, tally.totals)
+    return sums_from(tally, _starts(tally, bin_number(n_bins, tally.total), strategy))
+
+
+def _starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+    if strategy == "mass":
+        return bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
+    # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.
+    first = np.searchsorted(tally.scores, bins.equal_width_edges(n_bins), side="right")
+    return np.unique(np.concatenate(([0], first[first < len(tally)])))
+
+
+def sums_from(tally: Tally, starts: Ints) -> Bins:
+    """The bins that begin at the given cells."""
+    mass = np.add.reduceat(tally.totals, starts)
+    score = np.add.reduceat(tally.scores * tally.totals, starts) / mass
+    return Bins(score, np.add.reduceat(tally.positives, starts) / mass, mass)
+
+
+def bin_number(n_bins: int | str, total: float) -> int:
+    """The number of bins: as given, or the cube root of the number of rows, rounded up."""
+    if n_bins == CUBE_ROOT:
+        return max(1, int(np.ceil(np.cbrt(total) - 1e-9)))
+    if isinstance(n_bins, str | bool) or int(n_bins) != n_bins or n_bins < 1:
+        raise InvalidInputError(f"`n_bins` must be a positive integer or 'cube_root'; got {n_bins!r}.")
+    return int(n_bins)
+
+
+def check_level(level: float) -> float:
+    """A confidence level strictly between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
+    return float(level)
+
+
+def check_power(p: float) -> float:
+    """The power of an L^p norm."""
+    if not p >= 1.0:
+        raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
+    return float(p)

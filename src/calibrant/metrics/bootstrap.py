@@ -1,0 +1,137 @@
+"""Confidence intervals for any metric, by resampling the tally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Metric, Seed, as_tally, check_level
+from calibrant.tally import Tally
+
+__all__ = ["Interval", "interval", "interval_of", "resamples"]
+
+MOST_CELLS = 512
+BLOCK = 64  # replicates drawn at a time, to bound the memory
+METHODS = ("basic", "percentile")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+def interval(
+    metric: Metric,
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    level: float = 0.9,
+    n_resamples: int = 1000,
+    method: str = "basic",
+    bounds: tuple[float, float] = (0.0, np.inf),
+    rng: Seed = 0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Interval:
+    """A metric with a bootstrap confidence interval.
+
+    Rows are drawn again with replacement. All rows of one label within one cell are alike, so a replicate is one
+    multinomial draw over (cell, label), whatever the number of rows; more than 512 distinct scores are first joined to
+    as many cells of equal mass, and the difference which that makes to the metric is taken back.
+
+    Parameters
+    ----------
+    metric : callable
+        Any metric of this module; fix its options with ``functools.partial`` or a lambda of one tally.
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    level : float
+        Confidence level.
+    n_resamples : int
+        Number of replicates.
+    method : {"basic", "percentile"}
+        "basic" reflects the replicates at the estimate, which takes back the upward bias of calibration errors;
+        "percentile" takes them as they are and is too high for such errors. Either is stretched, where needed, to hold
+        the estimate.
+    bounds : (float, float)
+        The range of the metric, to which the interval is cut.
+    rng : int, numpy.random.Generator or None
+        The seed or generator; the same seed gives the same interval.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("D1", 5000)
+    >>> found = metrics.interval(metrics.brier_score, data.labels, data.scores)
+    >>> found.low < found.value < found.high
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
+    check_level(level)
+    if method not in METHODS:
+        raise InvalidInputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    cells = tally.coarsen(MOST_CELLS)
+    value = float(metric(tally))
+    shift = value - float(metric(cells))
+    draws = np.array([metric(sample) for sample in resamples(cells, n_resamples, rng)]) + shift
+    if method == "basic":
+        draws = 2.0 * value - draws
+    return interval_of(value, draws, level, bounds)
+
+
+def interval_of(value: float, draws: Floats, level: float, bounds: tuple[float, float]) -> Interval:
+    """The central interval of draws, cut to the metric's range and stretched, where needed, to hold the estimate."""
+    low, high = np.clip(np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]), *bounds)
+    return Interval(value, min(float(low), value), max(float(high), value), level)
+
+
+def resamples(cells: Tally, n_resamples: int, rng: Seed) -> Iterator[Tally]:
+    """Replicates of a tally, each with as many rows. O(m) for each.
+
+    A replicate in which a class is missing is drawn again, so that metrics that need both classes have a value.
+    """
+    if isinstance(n_resamples, bool) or int(n_resamples) != n_resamples or n_resamples < 1:
+        raise InvalidInputError(f"`n_resamples` must be a positive integer; got {n_resamples!r}.")
+    rows = round(cells.total)
+    if rows < 2:
+        raise InvalidInputError(
+            f"A bootstrap needs at least 2 rows; the weights add up to {cells.total:g}. Weights count as numbers of "
+            "rows: scale them so that they add up to the number of rows."
+        )
+    generator = np.random.default_rng(rng)
+    m = len(cells)
+    shares = np.concatenate((cells.positives, cells.negatives)) / cells.total
+    two_classes = 0.0 < cells.total_positive < cells.total
+    made = 0
+    while made < n_resamples:
+        block = generator.multinomial(rows, shares / shares.sum(), size=min(BLOCK, n_resamples - made))
+        for counts in block.astype(np.float64):
+            positives, totals = counts[:m], counts[:m] + counts[m:]
+            if two_classes and not 0.0 < positives.sum() < rows:
+                continue
+            made += 1
+            kept = totals > 0.0
+            yield Tally(cells.scores[kept], positives[kept], totals[kept])

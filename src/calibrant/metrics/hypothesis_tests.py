@@ -1,0 +1,200 @@
+"""Tests of the hypothesis that the probabilities are calibrated, each with a p-value in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import as_tally, binned
+from calibrant.metrics.kolmogorov import cumulative_gaps
+from calibrant.tally import Tally
+
+__all__ = ["CalibrationTest", "hosmer_lemeshow_test", "ks_test", "kuiper_test", "spiegelhalter_test"]
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """A test statistic and the probability of one at least as extreme when the model is calibrated."""
+
+    statistic: float
+    p_value: float
+
+
+def spiegelhalter_test(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """Spiegelhalter's z test of the Brier score against the one that calibrated probabilities would get.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    CalibrationTest
+        The normal statistic z and its two-sided p-value.
+
+    References
+    ----------
+    Spiegelhalter 1986, "Probabilistic prediction in patient management and clinical trials".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("D1", 1000)
+    >>> metrics.spiegelhalter_test(data.labels, data.scores).p_value < 1e-9
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    p, lean = tally.scores, 1.0 - 2.0 * tally.scores
+    variance = float(tally.totals @ (lean**2 * p * (1.0 - p)))
+    if not variance > 0.0:
+        raise InvalidInputError(
+            "Spiegelhalter's test needs a probability other than 0, 0.5 and 1; the Brier score of these cannot vary."
+        )
+    z = float((tally.positives - p * tally.totals) @ lean / np.sqrt(variance))
+    return CalibrationTest(z, float(2.0 * special.ndtr(-abs(z))))
+
+
+def hosmer_lemeshow_test(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    n_bins: int | str = 10,
+    fitted: bool = False,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """The Hosmer–Lemeshow χ² test over equal-mass bins; the data are those of `spiegelhalter_test`.
+
+    Parameters
+    ----------
+    n_bins : int or "cube_root"
+        Number of bins.
+    fitted : bool
+        Whether the model was fitted on these very rows, which costs two degrees of freedom.
+
+    Returns
+    -------
+    CalibrationTest
+        The statistic is infinite, with p-value 0, where a bin with probability 0 (or 1) holds a positive (or negative).
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.binomial_process(2000, lambda s: s, (2.0, 2.0), rng=1)
+    >>> metrics.hosmer_lemeshow_test(data.labels, data.scores).p_value > 0.01
+    True
+    """
+    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "mass")
+    degrees = len(bins.mass) - (2 if fitted else 0)
+    if degrees < 1:
+        raise InvalidInputError(
+            f"The Hosmer–Lemeshow test needs at least {3 if fitted else 1} bins with rows; got {len(bins.mass)}."
+        )
+    squared = bins.mass * np.square(bins.gap)
+    variance = np.clip(bins.score * (1.0 - bins.score), 0.0, None)
+    impossible = (variance == 0.0) & (squared > 0.0)
+    statistic = np.inf if impossible.any() else float((squared / np.where(variance > 0.0, variance, 1.0)).sum())
+    return CalibrationTest(statistic, float(special.chdtrc(degrees, statistic)))
+
+
+def ks_test(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """The largest cumulative gap against chance; the data are those of `spiegelhalter_test`.
+
+    Under calibration the cumulative sums of p − y, divided by √Σ p (1 − p), behave as a Brownian motion on [0, 1]; the
+    statistic is their largest size.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu 2022, "Metrics of calibration for probabilistic predictions".
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> round(metrics.ks_test([1, 0, 1, 1], [0.2, 0.4, 0.6, 0.8]).p_value, 3)
+    0.526
+    """
+    walk = _brownian(as_tally(y_true, y_prob, sample_weight, pos_label), "The KS test")
+    statistic = float(np.abs(walk).max())
+    return CalibrationTest(statistic, _excursion_p_value(statistic))
+
+
+def kuiper_test(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
+
+    It sees gaps of both signs, in the middle of the scores as well as at their ends. For the reference see `ks_test`.
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("wave", 1000)
+    >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
+    True
+    """
+    walk = np.append(_brownian(as_tally(y_true, y_prob, sample_weight, pos_label), "Kuiper's test"), 0.0)
+    statistic = float(walk.max() - walk.min())
+    return CalibrationTest(statistic, _range_p_value(statistic))
+
+
+def _brownian(tally: Tally, name: str) -> Floats:
+    variance = float(tally.totals @ (tally.scores * (1.0 - tally.scores)))
+    if not variance > 0.0:
+        raise InvalidInputError(f"{name} needs a probability strictly between 0 and 1; all are 0 or 1.")
+    out: Floats = cumulative_gaps(tally) * tally.total / np.sqrt(variance)
+    return out
+
+
+def _excursion_p_value(x: float) -> float:
+    """P(max |B| > x) for a Brownian motion B on [0, 1]; each series is used where it converges fast."""
+    if x < 0.1:
+        return 1.0
+    if x < 1.0:
+        k = 2.0 * np.arange(60) + 1.0
+        terms = (-1.0) ** np.arange(60) / k * np.exp(-np.square(np.pi * k) / (8.0 * x * x))
+        value = 1.0 - 4.0 / np.pi * float(terms.sum())
+    else:
+        j = np.arange(20)
+        value = float((4.0 * (-1.0) ** j * special.ndtr(-(2 * j + 1) * x)).sum())
+    return float(np.clip(value, 0.0, 1.0))
+
+
+def _range_p_value(x: float) -> float:
+    """P(max B − min B > x) for a Brownian motion B on [0, 1] (Feller 1951)."""
+    if x < 0.1:
+        return 1.0
+    if x < 1.5:
+        k = np.pi * (np.arange(1, 61) - 0.5)
+        value = 1.0 - float(((8.0 / x**2 + 2.0 / k**2) * np.exp(-2.0 * k**2 / x**2)).sum())
+    else:
+        j = np.arange(1, 21)
+        value = float((8.0 * (-1.0) ** (j - 1) * j * special.ndtr(-j * x)).sum())
+    return float(np.clip(value, 0.0, 1.0))

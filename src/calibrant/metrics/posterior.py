@@ -1,0 +1,108 @@
+"""The posterior of a metric, given a calibrator that has a posterior over maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Metric, as_tally, check_level
+from calibrant.metrics.binned import expected_calibration_error
+from calibrant.metrics.bootstrap import Interval
+from calibrant.tally import Tally
+
+__all__ = ["MetricPosterior", "posterior"]
+
+MOST_CELLS = 2048
+
+
+class HasPosterior(Protocol):
+    """A fitted calibrator that can draw whole maps from its posterior."""
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the map at `scores`, (n_draws, n)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MetricPosterior:
+    """Draws of a metric from its posterior.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (n_draws,)
+        One value of the metric for each map drawn.
+    """
+
+    draws: Floats
+
+    @property
+    def mean(self) -> float:
+        """The posterior mean."""
+        return float(self.draws.mean())
+
+    def interval(self, level: float = 0.9) -> Interval:
+        """The posterior mean with the central credible interval."""
+        check_level(level)
+        low, high = np.quantile(self.draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        return Interval(self.mean, float(low), float(high), level)
+
+    def __repr__(self) -> str:
+        return f"MetricPosterior({self.interval()} at level 0.9, {len(self.draws)} draws)"
+
+
+def posterior(
+    calibrator: HasPosterior,
+    tally: Tally,
+    metric: Metric | None = None,
+    *,
+    n_draws: int = 200,
+    random_state: RandomState = 0,
+) -> MetricPosterior:
+    """What a metric of the raw scores would be if labels had no noise, with the uncertainty about the true map.
+
+    Each map drawn from the calibrator's posterior is taken for the truth: every cell of the tally gets the share of
+    positives that the map says, and the metric is computed on that. So the noise that biases calibration errors
+    upwards is gone, and what remains is honest uncertainty about the map.
+
+    Parameters
+    ----------
+    calibrator : fitted Bayesian calibrator
+        Anything with `sample_maps`, such as ABB or BayesIso, fitted on these scores (or on others of the same model).
+    tally : Tally
+        The scores whose calibration is judged. Above 2048 distinct scores it is coarsened.
+    metric : callable, optional
+        A metric of a tally; by default the mean |score − truth|, without bins.
+    n_draws : int
+        Number of maps drawn.
+    random_state : int, numpy.random.Generator, RandomState or None
+        Passed on to `sample_maps`.
+
+    Returns
+    -------
+    MetricPosterior
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import Tally, metrics
+    >>> class Shrinks:  # a posterior of two maps
+    ...     def sample_maps(self, scores, n_draws=100, random_state=0):
+    ...         return np.array([scores, 0.5 + 0.5 * (scores - 0.5)])
+    >>> metrics.posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1])).draws.round(3).tolist()
+    [0.0, 0.2]
+    """
+    if not hasattr(calibrator, "sample_maps"):
+        raise InvalidInputError(
+            f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
+            "a Bayesian method such as ABB or BayesIso."
+        )
+    cells = as_tally(tally).coarsen(MOST_CELLS)
+    judge = partial(expected_calibration_error, strategy="cells") if metric is None else metric
+    maps = calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state)
+    values = [judge(Tally(cells.scores, np.clip(truth, 0.0, 1.0) * cells.totals, cells.totals)) for truth in maps]
+    return MetricPosterior(np.array(values, dtype=np.float64))

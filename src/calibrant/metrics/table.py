@@ -1,0 +1,119 @@
+"""The result of `evaluate`: numbers first, with a text and an HTML form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.bootstrap import Interval
+
+__all__ = ["Evaluation", "Row"]
+
+Estimate = Interval | float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of every model."""
+
+    key: str
+    group: str
+    name: str
+    estimates: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """A table of measures; print it, show it in a notebook, or look values up by key.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names of the models, in the order of the columns.
+    rows : tuple of Row
+        The measures, proper scores first.
+    n_rows, base_rate, level : float
+        (Weighted) number of rows, share of positives, and level of the intervals.
+    remarks : tuple of str
+        What the numbers mean, and what could not be computed.
+    """
+
+    models: tuple[str, ...]
+    rows: tuple[Row, ...]
+    n_rows: float
+    base_rate: float
+    level: float
+    remarks: tuple[str, ...]
+
+    def __getitem__(self, key: str) -> Any:
+        """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
+        for row in self.rows:
+            if row.key == key:
+                return row.estimates[0] if len(self.models) == 1 else dict(zip(self.models, row.estimates, strict=True))
+        raise InvalidInputError(f"`key` must be one of {', '.join(row.key for row in self.rows)}; got {key!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "base_rate": self.base_rate,
+            "level": self.level,
+            "models": {
+                name: {row.key: _plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
+            },
+            "remarks": list(self.remarks),
+        }
+
+    @property
+    def _title(self) -> str:
+        return (
+            f"{self.n_rows:g} rows, {100 * self.base_rate:.3g} % positive; {100 * self.level:g} % intervals in brackets"
+        )
+
+    def __repr__(self) -> str:
+        names = [row.name for row in self.rows]
+        left = max(len(name) for name in names) + 4
+        cells = [[_text(estimate) for estimate in row.estimates] for row in self.rows]
+        widths = [max(len(c[i]) for c in [*cells, list(self.models)]) for i in range(len(self.models))]
+        lines = [self._title]
+        if len(self.models) > 1:
+            lines.append(" " * left + "  ".join(f"{m:<{w}}" for m, w in zip(self.models, widths, strict=True)).rstrip())
+        at = 0
+        for group, rows in groupby(self.rows, key=lambda row: row.group):
+            lines.append(group)
+            for row in rows:
+                shown = "  ".join(f"{text:<{w}}" for text, w in zip(cells[at], widths, strict=True))
+                lines.append(f"  {row.name:<{left - 2}}{shown}".rstrip())
+                at += 1
+        return "\n".join([*lines, *(f"- {remark}" for remark in self.remarks)])
+
+    def _repr_html_(self) -> str:
+        span = 1 + len(self.models)
+        parts = [f"<table><caption>{escape(self._title)}</caption><thead><tr><th></th>"]
+        parts += [f'<th scope="col">{escape(name)}</th>' for name in self.models]
+        parts.append("</tr></thead>")
+        for group, rows in groupby(self.rows, key=lambda row: row.group):
+            parts.append(f'<tbody><tr><th colspan="{span}" scope="rowgroup">{escape(group)}</th></tr>')
+            for row in rows:
+                values = "".join(f"<td>{escape(_text(estimate))}</td>" for estimate in row.estimates)
+                parts.append(f'<tr><th scope="row">{escape(row.name)}</th>{values}</tr>')
+            parts.append("</tbody>")
+        remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self.remarks)
+        return "".join(parts) + f"</table><ul>{remarks}</ul>"
+
+
+def _text(estimate: Estimate) -> str:
+    if estimate is None:
+        return "–"
+    if isinstance(estimate, Interval):
+        return str(estimate)
+    return f"{estimate:.3f}" if estimate >= 0.001 else "< 0.001"
+
+
+def _plain(estimate: Estimate) -> Any:
+    if isinstance(estimate, Interval):
+        return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return estimate
