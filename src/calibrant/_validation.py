@@ -112,15 +112,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
 
 def encode_classes(y: ArrayLike, n_classes: int) -> tuple[Ints, np.ndarray[Any, Any]]:
     """The column of each label, and the labels of the columns: the sorted labels, or 0 … K−1 if some are missing."""
-    labels = as_array(y, "y")
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise InvalidInputError(f"`y` must have shape (n,) with one label per row; got shape {labels.shape}.")
-    if labels.dtype.kind == "f":
-        check_finite(labels, "y")
-    elif labels.dtype.kind not in "biuUS":
-        labels = _plain_labels(labels, "y")
+    labels = _label_column(y, "y")
     classes, columns = np.unique(labels, return_inverse=True)
     if len(classes) == n_classes:
         return columns, classes
@@ -150,6 +142,15 @@ def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple
 
     Without `pos_label` the labels must say by themselves which class is positive: bool, {0, 1} or {-1, 1}.
     """
+    labels = _label_column(y, name)
+    if len(labels) == 0:
+        return labels.astype(bool), (0, 1)
+    low, high = _two_classes(labels, name)
+    return _positive_rows(labels, low, high, pos_label, name)
+
+
+def _label_column(y: ArrayLike, name: str) -> np.ndarray[Any, Any]:
+    """One label for each row, none missing, as booleans, numbers or strings."""
     labels = as_array(y, name)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -159,10 +160,24 @@ def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple
         check_finite(labels, name)
     elif labels.dtype.kind not in "biuUS":
         labels = _plain_labels(labels, name)
-    if len(labels) == 0:
-        return labels.astype(bool), (0, 1)
-    low, high = _two_classes(labels, name)
-    return _positive_rows(labels, low, high, pos_label, name)
+    return labels
+
+
+def larger_label(y: ArrayLike) -> Any:
+    """scikit-learn's positive class, the larger of two labels; None where `encode_labels` needs no help.
+
+    Only a quick look: what is wrong with the labels, `encode_labels` says.
+    """
+    labels = _label_column(y, "y")
+    if labels.size == 0 or labels.dtype.kind == "b":
+        return None
+    low, high = (labels.min(), labels.max()) if labels.dtype.kind in "iuf" else np.unique(labels)[[0, -1]]
+    return None if low == high or _says_itself(low, high) else high
+
+
+def _says_itself(low: Any, high: Any) -> bool:
+    """Whether the positive one of these labels is beyond doubt."""
+    return (low, high) in ((0, 1), (-1, 1), (0, 0), (1, 1), (-1, -1))
 
 
 def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -215,7 +230,7 @@ def _positive_rows(
         return np.asarray(positive, dtype=bool), (negative, pos_label)
     if labels.dtype.kind == "b":
         return labels, (False, True)
-    if labels.dtype.kind not in "US" and high in (0, 1, -1) and low in (0, 1, -1):
+    if labels.dtype.kind not in "US" and _says_itself(low, high):
         return labels > 0, (-1 if low == -1 else 0, 1)
     raise InvalidInputError(
         f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {low!r} and {high!r}. "

@@ -24,3 +24,11 @@ def test_groups_of_equal_mass_never_split_a_cell():
     assert groups.tolist() == [0, 0, 1, 2, 2]
     assert bins.group_starts(groups).tolist() == [0, 2, 3]
     assert bins.equal_mass_groups(np.array([5.0]), 4).tolist() == [0]
+
+
+def test_cuts_leave_each_neighbour_on_its_side():
+    left = np.array([0.0, 1.0, np.nextafter(1.0, 0.0), -1.7e308, 0.0])
+    right = np.array([1.0, np.nextafter(1.0, 2.0), 1.0, 1.7e308, 5e-324])
+    cuts = bins.cuts_between(left, right)
+    assert ((left <= cuts) & (cuts < right)).all()
+    assert cuts[[0, 3]].tolist() == [0.5, 0.0]

@@ -39,3 +39,9 @@ def equal_mass_groups(totals: Floats, n_groups: int) -> Ints:
 def group_starts(groups: Ints) -> Ints:
     """Where each run of equal numbers begins, for a non-decreasing `groups`."""
     return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+
+
+def cuts_between(left: Floats, right: Floats) -> Floats:
+    """Edges midway between neighbours left < right, such that each stays on its side of a bin closed on the right."""
+    # The middle of two adjacent doubles may round up to the right one.
+    return np.minimum(0.5 * left + 0.5 * right, np.nextafter(right, left))

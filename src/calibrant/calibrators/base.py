@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -63,7 +63,7 @@ class Calibrator(BaseEstimator):
         """
         if y is None:
             raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
-        tally = Tally.from_arrays(scores, y, sample_weight, _larger_label(y))
+        tally = Tally.from_arrays(scores, y, sample_weight, _validation.larger_label(y))
         return self.fit_tally(tally)
 
     def fit_tally(self, tally: Tally) -> Self:
@@ -131,16 +131,3 @@ class BayesianCalibrator(Calibrator):
     @abstractmethod
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability."""
-
-
-def _larger_label(y: Any) -> Any:
-    """scikit-learn's convention: classes are sorted and the second is positive; None where labels say it themselves."""
-    labels = _validation.as_array(y, "y")
-    if labels.size == 0 or labels.dtype.kind not in "iufUS":
-        return None
-    if labels.dtype.kind in "iuf":
-        low, high = labels.min(), labels.max()
-        plain = low in (-1, 0, 1) and high in (-1, 0, 1)
-        return None if plain or low == high or np.isnan(high) else high
-    distinct = np.unique(labels)
-    return distinct[1] if len(distinct) == 2 else None

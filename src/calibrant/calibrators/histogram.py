@@ -76,7 +76,5 @@ def _equal_width(tally: Tally, n_bins: int) -> Step:
 
 def _equal_mass(tally: Tally, n_bins: int) -> Step:
     starts = bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
-    left, right = tally.scores[starts[1:] - 1], tally.scores[starts[1:]]
-    shares = np.add.reduceat(tally.positives, starts) / np.add.reduceat(tally.totals, starts)
-    # The middle of two neighbouring doubles may round up to the right one, which must stay in its own bin.
-    return Step(np.minimum(0.5 * left + 0.5 * right, np.nextafter(right, left)), shares)
+    edges = bins.cuts_between(tally.scores[starts[1:] - 1], tally.scores[starts[1:]])
+    return Step(edges, np.add.reduceat(tally.positives, starts) / np.add.reduceat(tally.totals, starts))

@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from calibrant._kernels.bins import cuts_between
 from calibrant._kernels.targets import corrected_positives
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.forms import Form, Linear, Step
@@ -53,24 +54,33 @@ class IsotonicCalibration(Calibrator):
             raise InvalidInputError(
                 f"`interpolation` must be one of {', '.join(INTERPOLATIONS)}; got {self.interpolation!r}."
             )
-        positives = tally.positives
+        starts = _block_starts(tally)
+        positives, totals = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
         if self.target_correction:
-            positives = corrected_positives(positives, tally.totals)
-        pooled = isotonic_regression(positives / tally.totals, weights=tally.totals)
-        # Pooled means of equal numbers can leave [0, 1] by an ulp.
-        values, starts = np.clip(pooled.x, 0.0, 1.0), pooled.blocks[:-1]
-        form = _between_blocks(self.interpolation, tally, values[starts], starts)
+            # The corrected targets are an increasing linear function of the labels, so the blocks stay the same.
+            positives = corrected_positives(positives, totals)
+        form = _between_blocks(self.interpolation, tally, np.clip(positives / totals, 0.0, 1.0), starts)
         return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
 
 
-def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: np.ndarray) -> Form:
+def _block_starts(tally: Tally) -> Ints:
+    """The cells at which the pooled blocks start; their shares of positives increase strictly."""
+    starts = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).blocks[:-1]
+    shares = np.add.reduceat(tally.positives, starts) / np.add.reduceat(tally.totals, starts)
+    # Running means are rounded, so neighbours of the same share may have been taken for two blocks.
+    highest_before = np.maximum.accumulate(np.concatenate(([-np.inf], shares[:-1])))
+    return np.asarray(starts[shares > highest_before])
+
+
+def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: Ints) -> Form:
     """The map through blocks that start at the cells `starts` and have the given values."""
     first = tally.scores[starts]
     last = tally.scores[np.append(starts[1:], len(tally)) - 1]
     if interpolation == "step":
-        return Step(first[1:] - 0.5 * (first[1:] - last[:-1]), values)
+        return Step(cuts_between(last[:-1], first[1:]), values)
     if interpolation == "centred":
-        means = np.add.reduceat(tally.scores * tally.totals, starts) / np.add.reduceat(tally.totals, starts)
+        mass = np.repeat(np.add.reduceat(tally.totals, starts), np.diff(np.append(starts, len(tally))))
+        means = np.add.reduceat(tally.scores * (tally.totals / mass), starts)
         return Linear(np.clip(means, first, last), values)
     x = np.column_stack((first, last)).ravel()
     y = np.repeat(values, 2)

@@ -1,0 +1,108 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from calibrant import CalibrationMap, Tally
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Step
+
+
+class BaseRate(Calibrator):
+    """The smallest method there can be."""
+
+    reference = "test"
+
+    def _fit_map(self, tally):
+        return CalibrationMap(Step([], [tally.base_rate]), method="BaseRate")
+
+
+class NeedsBoth(BaseRate):
+    one_class = False
+
+
+class OfProbabilities(BaseRate):
+    space = "probability"
+
+
+def test_one_function_makes_a_calibrator(tmp_path):
+    calibrator = BaseRate().fit([3.0, 1.0, 2.0, 5.0], [0, 1, 0, 0])
+    assert calibrator.predict([7.0, 8.0]).tolist() == [0.25, 0.25]
+    assert calibrator.predict_proba([7.0]).tolist() == [[0.75, 0.25]]
+    assert calibrator.n_features_in_ == 1
+    calibrator.save(tmp_path / "map.json")
+    assert (tmp_path / "map.json").exists()
+
+
+def test_fit_tally_is_fit():
+    tally = Tally.from_arrays([3.0, 1.0], [0, 1])
+    assert BaseRate().fit_tally(tally).map_ == BaseRate().fit([3.0, 1.0], [0, 1]).map_
+
+
+def test_scikit_learn_sees_whether_it_is_fitted():
+    with pytest.raises(SklearnNotFittedError):
+        check_is_fitted(BaseRate())
+    check_is_fitted(BaseRate().fit([1.0], [1]))
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_is_refused_where_it_must(label):
+    share = "all" if label else "none"
+    with pytest.raises(InvalidInputError, match=f"NeedsBoth needs rows of both classes; got 1 class, {share} of the 2"):
+        NeedsBoth().fit([0.1, 0.2], [label, label])
+    assert NeedsBoth().fit([0.1, 0.2], [0, 1]).predict([0.1]).tolist() == [0.5]
+
+
+def test_the_space_is_checked_when_fitting():
+    with pytest.raises(InvalidInputError, match=r"OfProbabilities needs probabilities: `scores` must lie in \[0, 1\]"):
+        OfProbabilities().fit([0.1, 1.2], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, 1],
+        [-1, 1, 1],
+        [-1, 0, 0],
+        [1, 2, 2],
+        [0.0, 0.5, 0.5],
+        [False, True, True],
+        ["no", "yes", "yes"],
+        np.array(["no", "yes", "yes"], dtype=object),
+        np.array([3, 7, 7], dtype=object),
+        np.array([False, True, True], dtype=object),
+        np.array([[0], [1], [1]]),
+        pd.Series(["no", "yes", "yes"]),
+        pd.Series(["no", "yes", "yes"], dtype="category"),
+        pd.Series([1, 2, 2], dtype="Int64"),
+        pl.Series(["no", "yes", "yes"]),
+        pa.array(["no", "yes", "yes"]),
+    ],
+    ids=str,
+)
+def test_the_larger_label_is_positive(labels):
+    assert BaseRate().fit([1.0, 2.0, 3.0], labels).predict([0.0])[0] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("labels", [["a", None, "b"], ["a", "b", "c"], [1, "a", 1]])
+def test_labels_without_an_order_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="`y`"):
+        BaseRate().fit([1.0, 2.0, 3.0], np.array(labels, dtype=object))
+
+
+def test_abstract_methods_are_named():
+    assert BayesianCalibrator.bayesian
+    assert {"sample_maps", "predict_interval"} <= {
+        name
+        for name in dir(BayesianCalibrator)
+        if getattr(getattr(BayesianCalibrator, name), "__isabstractmethod__", 0)
+    }
+
+
+def test_a_tally_does_not_guess_what_minus_one_and_zero_mean():
+    with pytest.raises(InvalidInputError, match="Say which one is the positive class with `pos_label`"):
+        Tally.from_arrays([1.0, 2.0], [-1, 0])
