@@ -156,6 +156,8 @@ def _label_column(y: ArrayLike, name: str) -> np.ndarray[Any, Any]:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise InvalidInputError(f"`{name}` must have shape (n,) with one label per row; got shape {labels.shape}.")
+    if labels.dtype.kind == "c":
+        raise InvalidInputError(f"Complex data not supported: `{name}` must hold labels.")
     if labels.dtype.kind == "f":
         check_finite(labels, name)
     elif labels.dtype.kind not in "biuUS":
