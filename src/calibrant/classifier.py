@@ -164,8 +164,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
         check_is_fitted(self)
-        mean: Floats = np.mean([model.predict_proba(X) for model in self.calibrated_classifiers_], axis=0)
-        return mean
+        total: Floats = self.calibrated_classifiers_[0].predict_proba(X)
+        for model in self.calibrated_classifiers_[1:]:
+            total += model.predict_proba(X)
+        return total / len(self.calibrated_classifiers_)
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The most probable class; it can differ from what the uncalibrated classifier predicts."""
@@ -301,7 +303,9 @@ def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: boo
         )
     every = np.arange(len(data.labels))  # indexing it turns masks into row numbers
     splits = [(every[train], every[test]) for train, test in splitter.split(data.X, data.labels, **for_split)]
-    tested = np.concatenate([test for _, test in splits])
+    tested = np.concatenate([every[:0], *(test for _, test in splits)])
+    if len(tested) == 0:
+        raise InvalidInputError(f"`cv` must hold out at least one row; {cv!r} gave {len(splits)} splits without any.")
     if not ensemble and len(np.unique(tested)) < len(tested):
         raise InvalidInputError(
             f"`cv` must hold out each row at most once when `ensemble` is false, as KFold does; {cv!r} repeats rows. "

@@ -76,7 +76,7 @@ def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any
             f"got shape {answer.shape}. For one-vs-one scores choose the model's one-vs-rest option."
         )
     _validation.check_finite(answer.ravel(), response)
-    columns = np.searchsorted(classes, own)
+    columns = _places(own, classes)
     known = np.zeros(len(classes), dtype=bool)
     known[columns] = True
     if response == "predict_proba":
@@ -85,6 +85,17 @@ def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any
     values = np.full((len(answer), len(classes)), lowest)
     values[:, columns] = answer
     return ClassScores(values, known)
+
+
+def _places(own: np.ndarray[Any, Any], classes: np.ndarray[Any, Any]) -> list[int]:
+    place = {label: column for column, label in enumerate(classes.tolist())}
+    strange = [label for label in own.tolist() if label not in place]
+    if strange:
+        raise InvalidInputError(
+            f"The classifier's `classes_` must be among the labels {list(place)[:5]}; got {strange[0]!r}. "
+            "A classifier that encodes labels by itself must report the original ones."
+        )
+    return [place[label] for label in own.tolist()]
 
 
 def _without_rounding(probabilities: Floats) -> Floats:
