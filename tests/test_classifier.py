@@ -100,7 +100,7 @@ def test_temperature_agrees_with_scikit_learn(model, n_classes, ensemble):
     X, y = data(n_classes)
     expected = CalibratedClassifierCV(MODELS[model], method="temperature", cv=4, ensemble=ensemble).fit(X, y)
     found = CalibratedClassifier(MODELS[model], "temperature", cv=4, ensemble=ensemble).fit(X, y)
-    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-4)
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("method", TWINS)
