@@ -12,10 +12,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels import bins, links
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.errors import ModelFileError
 
-__all__ = ["FORMS", "Beta", "Chain", "Form", "Identity", "Linear", "LogitLinear", "Mixture", "Sigmoid", "Step"]
+__all__ = [
+    "FORMS",
+    "Beta",
+    "Chain",
+    "Form",
+    "Identity",
+    "Linear",
+    "LogitLinear",
+    "Mixture",
+    "PoissonSteps",
+    "Sigmoid",
+    "Step",
+]
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +129,60 @@ class Linear(Form):
 
 
 @dataclass(frozen=True, eq=False)
+class PoissonSteps(Form):
+    """The mean of random steps: in each gap between the scores x, steps fall at the points of a Poisson process.
+
+    At a score with the distances l and r to its neighbours x[i] and x[i+1], and h = l + r,
+
+        base[i] + Σ_g left[g, i] · (e^(−rates[g] l) − e^(−rates[g] h)) / (1 − e^(−rates[g] h))
+                + Σ_g right[g, i] · (e^(−rates[g] r) − e^(−rates[g] h)) / (1 − e^(−rates[g] h)).
+
+    The two quotients run from 1 to 0 and from 0 to 1; they are the probabilities that a gap with a step has all its
+    steps to the right, or to the left, of the score. `rates` has shape (G,), `left` and `right` (G, m − 1), `base`
+    (m − 1,). Constant outside x. Computed by expm1, because the plain formula loses all digits in small gaps.
+    """
+
+    x: Floats
+    rates: Floats
+    base: Floats
+    left: Floats
+    right: Floats
+    name: ClassVar[str] = "poisson_steps"
+
+    def __call__(self, scores: Floats) -> Floats:
+        gap = np.clip(np.searchsorted(self.x, scores, side="right") - 1, 0, len(self.base) - 1)
+        return links.clip(self._value(gap, np.clip(scores, self.x[0], self.x[-1])))
+
+    def _value(self, gap: Ints, scores: Floats) -> Floats:
+        """The formula at scores that lie in the given gaps."""
+        total = self.base[gap]
+        with np.errstate(over="ignore", under="ignore"):  # far from a neighbour the exponential is rightly 0
+            before, after = scores - self.x[gap], self.x[gap + 1] - scores
+            for rate, left, right in zip(self.rates, self.left, self.right, strict=True):
+                whole = np.expm1(-rate * np.diff(self.x))
+                inverse = 1.0 / np.where(whole < -TINY, whole, -np.inf)  # a gap too small for doubles has no steps
+                near, far = np.expm1(-rate * before), np.expm1(-rate * after)
+                total = total + (
+                    (left * inverse)[gap] * far * (1.0 + near) + (right * inverse)[gap] * near * (1.0 + far)
+                )
+        return total
+
+    def knots(self) -> Floats:
+        # In a gap the map can turn once: halve the gaps whose two ends lean in opposite directions.
+        gap = np.arange(len(self.base))
+        low, high = self.x[:-1].copy(), self.x[1:].copy()
+        step = 1e-6 * (high - low)
+        rises = self._value(gap, low + step) >= self._value(gap, low)
+        turns = rises != (self._value(gap, high) >= self._value(gap, high - step))
+        gap, low, high, rises, step = gap[turns], low[turns], high[turns], rises[turns], step[turns]
+        for _ in range(40):
+            middle = low + 0.5 * (high - low)
+            ahead = (self._value(gap, middle + step) >= self._value(gap, middle - step)) == rises
+            low, high = np.where(ahead, middle, low), np.where(ahead, high, middle)
+        return np.unique(np.concatenate((self.x, low)))
+
+
+@dataclass(frozen=True, eq=False)
 class LogitLinear(Form):
     """expit of straight lines between the points (x, y) in logit(score), continued outside with the end slopes."""
 
@@ -200,5 +268,5 @@ class Chain(Form):
 
 
 FORMS: dict[str, type[Form]] = {
-    form.name: form for form in (Identity, Step, Linear, LogitLinear, Sigmoid, Beta, Mixture, Chain)
+    form.name: form for form in (Identity, Step, Linear, PoissonSteps, LogitLinear, Sigmoid, Beta, Mixture, Chain)
 }
