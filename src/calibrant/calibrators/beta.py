@@ -86,7 +86,7 @@ def _curve(
         features = [(columns[i] - centre) / scale for i, (centre, scale) in zip(kept, centred, strict=True)]
         if intercept:
             features.append(np.ones(len(totals)))
-        found = logistic.fit_logistic(np.column_stack(features), positives, totals).coefficients
+        found = logistic.fit_logistic(np.stack(features).T, positives, totals).coefficients
         slopes = [float(found[j] / scale) for j, (_, scale) in enumerate(centred)]
         negative = [i for i, slope in zip(kept, slopes, strict=True) if slope < 0.0]
         if not negative:

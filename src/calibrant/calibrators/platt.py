@@ -60,7 +60,7 @@ class PlattScaling(Calibrator):
         t = links.logit(tally.scores) if on_logits else tally.scores
         positives = corrected_positives(tally.positives, tally.totals) if self.target_correction else tally.positives
         centre, scale = logistic.standardise(t, tally.totals)
-        features = np.column_stack(((t - centre) / scale, np.ones(len(t))))
+        features = np.stack(((t - centre) / scale, np.ones(len(t)))).T
         slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients
         self.slope_ = float(slope / scale)
         self.intercept_ = float(height - slope * (centre / scale))
