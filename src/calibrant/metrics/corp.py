@@ -88,9 +88,10 @@ def decompose(
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     function = LOSSES[loss] if isinstance(loss, str) else loss
     pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).x
-    score = mean_loss(tally, function)
-    recalibrated = mean_loss(tally, function, np.clip(pooled, 0.0, 1.0))
-    constant = mean_loss(tally, function, np.full(len(tally), tally.base_rate))
+    with np.errstate(invalid="ignore", over="ignore"):  # an infinite loss is refused below, with a reason
+        score = mean_loss(tally, function)
+        recalibrated = mean_loss(tally, function, np.clip(pooled, 0.0, 1.0))
+        constant = mean_loss(tally, function, np.full(len(tally), tally.base_rate))
     if not np.isfinite([score, recalibrated, constant]).all():
         raise InvalidInputError("`loss` must be finite for every probability that occurs; clip inside of it.")
     return Decomposition(score, score - recalibrated, constant - recalibrated, constant)

@@ -1,0 +1,72 @@
+from functools import partial
+
+import numpy as np
+import pytest
+
+from calibrant import Tally, metrics, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.bootstrap import resamples
+
+brier = partial(metrics.interval, metrics.brier_score)
+
+
+def test_replicates_have_the_rows_and_moments_of_a_bootstrap():
+    tally = Tally.from_arrays([0.1, 0.1, 0.4, 0.9, 0.9, 0.9], [0, 1, 0, 1, 1, 0], sample_weight=np.full(6, 10))
+    totals = np.zeros((4000, 2))
+    for i, sample in enumerate(resamples(tally, 4000, 0)):
+        assert sample.total == 60.0
+        totals[i] = sample.total_positive, sample.totals[sample.scores == 0.9].sum()
+    assert totals.mean(axis=0) == pytest.approx([30.0, 30.0], abs=0.3)
+    assert totals.var(axis=0) == pytest.approx([15.0, 15.0], abs=1.5)
+
+
+def test_agrees_with_the_normal_approximation():
+    data = simulate.from_truth("underconfident", 20_000, rng=0)
+    losses = (data.scores - data.labels) ** 2
+    found = brier(data.labels, data.scores, level=0.9)
+    reach = 1.645 * losses.std() / np.sqrt(20_000)
+    assert found.value == pytest.approx(losses.mean())
+    assert (found.low, found.high) == pytest.approx((losses.mean() - reach, losses.mean() + reach), abs=2e-4)
+
+
+def test_the_same_seed_gives_the_same_interval():
+    data = simulate.from_truth("D1", 300).tally
+    assert brier(data, rng=1, n_resamples=50) == brier(data, rng=1, n_resamples=50)
+    assert brier(data, rng=1, n_resamples=50) != brier(data, rng=2, n_resamples=50)
+
+
+@pytest.mark.parametrize("name", ["D1", "underconfident"])
+def test_intervals_of_the_calibration_error_cover_the_truth(name):
+    truth = simulate.TRUTHS[name].calibration_error()
+    ece = partial(metrics.expected_calibration_error, strategy="mass")
+    covered = 0
+    for seed in range(60):
+        found = metrics.interval(ece, simulate.from_truth(name, 1000, rng=seed).tally, n_resamples=150)
+        covered += found.low <= truth <= found.high
+    assert covered / 60 > 0.75
+
+
+def test_the_estimate_lies_in_its_interval_within_the_range():
+    data = simulate.binomial_process(400, lambda s: s, (1.0, 1.0), rng=0).tally
+    for method in ("basic", "percentile"):
+        found = metrics.interval(metrics.expected_calibration_error, data, n_resamples=100, method=method)
+        assert 0.0 <= found.low <= found.value <= found.high
+    auc = metrics.interval(metrics.roc_auc, data, n_resamples=100, bounds=(0.0, 1.0))
+    assert auc.high <= 1.0
+    assert str(auc).startswith(f"{auc.value:.4f} [")
+
+
+def test_replicates_keep_both_classes():
+    tally = Tally.from_arrays([0.1, 0.2, 0.3, 0.4], [0, 0, 0, 1])
+    assert all(0 < sample.total_positive < 4 for sample in resamples(tally, 200, 0))
+
+
+@pytest.mark.parametrize("options", [{"level": 1.0}, {"n_resamples": 0}, {"method": "bca"}])
+def test_refuses_impossible_options(options):
+    with pytest.raises(InvalidInputError):
+        brier([0, 1], [0.2, 0.4], **options)
+
+
+def test_refuses_weights_that_are_no_numbers_of_rows():
+    with pytest.raises(InvalidInputError, match="numbers of rows"):
+        brier([0, 1], [0.2, 0.4], sample_weight=[0.5, 0.5])

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import evaluate, metrics, simulate
+from calibrant.errors import InvalidInputError
+
+FAST = {"n_resamples": 40}
+
+
+def test_the_table_holds_the_metrics_with_intervals():
+    data = simulate.from_truth("D1", 1500, rng=0)
+    table = evaluate(data.labels, data.scores, **FAST)
+    tally = data.tally
+    assert table["log_loss"].value == metrics.log_loss(tally)
+    assert table["brier_score"].value == metrics.brier_score(tally)
+    assert table["roc_auc"].value == metrics.roc_auc(tally)
+    assert table["miscalibration"].value == metrics.decompose(tally).miscalibration
+    assert table["ece"].value == metrics.expected_calibration_error(tally, strategy="mass")
+    assert table["smooth"].value == metrics.smooth_calibration_error(tally)
+    assert table["kuiper_p_value"] == metrics.kuiper_test(tally).p_value
+    assert table["slope"] == metrics.calibration_line(tally).slope
+    for row in table.rows[:-1]:
+        (estimate,) = row.estimates
+        assert estimate.low <= estimate.value <= estimate.high
+    assert table.n_rows == 1500
+    assert table.base_rate == data.labels.mean()
+    assert evaluate(tally, **FAST) == table
+
+
+def test_proper_scores_come_first():
+    table = evaluate([0, 1, 0, 1], [0.2, 0.7, 0.6, 0.4], **FAST)
+    assert [row.key for row in table.rows][:3] == ["log_loss", "brier_score", "roc_auc"]
+
+
+def test_intervals_of_many_rows_are_centred_on_the_uncoarsened_value():
+    data = simulate.from_truth("underconfident", 30_000, rng=0)
+    found = evaluate(data.labels, data.scores, n_resamples=100)["debiased"]
+    assert found.low < simulate.TRUTHS["underconfident"].calibration_error() < found.high
+
+
+def test_what_cannot_be_computed_is_said():
+    table = evaluate([1, 1, 1], [0.2, 0.4, 0.9], **FAST)
+    keys = [row.key for row in table.rows]
+    assert "roc_auc" not in keys
+    assert "slope" not in keys
+    assert sum("both classes" in remark for remark in table.remarks) == 2
+    with pytest.raises(InvalidInputError, match="log_loss, brier_score"):
+        _ = table["roc_auc"]
+
+
+def test_several_models_side_by_side():
+    data = simulate.from_truth("D1", 1000, rng=0)
+    table = evaluate(data.labels, {"raw": data.scores, "true": data.probabilities}, **FAST)
+    assert table.models == ("raw", "true")
+    assert table["log_loss"]["true"].value < table["log_loss"]["raw"].value
+    assert table.to_dict()["models"]["raw"]["ece"]["value"] == table["ece"]["raw"].value
+    assert "raw: Miscalibrated" in "\n".join(table.remarks)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InvalidInputError, match="at least one model"):
+        evaluate([0, 1], {})
+    with pytest.raises(InvalidInputError, match="`level`"):
+        evaluate([0, 1], [0.2, 0.8], level=90)
+    with pytest.raises(InvalidInputError, match="NaN at index 0"):
+        evaluate([0, 1], {"a": [np.nan, 0.8]})
+
+
+def test_the_top_level_name_is_the_same():
+    assert calibrant.evaluate is metrics.evaluate

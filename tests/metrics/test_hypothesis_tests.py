@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrant import metrics, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.hypothesis_tests import _excursion_p_value, _range_p_value
+
+TESTS = {
+    "spiegelhalter": metrics.spiegelhalter_test,
+    "hosmer_lemeshow": metrics.hosmer_lemeshow_test,
+    "ks": metrics.ks_test,
+    "kuiper": metrics.kuiper_test,
+}
+
+
+def test_spiegelhalter_by_hand():
+    y, p = np.array([1, 0, 1, 1]), np.array([0.2, 0.4, 0.6, 0.8])
+    z = ((y - p) * (1 - 2 * p)).sum() / np.sqrt(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    found = metrics.spiegelhalter_test(y, p)
+    assert found.statistic == pytest.approx(z)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)))
+
+
+def test_hosmer_lemeshow_by_hand():
+    y, p = [0, 1, 1, 1, 0, 0], [0.2, 0.2, 0.5, 0.5, 0.9, 0.9]
+    chi = 2 * (0.3**2 / 0.16 + 0.5**2 / 0.25 + 0.9**2 / 0.09)
+    found = metrics.hosmer_lemeshow_test(y, p, n_bins=3)
+    assert found.statistic == pytest.approx(chi)
+    assert found.p_value == pytest.approx(stats.chi2.sf(chi, 3))
+    assert metrics.hosmer_lemeshow_test(y, p, n_bins=3, fitted=True).p_value == pytest.approx(stats.chi2.sf(chi, 1))
+
+
+def test_hosmer_lemeshow_where_the_impossible_happens():
+    found = metrics.hosmer_lemeshow_test([1, 0, 1], [0.0, 0.5, 0.6], n_bins=3)
+    assert (found.statistic, found.p_value) == (np.inf, 0.0)
+    assert metrics.hosmer_lemeshow_test([0, 1], [0.0, 1.0]).p_value == 1.0
+
+
+@pytest.mark.parametrize("p_value", [_excursion_p_value, _range_p_value])
+def test_both_series_meet_and_fall_from_one_to_zero(p_value):
+    x = np.linspace(0.0, 12.0, 1201)
+    values = np.array([p_value(float(at)) for at in x])
+    assert values[0] == 1.0
+    assert 0.0 < values[-1] < 1e-20
+    assert (np.diff(values) <= 1e-12).all()
+    for seam in (0.1, 1.0, 1.5):
+        assert p_value(seam - 1e-9) == pytest.approx(p_value(seam), abs=1e-7)
+
+
+def test_walks_have_the_distribution_of_brownian_motion():
+    steps = np.random.default_rng(0).standard_normal((4000, 2000)) / np.sqrt(2000)
+    paths = np.cumsum(steps, axis=1)
+    above = (np.abs(paths).max(axis=1) > 1.5).mean()
+    assert above == pytest.approx(_excursion_p_value(1.5), abs=0.03)
+    ranges = np.maximum(paths.max(axis=1), 0) - np.minimum(paths.min(axis=1), 0)
+    assert (ranges > 2.0).mean() == pytest.approx(_range_p_value(2.0), abs=0.03)
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+def test_p_values_are_even_when_calibrated_and_small_when_not(test):
+    values = np.array(
+        [test(simulate.binomial_process(400, np.array, (1.2, 1.6), rng=seed).tally).p_value for seed in range(200)]
+    )
+    assert ((values >= 0) & (values <= 1)).all()
+    assert stats.kstest(values, "uniform").pvalue > 1e-4
+    assert (values < 0.05).mean() < 0.12
+    assert test(simulate.from_truth("D1", 2000).tally).p_value < 1e-6
+
+
+@pytest.mark.parametrize("name", ["spiegelhalter", "ks", "kuiper"])
+def test_certain_probabilities_are_refused(name):
+    with pytest.raises(InvalidInputError, match="0"):
+        TESTS[name]([0, 1], [0.0, 1.0])
+
+
+def test_fitted_hosmer_lemeshow_needs_three_bins():
+    with pytest.raises(InvalidInputError, match="at least 3 bins"):
+        metrics.hosmer_lemeshow_test([0, 1], [0.2, 0.8], fitted=True)
