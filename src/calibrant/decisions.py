@@ -1,0 +1,156 @@
+"""A map's graph as a balanced decision tree with closed formulas in its leaves, for languages without arrays.
+
+SQL has no table lookup inside an expression, so a search becomes nested yes/no questions, log2(pieces) deep, and
+every leaf is a formula with its own numbers. Several searches of one value share one tree; a search of a computed
+value is asked only about the edges that the value can reach, so a chain of maps has as many leaves as both
+together, not their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from calibrant._typing import Floats
+from calibrant.programs import ARITHMETIC, SCORE, Node, Number, Operation, Pick, Score, Search, operation, walk
+
+__all__ = ["Algebra", "Split", "decide", "fold"]
+
+Interval: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Split(Node):
+    """`below` where the value is at most `edge`, else `above`."""
+
+    of: Node
+    edge: float
+    below: Node
+    above: Node
+
+    def parents(self) -> tuple[Node, ...]:
+        """The value that is compared, and both branches."""
+        return (self.of, self.below, self.above)
+
+
+class Algebra(Protocol):
+    """How a language writes a number, an operation and a decision."""
+
+    def number(self, value: float) -> Any:
+        """A constant."""
+
+    def apply(self, kind: str, *operands: Any) -> Any:
+        """One of the operations of `calibrant.programs`."""
+
+    def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
+        """`below` where value <= edge, else `above`."""
+
+
+def fold(root: Node, score: Any, algebra: Algebra) -> Any:
+    """Write a tree in the language of `algebra`."""
+    written: dict[int, Any] = {}
+    for node in walk(root):
+        written[id(node)] = _write(node, score, algebra, lambda x: written[id(x)])
+    return written[id(root)]
+
+
+def _write(node: Node, score: Any, algebra: Algebra, of: Callable[[Node], Any]) -> Any:
+    if isinstance(node, Number):
+        return algebra.number(node.value)
+    if isinstance(node, Operation):
+        return algebra.apply(node.kind, *map(of, node.of))
+    if isinstance(node, Split):
+        return algebra.split(of(node.of), algebra.number(node.edge), of(node.below), of(node.above))
+    return score
+
+
+def decide(root: Node, domain: Interval) -> Node:
+    """The same function without searches, for scores in `domain`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Step
+    >>> from calibrant.programs import lower
+    >>> tree = decide(lower(Step([0.5], [0.1, 0.8])), (0.0, 1.0))
+    >>> tree.edge, tree.below.value, tree.above.value
+    (0.5, 0.1, 0.8)
+    """
+    nodes = list(walk(root))
+    # Operands come first, so nothing that the first search looks at contains a search.
+    first = next((node for node in nodes if isinstance(node, Search)), None)
+    if first is None:
+        return root
+    group = [node for node in nodes if isinstance(node, Search) and node.of is first.of]
+    low, high = _interval(first.of, domain)
+    edges = np.unique(np.concatenate([search.edges for search in group]))
+    edges = edges[(edges >= low) & (edges < high)]
+
+    def branch(start: int, stop: int) -> Node:
+        if start == stop:
+            below = edges[start - 1] if start else low
+            above = edges[stop] if stop < len(edges) else high
+            # Edges outside the reach of the value decide as at its end; inside, every value up to `above` agrees.
+            leaf = _picked(root, group, float(above))
+            inside = (float(below), float(above)) if isinstance(first.of, Score) else domain
+            return decide(leaf, inside)
+        middle = (start + stop) // 2
+        return Split(first.of, float(edges[middle]), branch(start, middle), branch(middle + 1, stop))
+
+    return branch(0, len(edges))
+
+
+def _picked(root: Node, group: list[Search], value: float) -> Node:
+    """The graph with the searches of `group` answered as for `value`."""
+    members = {id(search): int(np.searchsorted(search.edges, value, side="left")) for search in group}
+    new: dict[int, Node] = {}
+    for node in walk(root):
+        if isinstance(node, Pick) and id(node.search) in members:
+            new[id(node)] = Number(float(node.table[members[id(node.search)]]))
+        elif isinstance(node, Operation):
+            new[id(node)] = _same_or(node, operation(node.kind, *(new[id(x)] for x in node.of)))
+        elif isinstance(node, Pick):
+            new[id(node)] = Pick(new[id(node.search)], node.table)
+        elif isinstance(node, Search):
+            new[id(node)] = Search(new[id(node.of)], node.edges)
+        else:
+            new[id(node)] = node
+    return new[id(root)]
+
+
+def _same_or(old: Operation, new: Node) -> Node:
+    """The old node where nothing in it changed, so that shared values stay shared."""
+    unchanged = isinstance(new, Operation) and all(a is b for a, b in zip(old.of, new.of, strict=True))
+    return old if unchanged else new
+
+
+def _interval(root: Node, domain: Interval) -> Interval:
+    """Bounds of a value without searches, by interval arithmetic, widened a little for rounding."""
+    if root is SCORE:
+        return domain
+    bounds: dict[int, Interval] = {}
+    for node in walk(root):
+        if isinstance(node, Number):
+            bounds[id(node)] = (node.value, node.value)
+        elif isinstance(node, Operation):
+            bounds[id(node)] = _operation_bounds(node.kind, [bounds[id(x)] for x in node.of])
+        elif isinstance(node, Split):
+            below, above = bounds[id(node.below)], bounds[id(node.above)]
+            bounds[id(node)] = (min(below[0], above[0]), max(below[1], above[1]))
+        else:
+            bounds[id(node)] = domain
+    low, high = bounds[id(root)]
+    slack = 1e-9 * max(abs(low), abs(high), 1.0)
+    return (low - slack, high + slack)
+
+
+def _operation_bounds(kind: str, of: list[Interval]) -> Interval:
+    corners: Floats = np.array([[x, y] for x in of[0] for y in (of[1] if len(of) == 2 else (0.0,))])
+    with np.errstate(all="ignore"):
+        ends = ARITHMETIC[kind](corners[:, 0], corners[:, 1]) if len(of) == 2 else ARITHMETIC[kind](corners[:, 0])
+    if np.isnan(ends).any() or (kind == "div" and of[1][0] <= 0.0 <= of[1][1]):
+        return (-np.inf, np.inf)
+    return (float(ends.min()), float(ends.max()))

@@ -1,0 +1,64 @@
+"""The published JSON Schema of a saved map, derived from the forms themselves."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from calibrant.forms import FORMS, Form
+from calibrant.maps import FORMAT, SPACES, VERSION
+
+__all__ = ["schema"]
+
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+KINDS: dict[str, dict[str, Any]] = {
+    "Floats": NUMBERS,
+    "float": {"type": "number"},
+    "int": {"type": "integer"},
+    "str": {"type": "string"},
+    "tuple[Form, ...]": {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 1},
+}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the files that `CalibrationMap.save` writes.
+
+    Examples
+    --------
+    >>> from calibrant.export import schema
+    >>> sorted(schema()["required"])
+    ['checksum', 'format', 'map', 'test_vector', 'version']
+    """
+    functions = {name: _function(form) for name, form in FORMS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "calibrant map",
+        "description": "A calibration map with a checksum over everything else and a test vector to replay.",
+        **_object(
+            {
+                "format": {"const": FORMAT},
+                "version": {"type": "integer", "minimum": 1, "maximum": VERSION},
+                "map": _object(
+                    {
+                        "method": {"type": "string"},
+                        "space": {"enum": list(SPACES)},
+                        "monotone": {"type": "boolean"},
+                        "function": {"$ref": "#/$defs/function"},
+                    }
+                ),
+                "test_vector": _object({"scores": NUMBERS, "probabilities": NUMBERS}),
+                "checksum": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+            }
+        ),
+        "$defs": functions | {"function": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in functions]}},
+    }
+
+
+def _function(form: type[Form]) -> dict[str, Any]:
+    numbers = {field.name: KINDS[str(field.type)] for field in fields(form)}
+    description = (form.__doc__ or "").strip()
+    return {"description": description, **_object({"form": {"const": form.name}} | numbers)}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -1,0 +1,69 @@
+"""Every export is run where it was written and compared with the map; one that differs is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from calibrant._typing import Floats
+from calibrant.errors import ModelFileError
+from calibrant.maps import CalibrationMap
+
+__all__ = ["DOMAINS", "TOLERANCE", "check", "probe", "vector"]
+
+TOLERANCE = 1e-12
+LARGEST = float(np.finfo(np.float64).max)
+DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}
+
+
+def probe(map_: CalibrationMap) -> Floats:
+    """Scores that find a wrong export: a grid, both ends, very small values, all knots and the doubles next to them."""
+    knots = map_.form.knots()
+    low, high = (0.0, 1.0) if map_.space == "probability" else _span(knots)
+    tiny = 10.0 ** np.arange(-18.0, -1.0, 0.5)
+    grid = np.concatenate((np.linspace(low, high, 1001), low + tiny * (high - low), high - tiny * (high - low)))
+    around = np.concatenate((knots, np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)))
+    scores = np.unique(np.concatenate((grid, around)))
+    return scores[(scores >= DOMAINS[map_.space][0]) & (scores <= DOMAINS[map_.space][1])]
+
+
+def _span(knots: Floats) -> tuple[float, float]:
+    """A range of decision scores that contains every knot."""
+    if len(knots) == 0:
+        return -40.0, 40.0
+    wide = 0.1 * float(knots[-1] - knots[0]) + 1.0
+    return float(knots[0]) - wide, float(knots[-1]) + wide
+
+
+def vector(map_: CalibrationMap, n: int = 9) -> tuple[list[float], list[float]]:
+    """The few scores and probabilities that an export carries, so that its user can check it too."""
+    low, high = (0.0, 1.0) if map_.space == "probability" else _span(map_.form.knots())
+    scores = np.linspace(low, high, n).round(6)
+    return scores.tolist(), map_(scores).tolist()
+
+
+def vector_text(map_: CalibrationMap) -> str:
+    """The test vector as one line of JSON."""
+    scores, probabilities = vector(map_)
+    return json.dumps({"scores": scores, "probabilities": probabilities})
+
+
+def check(
+    map_: CalibrationMap,
+    run: Callable[[Floats], Floats],
+    target: str,
+    tolerance: float = TOLERANCE,
+    scores: Floats | None = None,
+) -> None:
+    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`."""
+    scores = probe(map_) if scores is None else scores
+    expected, got = map_(scores), np.asarray(run(scores), dtype=np.float64)
+    off = np.abs(expected - got)
+    if not (off <= tolerance).all():
+        worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
+        raise ModelFileError(
+            f"The export to {target} was refused: at score {scores[worst]!r} it gives {got[worst]!r} where the map "
+            f"gives {expected[worst]!r}, more than {tolerance:g} apart. Nothing was written; please report this map."
+        )

@@ -1,0 +1,132 @@
+"""A map as one SQL expression: a closed formula, or a balanced CASE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibrant._optional import require
+from calibrant._typing import Floats
+from calibrant.decisions import decide, fold
+from calibrant.errors import InvalidInputError
+from calibrant.export import parity
+from calibrant.maps import CalibrationMap
+from calibrant.programs import lower
+
+__all__ = ["DIALECTS", "to_sql"]
+
+DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark")
+
+
+def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "score") -> str:
+    """One SQL expression that computes the calibrated probability of a column.
+
+    A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
+    probabilities) gives NULL. The expression ends with a comment that holds a test vector.
+
+    Parameters
+    ----------
+    map_ : CalibrationMap
+        The map of a fitted calibrator, ``calibrator.map_``.
+    dialect : str
+        duckdb, postgres, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+    column : str
+        Name of the score column; it is quoted as the dialect demands. A dot separates table and column.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ModelFileError
+        If DuckDB, running the expression, does not compute what the map computes.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration
+    >>> from calibrant.export import to_sql
+    >>> calibrator = IsotonicCalibration(interpolation="step").fit([1, 2, 3, 4], [0, 0, 1, 1])
+    >>> print(to_sql(calibrator.map_, column="margin").partition(" /*")[0])
+    CASE WHEN "margin" BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157E+308 THEN \
+CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
+    """
+    sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
+    if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
+        raise InvalidInputError(
+            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}."
+        )
+    expression = _expression(map_, column, _SqlAlgebra(sqlglot.exp, dialect))
+    text: str = expression.sql(dialect=dialect)
+    parity.check(map_, lambda scores: _run(text, dialect, scores), f"SQL ({dialect})")
+    return f"{text} /* calibrant test vector {parity.vector_text(map_)} */"
+
+
+def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
+    exp = algebra.exp
+    parts = [exp.to_identifier(part, quoted=True) for part in column.split(".")]
+    score = exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+    low, high = parity.DOMAINS[map_.space]
+    body = fold(decide(lower(map_.form), (low, high)), score, algebra)
+    inside = exp.Between(this=algebra.free(score), low=algebra.number(low), high=algebra.number(high))
+    guarded = exp.Case(ifs=[exp.If(this=inside, true=algebra.free(body))])
+    # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.
+    return exp.Cast(this=guarded, to=exp.DataType.build("double")) if algebra.dialect == "postgres" else guarded
+
+
+class _SqlAlgebra:
+    """Writes the tree as a sqlglot expression; columns and numbers are nodes, never pasted text."""
+
+    def __init__(self, exp: Any, dialect: str) -> None:
+        self.exp = exp
+        self.dialect = dialect
+        self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
+
+    def free(self, node: Any) -> Any:
+        """The node, or its copy where it already has a place in the expression."""
+        return node if node.parent is None else node.copy()
+
+    def number(self, value: float) -> Any:
+        """A double; without the exponent, engines read a decimal and convert it with a second rounding."""
+        literal = self.exp.Literal.number(_scientific(abs(value)))
+        return self.exp.Neg(this=literal) if value < 0 else literal
+
+    def apply(self, kind: str, *operands: Any) -> Any:
+        """An operator or a function."""
+        of = [self.free(operand) for operand in operands]
+        if kind in self.two:
+            wrapped = [self.exp.Paren(this=x) if isinstance(x, self.exp.Binary) else x for x in of]
+            extra = {"typed": True, "safe": False} if kind == "div" else {}
+            return self.two[kind](this=wrapped[0], expression=wrapped[1], **extra)
+        if kind in ("exp", "log"):
+            return self.exp.Exp(this=of[0]) if kind == "exp" else self.exp.Ln(this=of[0])
+        node = self.exp.Least if kind == "min" else self.exp.Greatest
+        # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
+        return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect != "snowflake")
+
+    def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
+        """A question of the balanced CASE."""
+        question = self.exp.LTE(this=self.free(value), expression=edge)
+        return self.exp.Case(ifs=[self.exp.If(this=question, true=self.free(below))], default=self.free(above))
+
+
+def _scientific(value: float) -> str:
+    """The shortest decimal that is this double, with an exponent."""
+    return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
+
+
+def _run(text: str, dialect: str, scores: Floats) -> Floats:
+    """What DuckDB computes from the text, after sqlglot has read it back from its dialect."""
+    sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
+    duckdb = require("duckdb", "tables", "calibrant.export.to_sql")
+    expression = sqlglot.parse_one(text, dialect=dialect)
+    name = sqlglot.exp.to_identifier("score", quoted=True)
+    for reference in list(expression.find_all(sqlglot.exp.Column)):
+        reference.replace(sqlglot.exp.Column(this=name.copy()))
+    for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
+        extreme.set("ignore_nulls", True)  # as in the algebra: there are none
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.register("probe", {"score": scores, "row": np.arange(len(scores))})
+        out = connection.sql(f"SELECT {expression.sql(dialect='duckdb')} AS p FROM probe ORDER BY row").fetchnumpy()
+    return np.ma.filled(np.ma.asarray(out["p"], dtype=np.float64), np.nan)

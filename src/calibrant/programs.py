@@ -1,0 +1,283 @@
+"""A map as a small graph of arithmetic: the one description from which it is written in every other language.
+
+A graph has five kinds of nodes: the score, numbers, operations, the search of a value among sorted edges, and the
+number that a search picks from a table. Nodes are shared by identity, so a value that is needed twice is one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from calibrant import forms
+from calibrant._kernels import doubles, links
+from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError
+
+__all__ = ["SCORE", "Node", "Number", "Operation", "Pick", "Score", "Search", "evaluate", "lower", "walk"]
+
+LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A value in the graph. The operators build operations."""
+
+    def __add__(self, other: Node | float) -> Node:
+        return operation("add", self, other)
+
+    def __sub__(self, other: Node | float) -> Node:
+        return operation("sub", self, other)
+
+    def __rsub__(self, other: float) -> Node:
+        return operation("sub", other, self)
+
+    def __mul__(self, other: Node | float) -> Node:
+        return operation("mul", self, other)
+
+    def __rtruediv__(self, other: float) -> Node:
+        return operation("div", other, self)
+
+    def __truediv__(self, other: Node | float) -> Node:
+        return operation("div", self, other)
+
+    def parents(self) -> tuple[Node, ...]:
+        """The nodes that this one is computed from."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Score(Node):
+    """The score that the map is given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Node):
+    """A constant."""
+
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Node):
+    """add, sub, mul, div, min, max of two values; exp, log of one."""
+
+    kind: str
+    of: tuple[Node, ...]
+
+    def parents(self) -> tuple[Node, ...]:
+        """The operands."""
+        return self.of
+
+
+@dataclass(frozen=True, eq=False)
+class Search(Node):
+    """How many of the sorted `edges` lie below a value: the bin rule of `calibrant._kernels.bins`."""
+
+    of: Node
+    edges: Floats
+
+    def parents(self) -> tuple[Node, ...]:
+        """The value that is searched."""
+        return (self.of,)
+
+
+@dataclass(frozen=True, eq=False)
+class Pick(Node):
+    """The number of a table at the place that a search found."""
+
+    search: Node
+    table: Floats
+
+    def parents(self) -> tuple[Node, ...]:
+        """The search."""
+        return (self.search,)
+
+
+SCORE = Score()
+Function: TypeAlias = Callable[..., Any]
+ARITHMETIC: dict[str, Function] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "min": np.minimum,
+    "max": np.maximum,
+    "exp": np.exp,
+    "log": np.log,
+}
+
+
+def operation(kind: str, *operands: Node | float) -> Node:
+    """An operation, or its result where all operands are numbers."""
+    nodes = tuple(x if isinstance(x, Node) else Number(float(x)) for x in operands)
+    values = [x.value for x in nodes if isinstance(x, Number)]
+    if len(values) == len(nodes):
+        return Number(float(ARITHMETIC[kind](*values)))
+    if kind == "mul" and 0.0 in values:  # scores are finite, so this is exact
+        return Number(0.0)
+    if (kind == "mul" and 1.0 in values) or (kind == "add" and 0.0 in values):
+        return nodes[0] if isinstance(nodes[1], Number) else nodes[1]
+    return Operation(kind, nodes)
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Every node once, operands before what is computed from them."""
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((parent, False) for parent in reversed(node.parents()))
+
+
+def evaluate(root: Node, scores: Floats) -> Floats:
+    """The value of the graph at each score, with numpy: what every written form has to reproduce.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Step
+    >>> evaluate(lower(Step([0.5], [0.1, 0.8])), np.array([0.5, 0.6])).tolist()
+    [0.1, 0.8]
+    """
+    values: dict[int, Any] = {}
+    for node in walk(root):
+        if isinstance(node, Score):
+            values[id(node)] = scores
+        elif isinstance(node, Number):
+            values[id(node)] = np.full(len(scores), node.value)
+        elif isinstance(node, Search):
+            values[id(node)] = np.searchsorted(node.edges, values[id(node.of)], side="left")
+        elif isinstance(node, Pick):
+            values[id(node)] = node.table[values[id(node.search)]]
+        elif isinstance(node, Operation):
+            values[id(node)] = ARITHMETIC[node.kind](*(values[id(x)] for x in node.of))
+    out: Floats = values[id(root)]
+    return out
+
+
+def lower(form: forms.Form) -> Node:
+    """The graph of a form, in which no operation on the same values occurs twice."""
+    kept: dict[int, Node] = {}
+    known: dict[Any, Node] = {}
+    for node in walk(_lowered(form, SCORE)):
+        same = node
+        if isinstance(node, Number):
+            same = known.setdefault(node.value, node)
+        elif isinstance(node, Operation):
+            of = tuple(kept[id(x)] for x in node.of)
+            same = known.setdefault((node.kind, *map(id, of)), Operation(node.kind, of))
+        elif isinstance(node, Search):
+            of_search = kept[id(node.of)]
+            same = known.setdefault((id(of_search), node.edges.tobytes()), Search(of_search, node.edges))
+        elif isinstance(node, Pick):
+            same = Pick(kept[id(node.search)], node.table)
+        kept[id(node)] = same
+    return same
+
+
+def _lowered(form: forms.Form, x: Node) -> Node:
+    rule = LOWERINGS.get(type(form))
+    if rule is None:
+        raise InvalidInputError(f"The form {form.name!r} has no arithmetic description yet; it cannot leave Python.")
+    return rule(form, x)
+
+
+def _step(form: forms.Step, x: Node) -> Node:
+    return Pick(Search(x, form.edges), form.values)
+
+
+def _linear(form: forms.Linear, x: Node) -> Node:
+    # numpy.interp starts a piece at its knot, so the edge is the double before the knot.
+    return _pieces(x, x, np.nextafter(form.x, -np.inf), _lines(form.x, form.y, 0.0, 0.0))
+
+
+def _logit_linear(form: forms.LogitLinear, x: Node) -> Node:
+    lines = _lines(form.x, form.y, form.slope_below, form.slope_above)
+    # Searching the probability, not its logit, keeps the logarithm out of all comparisons.
+    return _expit(_pieces(x, _logit(x), _last_below(form.x), lines))
+
+
+def _sigmoid(form: forms.Sigmoid, x: Node) -> Node:
+    return _expit((_logit(x) if form.link == "logit" else x) * form.slope + form.intercept)
+
+
+def _beta(form: forms.Beta, x: Node) -> Node:
+    return _expit(_log(x) * form.a - _log(1.0 - x) * form.b + form.c)
+
+
+def _mixture(form: forms.Mixture, x: Node) -> Node:
+    total: Node = Number(0.0)
+    for weight, part in zip(form.weights, form.parts, strict=True):
+        total = total + _lowered(part, x) * float(weight)
+    return operation("max", operation("min", total, 1.0), 0.0)
+
+
+def _chain(form: forms.Chain, x: Node) -> Node:
+    for part in form.parts:
+        x = _lowered(part, x)
+    return x
+
+
+def _log(x: Node) -> Node:
+    # max(p, EPS) and max(1 - p, EPS) is the clipping of `links.clip`: 1 - (1 - EPS) is EPS exactly.
+    return operation("log", operation("max", x, links.EPS))
+
+
+def _logit(x: Node) -> Node:
+    return _log(x) - _log(1.0 - x)
+
+
+def _expit(z: Node) -> Node:
+    bounded = operation("max", operation("min", 0.0 - z, LARGEST_LOGIT), -LARGEST_LOGIT)
+    return 1.0 / (operation("exp", bounded) + 1.0)
+
+
+Lines: TypeAlias = tuple[Floats, Floats, Floats]
+
+
+def _lines(x: Floats, y: Floats, below: float, above: float) -> Lines:
+    """Origin, value there and slope of each piece of a broken line, with the two ends."""
+    slopes = np.concatenate(([below], np.diff(y) / np.diff(x), [above]))
+    return np.concatenate((x[:1], x)), np.concatenate((y[:1], y)), slopes
+
+
+def _pieces(searched: Node, x: Node, edges: Floats, lines: Lines) -> Node:
+    """The line of the piece that `searched` lies in, value + slope · (x - origin)."""
+    reachable = slice(int((edges == -np.inf).sum()), len(edges) + 1 - int((edges == np.inf).sum()))
+    origin, value, slope = (column[reachable] for column in lines)
+    search = Search(searched, edges[np.isfinite(edges)])
+    flat = slope == 0.0  # 0 · x is 0 for every finite x; a far origin must not make it overflow
+    return Pick(search, value) + Pick(search, slope) * (x - Pick(search, np.where(flat, 0.0, origin)))
+
+
+def _last_below(logits: Floats) -> Floats:
+    """The largest probability whose logit lies below each value, found among all doubles; ±inf where none or all."""
+    below = np.full(len(logits), doubles.ordinal(np.zeros(1))[0])
+    above = np.full(len(logits), doubles.ordinal(np.ones(1))[0])
+    none, everything = links.logit(np.zeros(1)) >= logits, links.logit(np.ones(1)) < logits
+    for _ in range(63):
+        middle = (below >> 1) + (above >> 1) + (below & above & 1)
+        is_below = links.logit(doubles.from_ordinal(middle)) < logits
+        below, above = np.where(is_below, middle, below), np.where(is_below, above, middle)
+    return np.where(none, -np.inf, np.where(everything, np.inf, doubles.from_ordinal(below)))
+
+
+LOWERINGS: dict[type[forms.Form], Callable[[Any, Node], Node]] = {
+    forms.Identity: lambda _, x: x,
+    forms.Step: _step,
+    forms.Linear: _linear,
+    forms.LogitLinear: _logit_linear,
+    forms.Sigmoid: _sigmoid,
+    forms.Beta: _beta,
+    forms.Mixture: _mixture,
+    forms.Chain: _chain,
+}
