@@ -50,9 +50,9 @@ def fit_logistic(
 ) -> Fit:
     """Coefficients for `features` of shape (m, c), an intercept being a column of ones.
 
-    Rows are cells ordered by score; columns that lie together in memory (Fortran order) are fastest. Many cells are first joined to 2048 of equal mass, whose solution is so near
-    that two or three passes over all cells remain. A direction in which the data say nothing and the prior is
-    weaker than rounding keeps its starting value.
+    Rows are cells ordered by score; columns that lie together in memory (Fortran order) are fastest. Many cells are
+    first joined to 2048 of equal mass, whose solution is so near that two or three passes over all cells remain. A
+    direction in which the data say nothing and the prior is weaker than rounding keeps its starting value.
     """
     m, c = features.shape
     ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), c)
