@@ -14,6 +14,7 @@ from calibrant.tally import Tally
 
 __all__ = ["tce_bpm"]
 
+MOST_CELLS = 10_000  # three parameters need no more bins than that
 NARROWEST = 1e-6  # a narrower spread of scores is one score to the integral
 
 
@@ -70,7 +71,8 @@ def tce_bpm(
 def _mean_power(tally: Tally, p: float) -> float:
     from calibrant._kernels import binomial_process
 
-    alpha, beta, c = binomial_process.fit_curve(tally.scores, tally.positives, tally.totals)
+    cells = tally.coarsen(MOST_CELLS)
+    alpha, beta, c = binomial_process.fit_curve(cells.scores, cells.positives, cells.totals)
 
     def gap(z: Floats) -> Floats:
         # Eq. 12 in z = logit s, where ln s = −ln(1 + e^−z) and ln(1 − s) = −ln(1 + e^z).
