@@ -1,0 +1,210 @@
+"""Axes of probabilities, and the small axes below them that show how the scores lie. No global setting is changed."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels import links
+from calibrant._optional import require
+from calibrant._typing import Floats
+from calibrant.reliability.tables import Table
+
+__all__ = [
+    "NEUTRAL",
+    "axes_below",
+    "draw_identity",
+    "draw_legend",
+    "drawn_values",
+    "line_style",
+    "logit_limits",
+    "logit_ticks",
+    "on_axis",
+    "open_axes",
+    "set_linear",
+    "set_logit",
+    "set_square",
+]
+
+SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
+IDENTITY_LABEL = "perfectly calibrated"
+NEUTRAL = "0.5"  # a grey that is seen on white and on black
+BELOW = 4  # the picture is so many times as high as the scores below it
+NARROW, WIDE = 38, 72  # letters in a line of the legend, inside the axes and above them
+NARROWEST = 2.0  # logit axis, in logits
+MOST_LINES = 7  # of a legend inside the axes
+
+
+def open_axes(ax: Any, caller: str, *, below: bool) -> Any:
+    """The given axes, or those of a new figure with room for others below, if matplotlib is there."""
+    pyplot = require("matplotlib.pyplot", "plot", caller)
+    if ax is not None:
+        return ax
+    _, new = pyplot.subplots(figsize=(5.6, 6.8 if below else 5.6), layout="constrained")
+    return new
+
+
+def axes_below(ax: Any) -> Any:
+    """Small axes that share x with `ax` and take a part of its place; those made before, if there are any."""
+    for sibling in ax.get_shared_x_axes().get_siblings(ax):
+        if sibling.get_label() == SCORES_LABEL:
+            return sibling
+    spec = ax.get_subplotspec()
+    if spec is None:
+        below = _split_position(ax)
+    else:
+        rows = spec.subgridspec(2, 1, height_ratios=(BELOW, 1), hspace=0.08)
+        ax.set_subplotspec(rows[0])
+        below = ax.figure.add_subplot(rows[1], sharex=ax, label=SCORES_LABEL)
+    ax.tick_params(labelbottom=False)
+    ax.set_xlabel("")
+    return below
+
+
+def _split_position(ax: Any) -> Any:
+    """For axes that were placed by hand."""
+    place = ax.get_position(original=True)
+    height = place.height / (BELOW + 1.4)
+    ax.set_position([place.x0, place.y0 + 1.4 * height, place.width, BELOW * height])
+    return ax.figure.add_axes([place.x0, place.y0, place.width, height], sharex=ax, label=SCORES_LABEL)
+
+
+def set_square(ax: Any, below: Any) -> None:
+    """A square picture; the axes below get the same width, since their heights are in the same proportion."""
+    ax.set_box_aspect(1.0)
+    ax.set_anchor("S" if below is not None else "C")
+    if below is not None:
+        below.set_box_aspect(1.0 / BELOW)
+        below.set_anchor("N")
+
+
+def set_linear(ax: Any, limits: tuple[float, float], *, x: bool = True) -> None:
+    """Axes as wide as `limits` and as any diagram that they have, with room for markers at the ends."""
+    if _has_identity(ax):
+        before = ax.get_ylim()
+        margin = 0.02 / 1.04 * (before[1] - before[0])
+        limits = min(limits[0], before[0] + margin), max(limits[1], before[1] - margin)
+    margin = 0.02 * (limits[1] - limits[0])
+    ax.set_ylim(limits[0] - margin, limits[1] + margin)
+    if x:
+        ax.set_xlim(limits[0] - margin, limits[1] + margin)
+
+
+def drawn_values(points: Table, curve: Table | None, scale: str) -> Floats:
+    """The coordinates that must be seen.
+
+    On the logit scale intervals may reach past the ends towards 0 and 1. On the linear scale the curve may leave the
+    picture: the last step of isotonic regression is often a few rows at 1, far from everything else.
+    """
+    low, high = points["low"], points["high"]
+    if scale == "logit":
+        low, high = low[low > 0.5], high[high < 0.5]
+    columns = [points["mean_score"], points["fraction"], low, high]
+    if scale == "logit" and curve is not None:
+        columns += [curve["score"], curve["probability"]]
+    return np.concatenate(columns)
+
+
+def logit_limits(values: Floats, total: float) -> tuple[float, float]:
+    """Ends of a logit axis that shows the given probabilities, of which 0 and 1 have no place on it.
+
+    Data of `total` rows can say nothing about probabilities far below 1 / total, so the axis never goes below a
+    tenth of that, nor above the same distance from 1.
+    """
+    last = float(links.logit(np.array(1.0 - min(0.1 / total, 0.05))))
+    inside = links.logit(values[(values > 0.0) & (values < 1.0)])
+    low, high = (inside.min() - 0.5, inside.max() + 0.5) if len(inside) else (-2.0, 2.0)
+    missing = max(0.5 * (NARROWEST - (high - low)), 0.0)
+    low, high = np.clip(low - missing, -last, last - NARROWEST), np.clip(high + missing, NARROWEST - last, last)
+    ends = links.expit(np.array([low, high]))
+    return float(ends[0]), float(ends[1])
+
+
+def set_logit(axis: Any, limits: tuple[float, float]) -> tuple[float, float]:
+    """Make one axis logistic, at least as wide as `limits` and as it was before; returns its limits."""
+    ticker = require("matplotlib.ticker", "plot", "A logit axis")
+    ax, x = axis.axes, axis.axis_name == "x"
+    if axis.get_scale() == "logit":
+        before = ax.get_xlim() if x else ax.get_ylim()
+        limits = min(limits[0], before[0]), max(limits[1], before[1])
+    (ax.set_xscale if x else ax.set_yscale)("logit")
+    (ax.set_xlim if x else ax.set_ylim)(*limits)
+    axis.set_major_locator(ticker.FixedLocator(logit_ticks(*limits)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: _tick_text(value)))
+    axis.set_minor_locator(ticker.NullLocator())
+    return limits
+
+
+def logit_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten towards both ends and ½; with steps of 1, 2, 5 where these would be few."""
+    for steps in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)):
+        near_zero = [step * 10.0**-power for power in range(1, 17) for step in steps]
+        every = sorted({round(v, 17) for v in near_zero if v < 0.5} | {1.0 - v for v in near_zero if v < 0.5} | {0.5})
+        inside = [value for value in every if low <= value <= high]
+        if len(inside) >= 4:
+            break
+    return inside
+
+
+def _tick_text(value: float) -> str:
+    if 1e-4 <= value <= 1.0 - 0.99e-4:
+        return f"{value:.6g}"
+    return f"{value:.0e}".replace("e-0", "e-") if value < 0.5 else f"1−{_tick_text(round(1.0 - value, 17))}"
+
+
+def on_axis(axis: Any, values: Floats) -> Floats:
+    """Values that the axis can show: on a logit axis, 0 and 1 move beyond its ends."""
+    return links.clip(values) if axis.get_scale() == "logit" else values
+
+
+def draw_identity(ax: Any) -> Any:
+    """The diagonal, once on every axes."""
+    for line in ax.get_lines():
+        if line.get_label() == IDENTITY_LABEL:
+            return line
+    ends = on_axis(ax.xaxis, np.array([0.0, 1.0]))
+    (line,) = ax.plot(ends, ends, color=NEUTRAL, linestyle=(0, (4, 3)), linewidth=1.0, zorder=1, label=IDENTITY_LABEL)
+    return line
+
+
+def _has_identity(ax: Any) -> bool:
+    return any(line.get_label() == IDENTITY_LABEL for line in ax.get_lines())
+
+
+def line_style(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options for a line by their full names, so that they can replace ours."""
+    lines, cbook = require("matplotlib.lines", "plot", "A line"), require("matplotlib.cbook", "plot", "A line")
+    out: dict[str, Any] = cbook.normalize_kwargs(dict(given), lines.Line2D)
+    return out
+
+
+def draw_legend(ax: Any, title: str | None = None) -> Any:
+    """A legend: curves first; artists that share a text share one grey entry.
+
+    A long legend stands above the axes if the figure has a layout that makes room for it.
+    """
+    entries: dict[str, list[Any]] = {}
+    for handle, label in sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_place_in_legend):
+        entries.setdefault(label, []).append(handle)
+    handles = [found[0] if len(found) == 1 else _neutral(found[0]) for found in entries.values()]
+    options = {"title": title, "fontsize": "small", "title_fontsize": "small", "alignment": "left"}
+    texts = [textwrap.fill(label, NARROW) for label in entries]
+    if sum(text.count("\n") + 1 for text in texts) <= MOST_LINES or ax.figure.get_layout_engine() is None:
+        return ax.legend(handles, texts, loc="best", framealpha=0.85, **options)
+    texts = [textwrap.fill(label, WIDE) for label in entries]
+    return ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, **options)
+
+
+def _place_in_legend(entry: tuple[Any, str]) -> int:
+    handle, label = entry
+    return 2 if label == IDENTITY_LABEL else int(hasattr(handle, "get_sizes"))
+
+
+def _neutral(handle: Any) -> Any:
+    lines = require("matplotlib.lines", "plot", "A legend")
+    if hasattr(handle, "get_sizes"):
+        return lines.Line2D([], [], marker="o", linestyle="none", color=NEUTRAL)
+    return lines.Line2D([], [], color=NEUTRAL)

@@ -1,0 +1,280 @@
+"""The fitted map of a calibrator, with its credible band, over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from calibrant._typing import ArrayLike, Floats
+from calibrant.displays import axes, marks
+from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.maps import CalibrationMap
+from calibrant.reliability.curves import curve_grid
+from calibrant.reliability.points import binned_points
+from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogram, visible_range
+from calibrant.reliability.tables import Table, check_choice, table
+from calibrant.tally import Tally
+
+__all__ = ["CalibrationMapDisplay"]
+
+MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
+SPACES = ("probability", "real")
+
+
+class CalibrationMapDisplay:
+    """A calibration map: the probability that it gives to each score.
+
+    Make one with `from_calibrator`, which draws at once.
+
+    Parameters
+    ----------
+    curve : structured ndarray
+        `score`, `probability` and, where there is a credible band, `low` and `high`.
+    points : structured ndarray, optional
+        Binned fractions of the data, as of `calibrant.reliability.binned_points`.
+    scores : structured ndarray, optional
+        The histogram of the data, as of `calibrant.reliability.histogram`.
+    space : {"probability", "real"}
+        Whether scores are probabilities; then the identity is drawn.
+    level : float
+        Of the band and the intervals.
+    name : str, optional
+        Of the map, for the legend.
+
+    Attributes
+    ----------
+    ax_, ax_scores_ : matplotlib Axes
+        The map, and the small axes below it (None without data).
+    figure_ : matplotlib Figure
+        The figure.
+    line_, band_, points_, intervals_, scores_, identity_, legend_ : matplotlib artist or None
+        What was drawn. Data that the axes show already are not drawn again.
+    beyond_ : list of matplotlib artists
+        The triangles at the edges of logit axes.
+
+    Examples
+    --------
+    >>> from calibrant import CalibrationMapDisplay, IsotonicCalibration, simulate
+    >>> from matplotlib.figure import Figure
+    >>> data = simulate.bayes_iso(1000, rng=0)
+    >>> calibrator = IsotonicCalibration().fit(data.scores, data.labels)
+    >>> display = CalibrationMapDisplay.from_calibrator(calibrator, data.scores, data.labels, ax=Figure().subplots())
+    >>> display.name, len(display.points)
+    ('IsotonicCalibration', 10)
+    """
+
+    def __init__(
+        self,
+        curve: Table,
+        *,
+        points: Table | None = None,
+        scores: Table | None = None,
+        space: str = "probability",
+        level: float = 0.9,
+        name: str | None = None,
+    ) -> None:
+        self.curve = curve
+        self.points = points
+        self.scores = scores
+        self.space = space
+        self.level = level
+        self.name = name
+
+    def plot(self, ax: Any = None, *, scale: str = "linear", curve_kwargs: Mapping[str, Any] | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given. Axes that have a map already get another one.
+        scale : {"linear", "logit"}
+            Of the probabilities; and of the scores, where these are probabilities.
+        curve_kwargs : dict, optional
+            Passed to matplotlib's ``plot`` for the map.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("scale", scale, SCALES)
+        self.ax_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
+        self.figure_ = self.ax_.figure
+        self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
+        self._set_axes(scale)
+        self.identity_ = axes.draw_identity(self.ax_) if self.space == "probability" else None
+        style = {"linewidth": 1.8, "zorder": 3.5, "label": self._label()} | axes.line_style(curve_kwargs or {})
+        self.line_ = marks.draw_curve(self.ax_, self.curve["score"], self.curve["probability"], style)
+        self.band_ = marks.draw_band(self.ax_, self.curve, color=self.line_.get_color())
+        self._draw_data()
+        self.legend_ = axes.draw_legend(self.ax_)
+        return self
+
+    def _set_axes(self, scale: str) -> None:
+        probabilities = self.space == "probability"
+        if scale == "logit":
+            limits = self._logit_limits()
+            axes.set_logit(self.ax_.yaxis, limits)
+            if probabilities:
+                axes.set_logit(self.ax_.xaxis, limits)
+        else:
+            axes.set_linear(self.ax_, self._linear_limits(), x=probabilities)
+        axes.set_square(self.ax_, self.ax_scores_)
+        self.ax_.set_ylabel("Calibrated probability")
+        (self.ax_scores_ or self.ax_).set_xlabel("Predicted probability" if probabilities else "Score")
+
+    def _logit_limits(self) -> tuple[float, float]:
+        if self.points is None:
+            # Without data nothing says what can be known; one in a million is where the axis ends.
+            return axes.logit_limits(self.curve["probability"], 1e5)
+        values = axes.drawn_values(self.points, None, "logit")
+        # The first of these are the scores, which need no place among the probabilities unless they are some.
+        values = values if self.space == "probability" else values[len(self.points) :]
+        return axes.logit_limits(values, float(self.points["total"].sum()))
+
+    def _linear_limits(self) -> tuple[float, float]:
+        """Probabilities: where the data are. Other scores: all of [0, 1]."""
+        if self.points is None or self.scores is None or self.space == "real":
+            return 0.0, 1.0
+        values = axes.drawn_values(self.points, None, "linear")
+        return visible_range(min(values.min(), self.scores["left"][0]), max(values.max(), self.scores["right"][-1]))
+
+    def _draw_data(self) -> None:
+        """The data in grey, and once, since they are the same whatever map is drawn."""
+        self.points_ = self.intervals_ = self.scores_ = None
+        self.beyond_: list[Any] = []
+        if self.points is None:
+            return
+        label = marks.points_label(self.points, self.level)
+        if label in self.ax_.get_legend_handles_labels()[1]:
+            return
+        drawn = marks.draw_points(self.ax_, self.points, color=axes.NEUTRAL, label=label)
+        self.points_, self.intervals_, self.beyond_ = drawn["points"], drawn["intervals"], drawn["beyond"]
+        if self.scores is not None:
+            grey, scores = axes.NEUTRAL, self.scores
+            self.scores_ = marks.draw_histogram(self.ax_scores_, scores, color=grey, fill=True, share=False)
+
+    def _label(self) -> str:
+        name = self.name or "calibration map"
+        return f"{name}, {100 * self.level:.4g} % band" if "low" in (self.curve.dtype.names or ()) else name
+
+    @classmethod
+    def from_calibrator(
+        cls,
+        calibrator: Any,
+        scores: ArrayLike | Tally | None = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        n_bins: int | str = "auto",
+        level: float = 0.9,
+        space: str | None = None,
+        scale: str = "linear",
+        name: str | None = None,
+        ax: Any = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Compute from a fitted calibrator or a map, with or without data, and draw.
+
+        Parameters
+        ----------
+        calibrator : fitted calibrator or CalibrationMap
+            What to draw. Calibrators with `predict_interval` get a band.
+        scores : array-like of shape (n,), or Tally, optional
+            Data to draw the map over: those that it was fitted to, or better, others.
+        y : array-like of shape (n,), optional
+            Labels of the scores.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a weight of 2 is the row twice.
+        pos_label : label, optional
+            The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+        n_bins : int or "auto"
+            Number of bins of equal mass; "auto" is the cube root of the number of rows, at most 20.
+        level : float
+            Of the band and the intervals.
+        space : {"probability", "real"}, optional
+            Whether the scores are probabilities, so that the identity is worth drawing. By default they are if the
+            map takes nothing else, or if all `scores` lie in [0, 1].
+        name : str, optional
+            By default the name of the method.
+        ax, scale, curve_kwargs
+            See `plot`.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+        """
+        map_ = _map_of(calibrator)
+        tally = _data(scores, y, sample_weight, pos_label)
+        space = _default_space(map_, tally) if space is None else space
+        check_choice("space", space, SPACES)
+        grid = _grid(map_, tally, space)
+        columns = {"score": grid, "probability": map_(grid)}
+        if hasattr(calibrator, "predict_interval"):
+            columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
+        display = cls(
+            table(**columns),
+            points=None if tally is None else binned_points(tally, n_bins=n_bins, level=level),
+            scores=None if tally is None else _histogram(tally, scale, space),
+            space=space,
+            level=level,
+            name=name or map_.method or None,
+        )
+        return display.plot(ax, scale=scale, curve_kwargs=curve_kwargs)
+
+
+def _map_of(calibrator: Any) -> CalibrationMap:
+    found = calibrator if isinstance(calibrator, CalibrationMap) else getattr(calibrator, "map_", None)
+    if isinstance(found, CalibrationMap):
+        return found
+    if hasattr(calibrator, "fit_tally"):
+        raise NotFittedError(f"This {type(calibrator).__name__} is not fitted yet; call `fit` before drawing its map.")
+    raise InvalidInputError(f"`calibrator` must be a fitted calibrator or a CalibrationMap; got {calibrator!r}.")
+
+
+def _data(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | None:
+    if scores is None and y is None:
+        return None
+    if isinstance(scores, Tally) and y is None and len(scores) > 0:
+        return scores
+    if scores is None or y is None or isinstance(scores, Tally):
+        raise InvalidInputError("Pass both `scores` and `y`, or a tally with rows for `scores`, or no data at all.")
+    return Tally.from_arrays(scores, y, sample_weight, pos_label)
+
+
+def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
+    in_unit_interval = tally is not None and tally.scores[0] >= 0.0 and tally.scores[-1] <= 1.0
+    return "probability" if map_.space == "probability" or in_unit_interval else "real"
+
+
+def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
+    """Where to evaluate the map: densely, and at its corners if these are few enough to be seen."""
+    knots = map_.form.knots()
+    if space == "probability":
+        even = curve_grid(_ends(0.0, 1.0), probabilities=True)
+        grid = even if tally is None else np.union1d(even, curve_grid(tally, probabilities=True))
+    else:
+        grid = curve_grid(_ends(*_reach(map_, knots)) if tally is None else tally, probabilities=False)
+    seen = knots[(knots >= grid[0]) & (knots <= grid[-1])]
+    return np.union1d(grid, seen) if len(seen) <= MOST_KNOTS else grid
+
+
+def _reach(map_: CalibrationMap, knots: Floats) -> tuple[float, float]:
+    """The scores between which a map of any numbers does something."""
+    ends = knots if len(knots) > 1 else map_.inverse([0.01, 0.99])
+    return (float(ends[0]), float(ends[-1])) if np.isfinite(ends).all() and ends[0] < ends[-1] else (-5.0, 5.0)
+
+
+def _ends(low: float, high: float) -> Tally:
+    return Tally(np.array([low, high]), np.zeros(2), np.ones(2))
+
+
+def _histogram(tally: Tally, scale: str, space: str) -> Table:
+    if space == "probability":
+        return histogram(tally, scale)
+    low, high = float(tally.scores[0]), float(tally.scores[-1])
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return count_between(tally, np.linspace(low, high, N_BARS + 1)[1:-1], low, high)

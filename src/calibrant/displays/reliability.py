@@ -1,0 +1,367 @@
+"""The reliability diagram: what a model says against what happens."""
+# ruff: noqa: N803 - X is how scikit-learn calls the features
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike
+from calibrant.displays import axes, marks
+from calibrant.errors import InvalidInputError
+from calibrant.reliability.result import Reliability, reliability
+from calibrant.reliability.scores import visible_range
+from calibrant.reliability.tables import check_choice
+from calibrant.tally import Tally
+
+__all__ = ["ReliabilityDisplay"]
+
+DISTRIBUTIONS = ("histogram", "density", None)
+MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
+UNEQUAL = 1.5  # bins whose numbers of rows differ by less are described by the legend
+
+
+class ReliabilityDisplay:
+    """A reliability diagram of one or several models.
+
+    Make one with `from_predictions`, `from_estimator` or `from_cv_results`, which draw at once; or from numbers of
+    `calibrant.reliability.reliability`, and draw with `plot`.
+
+    Parameters
+    ----------
+    results : Reliability or list of Reliability
+        One for each model, all on one scale.
+    folds : bool
+        Whether the results are folds of one model, drawn alike.
+
+    Attributes
+    ----------
+    ax_, ax_scores_ : matplotlib Axes
+        The diagram, and the small axes below it (None without a distribution).
+    figure_ : matplotlib Figure
+        The figure.
+    line_, band_, points_, intervals_ : matplotlib artist, or list of them with several models
+        The curve (or, without one, the line between the points), its band, the markers and their intervals; None
+        where there is none.
+    beyond_ : list of matplotlib artists
+        The triangles at the edges of logit axes.
+    scores_ : matplotlib artist, or list of them
+        The histogram or density.
+    identity_ : matplotlib Line2D
+        The diagonal.
+    legend_ : matplotlib Legend
+        The legend.
+
+    Examples
+    --------
+    >>> from calibrant import ReliabilityDisplay, simulate
+    >>> from matplotlib.figure import Figure
+    >>> data = simulate.bayes_iso(1000, rng=0)
+    >>> ax = Figure().subplots()
+    >>> display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, name="raw scores")
+    >>> display.results[0]
+    Reliability(raw scores: 1000 rows, 50 % positive, 10 bins, CORP curve)
+    >>> len(display.points_.get_offsets())
+    10
+    """
+
+    def __init__(self, results: Reliability | Sequence[Reliability], *, folds: bool = False) -> None:
+        self.results = [results] if isinstance(results, Reliability) else list(results)
+        self.folds = folds
+        if not self.results:
+            raise InvalidInputError("`results` must have at least one Reliability; got an empty list.")
+        if len({result.scale for result in self.results}) > 1:
+            raise InvalidInputError("`results` must all have the same `scale`, since they share the axes.")
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        points: bool | None = None,
+        counts: bool | str = "auto",
+        distribution: str | None = "histogram",
+        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given. Axes that have a diagram already get another model.
+        points : bool, optional
+            Whether to draw the binned points with their intervals. By default yes, unless the results are folds.
+        counts : bool or "auto"
+            Whether to write the number of rows beside each point. "auto" does so for one model with at most 12 bins
+            of clearly different size. The area of a marker always grows with that number.
+        distribution : {"histogram", "density", None}
+            What to draw below, in small axes that take a part of the place of `ax`.
+        curve_kwargs : dict or list of dict, optional
+            Passed to matplotlib's ``plot`` for the curves: the same to all, or one dict for each.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("counts", counts, (True, False, "auto"))
+        check_choice("distribution", distribution, DISTRIBUTIONS)
+        styles = self._styles(curve_kwargs)
+        self.ax_ = axes.open_axes(ax, "ReliabilityDisplay.plot", below=distribution is not None)
+        self.figure_ = self.ax_.figure
+        self.ax_scores_ = axes.axes_below(self.ax_) if distribution else None
+        self._set_axes()
+        self.identity_ = axes.draw_identity(self.ax_)
+        with_points = not self.folds if points is None else points
+        drawn: list[dict[str, Any]] = []
+        for i, style in enumerate(styles):
+            like_first = {"color": drawn[0]["line"].get_color()} if self.folds and drawn else {}
+            drawn.append(self._draw(i, with_points, counts, distribution, like_first | axes.line_style(style)))
+        for part in ("line", "band", "points", "intervals", "scores"):
+            found = [artists.get(part) for artists in drawn]
+            setattr(self, f"{part}_", found if len(found) > 1 else found[0])
+        self.beyond_ = [artist for artists in drawn for artist in artists.get("beyond", [])]
+        self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
+        return self
+
+    def _styles(self, given: Any) -> list[dict[str, Any]]:
+        if given is None or isinstance(given, Mapping):
+            return [dict(given or {}) for _ in self.results]
+        if len(given) != len(self.results):
+            raise InvalidInputError(
+                f"`curve_kwargs` must be a dict or a list of {len(self.results)} dicts, one for each curve; "
+                f"got {len(given)}."
+            )
+        return [dict(style) for style in given]
+
+    def _set_axes(self) -> None:
+        values = np.concatenate([axes.drawn_values(r.points, r.curve, r.scale) for r in self.results])
+        if self.results[0].scale == "logit":
+            limits = axes.logit_limits(values, max(result.total for result in self.results))
+            axes.set_logit(self.ax_.xaxis, limits)
+            axes.set_logit(self.ax_.yaxis, limits)
+        else:
+            low = min(values.min(), *(result.histogram["left"][0] for result in self.results))
+            high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
+            axes.set_linear(self.ax_, visible_range(low, high))
+        axes.set_square(self.ax_, self.ax_scores_)
+        self.ax_.set_ylabel("Fraction of positives")
+        (self.ax_scores_ or self.ax_).set_xlabel("Predicted probability")
+
+    def _draw(
+        self, i: int, points: bool, counts: bool | str, distribution: str | None, style: dict[str, Any]
+    ) -> dict[str, Any]:
+        result, alpha = self.results[i], 0.6 if self.folds else 1.0
+        line = self._draw_line(i, result, style, alpha)
+        color = line.get_color()
+        drawn: dict[str, Any] = {"line": line}
+        if result.curve is not None:
+            drawn["band"] = marks.draw_band(self.ax_, result.curve, color=color, alpha=0.22 * alpha)
+        if points:
+            label = marks.points_label(result.points, result.level)
+            drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label, alpha=alpha)
+            if counts is True or (counts == "auto" and self._counts_help(result)):
+                marks.draw_counts(self.ax_, result.points)
+        alone = len(self.results) == 1
+        if distribution == "histogram":
+            drawn["scores"] = marks.draw_histogram(
+                self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone, alpha=alpha
+            )
+        elif distribution == "density":
+            drawn["scores"] = marks.draw_density(self.ax_scores_, result.density, color=color, fill=alone, alpha=alpha)
+        return drawn
+
+    def _draw_line(self, i: int, result: Reliability, style: dict[str, Any], alpha: float) -> Any:
+        if result.curve is None:
+            x, y = result.points["mean_score"], result.points["fraction"]
+            base: dict[str, Any] = {"linewidth": 0.8}
+        else:
+            x, y = result.curve["score"], result.curve["probability"]
+            base = {"linewidth": 1.6, "solid_joinstyle": "miter"}
+        return marks.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "alpha": alpha, "zorder": 2.7} | style)
+
+    def _label(self, i: int) -> str:
+        result = self.results[i]
+        if self.folds:
+            return f"{result.name or 'model'} ({len(self.results)} folds)" if i == 0 else "_fold"
+        if len(self.results) > 1:
+            return result.name or f"model {i + 1}"
+        curve = _curve_label(result)
+        return f"{result.name} ({curve})" if result.name else curve
+
+    def _legend_title(self) -> str | None:
+        if len(self.results) == 1:
+            return None
+        return "Curves: " + " / ".join(dict.fromkeys(_curve_label(result) for result in self.results))
+
+    def _counts_help(self, result: Reliability) -> bool:
+        total = result.points["total"]
+        return len(self.results) == 1 and len(total) <= MOST_COUNTS and total.max() > UNEQUAL * total.min()
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike | Tally,
+        y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        points: bool | None = None,
+        counts: bool | str = "auto",
+        distribution: str | None = "histogram",
+        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Compute from labels and probabilities, and draw.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,), or Tally
+            Labels; or a tally in place of labels and probabilities.
+        y_prob : array-like of shape (n,), or dict of such
+            Predicted probabilities; with several models, a dict from name to probabilities.
+        name : str, optional
+            Of the model.
+        ax, points, counts, distribution, curve_kwargs
+            See `plot`.
+        **options
+            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `level` and `scale` of
+            `calibrant.reliability.reliability`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        if isinstance(y_prob, Mapping):
+            if name is not None or not y_prob:
+                raise InvalidInputError(
+                    "A dict for `y_prob` must name at least one model, and then `name` is not used."
+                )
+            results = [reliability(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
+        else:
+            results = [reliability(y_true, y_prob, name=name, **options)]
+        return cls(results).plot(ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
+    ) -> Self:
+        """Compute from a fitted classifier or calibrator and rows that it was not trained on, and draw.
+
+        Parameters
+        ----------
+        estimator : classifier with two classes, or calibrator
+            Its `predict_proba` is called.
+        X : array or table of n rows
+            Features; for a calibrator, scores.
+        y : array-like of shape (n,)
+            Labels.
+        name : str, optional
+            By default the name of the class.
+        pos_label : label, optional
+            By default the second of ``estimator.classes_``.
+        **options
+            As of `from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        points: bool | None = None,
+        distribution: str | None = "histogram",
+        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Compute one curve for each fold of a cross-validation, from the rows that the fold held out, and draw.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Of ``sklearn.model_selection.cross_validate(…, return_estimator=True, return_indices=True)``.
+        X, y : array-like of n rows
+            The data that were cross-validated.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        pos_label : label, optional
+            By default the second of the classes.
+        name : str, optional
+            By default the name of the estimators' class.
+        ax, points, distribution, curve_kwargs
+            See `plot`.
+        **options
+            As of `from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        estimators, held_out = _folds(cv_results)
+        labels, results = _validation.as_array(y, "y"), []
+        weights = None if sample_weight is None else _validation.as_floats(sample_weight, "sample_weight")
+        for estimator, rows in zip(estimators, held_out, strict=True):
+            if len(rows) and rows.max() >= len(labels):
+                raise InvalidInputError(
+                    f"`X` and `y` must be the data of `cv_results`, which has row {rows.max()}; got {len(labels)} rows."
+                )
+            y_prob, positive = _positive_probabilities(estimator, _safe_indexing(X, rows), pos_label)
+            part = None if weights is None else weights[rows]
+            fold_name = type(estimator).__name__ if name is None else name
+            results.append(
+                reliability(labels[rows], y_prob, sample_weight=part, pos_label=positive, name=fold_name, **options)
+            )
+        return cls(results, folds=True).plot(ax, points=points, distribution=distribution, curve_kwargs=curve_kwargs)
+
+
+def _curve_label(result: Reliability) -> str:
+    if result.curve is None:
+        return "line between bins"
+    has_band = "low" in (result.curve.dtype.names or ())
+    return f"{result.curve_name}, {100 * result.level:.4g} % band" if has_band else str(result.curve_name)
+
+
+def _positive_probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
+    """The column of the positive class, and its label."""
+    if not hasattr(estimator, "predict_proba"):
+        raise InvalidInputError(
+            f"`estimator` must have `predict_proba`; {type(estimator).__name__} has not. Calibrate it first, for "
+            "example with CalibratedClassifier."
+        )
+    matrix = _validation.as_floats(estimator.predict_proba(X), "estimator.predict_proba(X)")
+    classes = list(getattr(estimator, "classes_", ()))
+    if matrix.ndim != 2 or matrix.shape[1] != 2:
+        raise InvalidInputError(
+            f"`estimator` must know two classes; its probabilities have shape {matrix.shape}. For one class against "
+            "the rest, pass its column and `y == that_class` to `from_predictions`."
+        )
+    if not classes:
+        return matrix[:, 1], pos_label
+    if pos_label is not None and pos_label not in classes:
+        raise InvalidInputError(f"`pos_label` must be one of the classes {classes!r}; got {pos_label!r}.")
+    column = 1 if pos_label is None else classes.index(pos_label)
+    return matrix[:, column], classes[column]
+
+
+def _folds(cv_results: Mapping[str, Any]) -> tuple[Any, Any]:
+    for key, option in (("estimator", "return_estimator"), ("indices", "return_indices")):
+        if key not in cv_results:
+            raise InvalidInputError(
+                f"`cv_results` must have the entry {key!r}; run cross_validate with `{option}=True`."
+            )
+    return cv_results["estimator"], cv_results["indices"]["test"]

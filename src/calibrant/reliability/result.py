@@ -1,0 +1,198 @@
+"""The numbers of a reliability diagram, from labels and probabilities or from a tally."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.reliability.curves import fit_curve
+from calibrant.reliability.points import binned_points
+from calibrant.reliability.scores import SCALES, density, histogram
+from calibrant.reliability.tables import Table, check_choice
+from calibrant.tally import Tally
+
+__all__ = ["Reliability", "reliability"]
+
+WEIGHTS = ("counts", "importance")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reliability:
+    """How often the positive class occurs where a model says that it does; the numbers behind a diagram.
+
+    Made by `calibrant.reliability.reliability`. The tables are structured numpy arrays: ``result.points["fraction"]``
+    is a column, and ``pandas.DataFrame(result.points)`` works, as does the same of any other table library.
+
+    Attributes
+    ----------
+    points : structured ndarray
+        One row for each bin that has rows: `left`, `right` (its ends, or its lowest and highest score for bins of equal
+        mass), `mean_score`, `fraction` (of positives), `low`, `high` (exact Clopper–Pearson interval), `positives`,
+        `total` (weighted), `effective_total` (the sample size that the interval supposes).
+    curve : structured ndarray or None
+        `score` and `probability` along the curve, and with a Bayesian one its credible band `low`, `high`.
+    histogram : structured ndarray
+        `left`, `right`, `positives`, `total` of 32 bars of equal width, over [0, 1] or the part of it where the scores
+        are (see `visible_range`); on the logit scale, of bars half a unit wide.
+    density : structured ndarray
+        `score` and `density`: a kernel estimate, for each unit of the scale.
+    total, base_rate : float
+        Weighted number of rows, and share of positives.
+    level : float
+        Of the intervals and the band.
+    strategy, scale : str
+        As given.
+    curve_name : str or None
+        What made the curve: "CORP" or the name of the method.
+    name : str or None
+        Of the model, for legends.
+    """
+
+    points: Table
+    curve: Table | None
+    histogram: Table
+    density: Table
+    total: float
+    base_rate: float
+    level: float
+    strategy: str
+    scale: str
+    curve_name: str | None
+    name: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, tables as lists by column, ready for JSON."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def __repr__(self) -> str:
+        owner = f"{self.name}: " if self.name else ""
+        return (
+            f"Reliability({owner}{self.total:g} rows, {100 * self.base_rate:.3g} % positive, {len(self.points)} bins, "
+            f"{self.curve_name or 'no'} curve)"
+        )
+
+
+def reliability(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    weights: str = "counts",
+    pos_label: Any = None,
+    n_bins: int | str = "auto",
+    strategy: str = "quantile",
+    curve: Any = "corp",
+    level: float = 0.9,
+    scale: str = "linear",
+    name: str | None = None,
+) -> Reliability:
+    """Compute everything that a reliability diagram shows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or Tally
+        Labels; or a tally of probabilities and labels, in place of both arrays.
+    y_prob : array-like of shape (n,), (n, 1) or (n, 2)
+        Predicted probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    weights : {"counts", "importance"}
+        What a weight means. "counts": a weight of 2 is the row twice. "importance": weights correct who was sampled
+        and have no scale of their own. They are scaled to sum to the effective number of rows, (Σw)² / Σw² (Kish),
+        which is what the curve sees; the interval of a bin uses the effective number of rows of the bin.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+    n_bins : int or "auto"
+        "auto" is the cube root of the number of rows, rounded up, at most 20.
+    strategy : {"quantile", "uniform"}
+        Bins of nearly equal mass that never part tied scores, or of equal width on [0, 1]. Empty bins are left out.
+    curve : "corp", method name, calibrator or None
+        "corp" is isotonic regression (Dimitriadis, Gneiting and Jordan 2021), a step line that needs no choice of
+        bins. A Bayesian method, such as "abb", "bayes_iso" or "spline", gives a curve with a credible band. A
+        calibrator object is copied, then fitted to these data.
+    level : float
+        Of intervals and bands.
+    scale : {"linear", "logit"}
+        Of the histogram and the density. "logit" spreads out probabilities near 0 and 1.
+    name : str, optional
+        Of the model.
+
+    Returns
+    -------
+    Reliability
+
+    Notes
+    -----
+    The Clopper–Pearson interval takes the rows of a bin as draws of one probability. Where the probabilities differ
+    inside the bin the fraction varies less than that, so the interval still covers their mean.
+
+    Examples
+    --------
+    >>> from calibrant.reliability import reliability
+    >>> result = reliability([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.2, 0.6, 0.7, 0.9], n_bins=2)
+    >>> result
+    Reliability(6 rows, 50 % positive, 2 bins, CORP curve)
+    >>> result.points["fraction"].round(3).tolist(), result.points["total"].tolist()
+    ([0.333, 0.667], [3.0, 3.0])
+    >>> result.curve["probability"].tolist()
+    [0.0, 0.0, 0.3333333333333333, 0.3333333333333333, 1.0, 1.0]
+    """
+    check_choice("weights", weights, WEIGHTS)
+    check_choice("scale", scale, SCALES)
+    tally, squares = _tallies(y_true, y_prob, sample_weight, weights, pos_label)
+    _validation.check_unit_interval(tally.scores, "y_prob")
+    points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level, squares=squares)
+    curve_columns, curve_name = fit_curve(tally, curve, level)
+    return Reliability(
+        points=points,
+        curve=curve_columns,
+        histogram=histogram(tally, scale),
+        density=density(tally, scale),
+        total=tally.total,
+        base_rate=tally.base_rate,
+        level=float(level),
+        strategy=strategy,
+        scale=scale,
+        curve_name=curve_name,
+        name=name,
+    )
+
+
+def _tallies(y_true: Any, y_prob: Any, sample_weight: Any, weights: str, pos_label: Any) -> tuple[Tally, Floats | None]:
+    """The tally, and for importance weights the sum of squared weights in each of its cells, on the same scale."""
+    if isinstance(y_true, Tally):
+        if y_prob is not None or sample_weight is not None or weights != "counts" or pos_label is not None:
+            raise InvalidInputError(
+                "With a tally in place of `y_true`, do not pass `y_prob`, `sample_weight`, `weights` or `pos_label`: "
+                "it has counted rows already."
+            )
+        if len(y_true) == 0:
+            raise InvalidInputError("A reliability diagram needs at least one row; the tally is empty.")
+        return y_true, None
+    if y_prob is None:
+        raise InvalidInputError("`y_prob` must be given with labels; only a Tally in place of `y_true` goes alone.")
+    tally = Tally.from_arrays(y_prob, y_true, sample_weight, pos_label)
+    if weights == "counts" or sample_weight is None:
+        return tally, None
+    # Weights are taken relative to the largest, so that no square overflows.
+    given = _validation.as_floats(sample_weight, "sample_weight")
+    largest = given.max()
+    if given[given > 0.0].min() < 1e-150 * largest:
+        raise InvalidInputError(
+            "`sample_weight` must not span more than 150 orders of magnitude as importance weights."
+        )
+    squared = Tally.from_arrays(y_prob, y_true, (given / largest) ** 2, pos_label)
+    factor = tally.total / largest / squared.total
+    scaled = Tally(tally.scores, tally.positives / largest * factor, tally.totals / largest * factor)
+    return scaled, squared.totals * factor**2
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {name: value[name].tolist() for name in value.dtype.names or ()}
+    return value

@@ -1,0 +1,283 @@
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
+from sklearn.svm import LinearSVC
+
+from calibrant import IsotonicCalibration, ReliabilityDisplay, simulate
+from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Identity
+from calibrant.maps import CalibrationMap
+from calibrant.reliability import reliability
+
+
+class Fake(BayesianCalibrator):
+    """The identity with a band of width 0.2."""
+
+    def _fit_map(self, tally):
+        assert len(tally)
+        return CalibrationMap(Identity(), "probability", True, "Fake")
+
+    def sample_maps(self, scores, n_draws=100, random_state=0):
+        return np.tile(self.predict(scores), (n_draws, 1)) + 0 * np.random.default_rng(random_state).random()
+
+    def predict_interval(self, scores, level=0.9):
+        half = 0.1 * level
+        return np.clip(self.predict(scores) - half, 0, 1), np.clip(self.predict(scores) + half, 0, 1)
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").subplots()
+
+
+@pytest.fixture
+def agg():
+    """Pyplot on a backend without windows, as it was afterwards."""
+    before = mpl.get_backend()
+    plt.switch_backend("Agg")
+    yield
+    plt.close("all")
+    plt.switch_backend(before)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate.bayes_iso(1000, rng=0)
+
+
+@pytest.fixture(scope="module")
+def classified():
+    X, y = make_classification(600, flip_y=0.2, random_state=0)
+    return X, y, LogisticRegression().fit(X, y)
+
+
+def texts(display):
+    return [text.get_text() for text in display.legend_.get_texts()]
+
+
+def test_the_artists_show_the_numbers(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax)
+    result = display.results[0]
+    np.testing.assert_allclose(display.line_.get_xdata(), result.curve["score"])
+    np.testing.assert_allclose(display.line_.get_ydata(), result.curve["probability"])
+    np.testing.assert_allclose(display.points_.get_offsets()[:, 1], result.points["fraction"])
+    assert display.band_ is None
+    values, edges, _ = display.scores_.get_data()
+    np.testing.assert_allclose(values, result.histogram["total"])
+    assert (edges[0], edges[-1]) == (0.0, 1.0)
+    assert display.identity_.get_xdata().tolist() == [0.0, 1.0]
+    assert (display.ax_, display.figure_) == (ax, ax.figure)
+    assert display.ax_scores_ in ax.figure.axes
+    assert texts(display) == ["CORP", "10 bins of 100 rows, 90 % interval", "perfectly calibrated"]
+    assert (ax.get_ylabel(), display.ax_scores_.get_xlabel()) == ("Fraction of positives", "Predicted probability")
+    ax.figure.draw_without_rendering()
+
+
+def test_a_new_figure_is_made_without_axes(agg, data):
+    display = ReliabilityDisplay(reliability(data.tally)).plot()
+    assert display.figure_ is plt.gcf()
+    display.figure_.canvas.draw()
+
+
+def test_no_setting_is_changed(agg, data):
+    before = dict(mpl.rcParams)
+    ReliabilityDisplay.from_predictions(data.labels, data.scores, scale="logit")
+    assert dict(mpl.rcParams) == before
+
+
+def test_a_posterior_gets_a_band(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, curve=Fake(), ax=ax, name="raw")
+    assert texts(display)[0] == "raw (Fake, 90 % band)"
+    band = display.band_.get_paths()[0].vertices[:, 1]
+    assert band.min() == pytest.approx(0.0)
+    assert band.max() == pytest.approx(display.results[0].curve["high"].max())
+
+
+def test_without_a_curve_the_points_are_joined(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, curve=None, ax=ax)
+    np.testing.assert_allclose(display.line_.get_xdata(), display.results[0].points["mean_score"])
+    assert texts(display)[0] == "line between bins"
+
+
+def test_several_models_share_the_axes(ax, data):
+    models = {"a": data.scores, "b": np.sqrt(data.scores), "c": data.scores**2}
+    display = ReliabilityDisplay.from_predictions(data.labels, models, ax=ax, curve_kwargs={"lw": 3})
+    assert [to_rgba(line.get_color()) for line in display.line_] == [to_rgba(f"C{i}") for i in range(3)]
+    assert [line.get_linewidth() for line in display.line_] == [3, 3, 3]
+    assert texts(display) == ["a", "b", "c", "10 bins of 100 rows, 90 % interval", "perfectly calibrated"]
+    assert display.legend_.get_title().get_text() == "Curves: CORP"
+    assert [s.get_data().values.sum() for s in display.scores_] == pytest.approx([1, 1, 1])
+    assert len(display.points_) == len(display.intervals_) == 3
+
+
+def test_models_can_be_added_to_a_picture(ax, data):
+    first = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, name="a")
+    second = ReliabilityDisplay.from_predictions(data.labels, data.scores**2, ax=ax, name="b")
+    assert second.ax_scores_ is first.ax_scores_
+    assert second.identity_ is first.identity_
+    assert second.line_.get_color() != first.line_.get_color()
+    assert texts(second)[:2] == ["a (CORP)", "b (CORP)"]
+
+
+def test_counts_are_written_where_bins_differ(ax, data):
+    ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, strategy="uniform")
+    assert sum(int(text.get_text()) for text in ax.texts) == 1000
+
+
+@pytest.mark.parametrize(("counts", "number"), [("auto", 0), (True, 10), (False, 0)])
+def test_counts_on_request(ax, data, counts, number):
+    ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, counts=counts)
+    assert len(ax.texts) == number
+
+
+def test_empty_bins_are_not_drawn(ax):
+    display = ReliabilityDisplay.from_predictions([0, 1, 1], [0.05, 0.06, 0.95], ax=ax, n_bins=10, strategy="uniform")
+    assert len(display.points_.get_offsets()) == 2
+
+
+def test_rare_events_on_both_scales(data):
+    rng = np.random.default_rng(0)
+    scores = 1 / (1 + np.exp(7 - rng.normal(size=20000)))
+    labels = rng.random(20000) < scores
+    figure = Figure(layout="constrained")
+    linear, logit = figure.subplots(1, 2)
+    ReliabilityDisplay.from_predictions(labels, scores, ax=linear)
+    assert linear.get_xlim()[1] < 0.3
+    display = ReliabilityDisplay.from_predictions(labels, scores, ax=logit, scale="logit")
+    assert logit.get_xscale() == logit.get_yscale() == "logit"
+    assert logit.get_xlim() == logit.get_ylim()
+    shown = len(display.points_.get_offsets()) + sum(len(artist.get_offsets()) for artist in display.beyond_)
+    assert shown == 20
+    assert display.scores_.get_data().values.sum() == 20000
+    figure.draw_without_rendering()
+
+
+def test_the_distribution_can_be_a_density_or_left_out(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, distribution="density")
+    np.testing.assert_allclose(display.scores_.get_ydata(), display.results[0].density["density"])
+    other = Figure().subplots()
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=other, distribution=None)
+    assert display.ax_scores_ is display.scores_ is None
+    assert other.get_xlabel() == "Predicted probability"
+
+
+def test_colours_follow_the_style_in_force(agg, data):
+    with mpl.rc_context(), mpl.style.context("dark_background"):
+        display = ReliabilityDisplay.from_predictions(data.labels, data.scores)
+        assert display.points_.get_edgecolor()[0].tolist() == list(to_rgba("black"))
+        first = mpl.rcParams["axes.prop_cycle"].by_key()["color"][0]
+        assert to_rgba(display.line_.get_color()) == to_rgba(first)
+
+
+def test_weights_reach_the_numbers(ax, data):
+    weights = np.arange(1000.0)
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, sample_weight=weights, ax=ax)
+    assert display.results[0].total == weights.sum()
+
+
+def test_a_tally_is_enough(ax, data):
+    assert ReliabilityDisplay.from_predictions(data.tally, ax=ax).results[0].total == 1000
+
+
+def test_from_estimator(ax, classified):
+    X, y, model = classified
+    display = ReliabilityDisplay.from_estimator(model, X, y, ax=ax, n_bins=5)
+    expected = reliability(y, model.predict_proba(X)[:, 1], n_bins=5, name="LogisticRegression")
+    assert display.results[0].to_dict() == expected.to_dict()
+
+
+def test_from_estimator_with_names_of_classes(ax, classified):
+    X, y, _ = classified
+    named = np.where(y == 1, "sick", "well")
+    model = LogisticRegression().fit(X, named)
+    display = ReliabilityDisplay.from_estimator(model, X, named, ax=ax, pos_label="sick", name="m")
+    expected = reliability(named == "sick", model.predict_proba(X)[:, 0], name="m")
+    assert display.results[0].to_dict() == expected.to_dict()
+    with pytest.raises(InvalidInputError, match="`pos_label` must be one of the classes"):
+        ReliabilityDisplay.from_estimator(model, X, named, ax=ax, pos_label="dead")
+
+
+def test_from_a_calibrator(ax, data):
+    calibrator = IsotonicCalibration().fit(data.scores, data.labels)
+    display = ReliabilityDisplay.from_estimator(calibrator, data.scores, data.labels, ax=ax)
+    assert display.results[0].name == "IsotonicCalibration"
+
+
+@pytest.mark.parametrize("as_table", [False, True])
+def test_from_cv_results(ax, classified, as_table):
+    X, y, _ = classified
+    X = pd.DataFrame(X) if as_table else X
+    folds = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True, return_indices=True)
+    display = ReliabilityDisplay.from_cv_results(folds, X, y, ax=ax, sample_weight=np.full(600, 2.0))
+    assert [result.total for result in display.results] == [400, 400, 400]
+    assert len({line.get_color() for line in display.line_}) == 1
+    assert texts(display) == ["LogisticRegression (3 folds)", "perfectly calibrated"]
+    assert display.points_ == [None, None, None]
+    held_out = folds["indices"]["test"][1]
+    part = X.iloc[held_out] if as_table else X[held_out]
+    by_hand = reliability(y[held_out], folds["estimator"][1].predict_proba(part)[:, 1])
+    np.testing.assert_allclose(display.line_[1].get_ydata(), by_hand.curve["probability"], atol=1e-12)
+
+
+def test_folds_can_have_styles_of_their_own(ax, classified):
+    X, y, _ = classified
+    folds = cross_validate(LogisticRegression(), X, y, cv=2, return_estimator=True, return_indices=True)
+    styles = [{"color": "red"}, {"c": "blue"}]
+    display = ReliabilityDisplay.from_cv_results(folds, X, y, ax=ax, points=True, curve_kwargs=styles, name="m")
+    assert [line.get_color() for line in display.line_] == ["red", "blue"]
+    assert len(display.points_) == 2
+
+
+def test_bad_estimators(ax, classified):
+    X, y, model = classified
+    with pytest.raises(InvalidInputError, match="must have `predict_proba`"):
+        ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y, ax=ax)
+    with pytest.raises(InvalidInputError, match="must know two classes"):
+        ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, ax=ax)
+    folds = cross_validate(model, X, y, cv=2, return_estimator=True, return_indices=True)
+    with pytest.raises(InvalidInputError, match="must be the data of `cv_results`"):
+        ReliabilityDisplay.from_cv_results(folds, X[:100], y[:100], ax=ax)
+    for key in ("estimator", "indices"):
+        part = {name: value for name, value in folds.items() if name != key}
+        with pytest.raises(InvalidInputError, match=f"return_{key}"):
+            ReliabilityDisplay.from_cv_results(part, X, y, ax=ax)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"counts": "yes"}, "`counts`"),
+        ({"distribution": "rug"}, "`distribution`"),
+        ({"curve_kwargs": [{}, {}]}, "list of 1 dicts"),
+        ({"scale": "log"}, "`scale`"),
+    ],
+)
+def test_bad_options(ax, data, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, **options)
+
+
+def test_bad_results(ax, data):
+    with pytest.raises(InvalidInputError, match="empty list"):
+        ReliabilityDisplay([])
+    with pytest.raises(InvalidInputError, match="same `scale`"):
+        ReliabilityDisplay([reliability(data.tally), reliability(data.tally, scale="logit")])
+    for y_prob, name in (({}, None), ({"a": data.scores}, "b")):
+        with pytest.raises(InvalidInputError, match="A dict for `y_prob`"):
+            ReliabilityDisplay.from_predictions(data.labels, y_prob, name=name, ax=ax)
+
+
+@pytest.mark.parametrize("scale", ["linear", "logit"])
+@pytest.mark.parametrize("scores", [[0.4] * 4, [0.0] * 4, [1.0] * 4, [0.0, 0.0, 1.0, 1.0]])
+def test_odd_data_can_be_drawn(ax, scale, scores):
+    for labels in ([0, 1, 0, 1], [0] * 4, [1] * 4):
+        ReliabilityDisplay.from_predictions(labels, scores, scale=scale, ax=ax)
+    ax.figure.draw_without_rendering()

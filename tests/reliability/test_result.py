@@ -1,0 +1,119 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibrant import Tally, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.reliability import Reliability, reliability
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate.bayes_iso(2000, rng=0)
+
+
+def same(a, b):
+    return a.to_dict() == b.to_dict()
+
+
+def test_arrays_and_tally_give_the_same(data):
+    assert same(reliability(data.labels, data.scores), reliability(data.tally))
+
+
+def test_it_says_what_it_is(data):
+    result = reliability(data.labels, data.scores, name="raw", curve=None)
+    assert isinstance(result, Reliability)
+    assert repr(result) == "Reliability(raw: 2000 rows, 50 % positive, 13 bins, no curve)"
+    assert (result.total, result.base_rate, result.level, result.curve) == (2000.0, 0.5, 0.9, None)
+
+
+def test_tables_become_data_frames_and_json(data):
+    result = reliability(data.labels, data.scores, n_bins=5)
+    frame = pd.DataFrame(result.points)
+    assert frame["total"].tolist() == [400.0] * 5
+    plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert plain["points"]["fraction"] == result.points["fraction"].tolist()
+    assert plain["curve_name"] == "CORP"
+
+
+def test_it_is_frozen(data):
+    with pytest.raises(AttributeError):
+        reliability(data.tally).total = 3
+
+
+def test_a_weight_of_two_is_the_row_twice(data):
+    scores, labels = data.scores[:300], data.labels[:300]
+    twice = reliability(np.tile(labels, 2), np.tile(scores, 2), n_bins=6)
+    assert same(reliability(labels, scores, sample_weight=np.full(300, 2.0), n_bins=6), twice)
+
+
+def test_importance_weights_have_no_scale_and_equal_ones_change_nothing(data):
+    options = {"weights": "importance", "n_bins": 6}
+    plain = reliability(data.labels, data.scores, n_bins=6)
+    scaled = reliability(data.labels, data.scores, sample_weight=np.full(2000, 7.0), **options)
+    for column in plain.points.dtype.names:
+        np.testing.assert_allclose(scaled.points[column], plain.points[column], rtol=1e-9)
+
+
+def test_importance_weights_count_as_kish_says(data):
+    weights = np.random.default_rng(0).exponential(size=2000)
+    result = reliability(data.labels, data.scores, sample_weight=weights, weights="importance", n_bins=4, curve=None)
+    assert result.total == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    for row in result.points:
+        inside = (data.scores >= row["left"]) & (data.scores <= row["right"])
+        w = weights[inside]
+        assert row["effective_total"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
+        assert row["fraction"] == pytest.approx((w * data.labels[inside]).sum() / w.sum())
+    counted = reliability(data.labels, data.scores, sample_weight=weights, n_bins=4, curve=None)
+    np.testing.assert_allclose(counted.points["fraction"], result.points["fraction"])
+    width = counted.points["high"] - counted.points["low"]
+    assert (result.points["high"] - result.points["low"] > width).all()
+
+
+def test_zero_weights_do_not_count(data):
+    weights = np.where(np.arange(2000) < 500, 1.0, 0.0)
+    kept = reliability(data.labels[:500], data.scores[:500])
+    for kind in ("counts", "importance"):
+        result = reliability(data.labels, data.scores, sample_weight=weights, weights=kind)
+        np.testing.assert_allclose(result.points["total"], kept.points["total"])
+
+
+def test_string_labels_need_a_positive_one():
+    result = reliability(["no", "yes"], [0.2, 0.9], pos_label="yes", n_bins=2)
+    assert result.points["fraction"].tolist() == [0.0, 1.0]
+    with pytest.raises(InvalidInputError, match="`pos_label`"):
+        reliability(["no", "yes"], [0.2, 0.9])
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob", "options", "message"),
+    [
+        ([0, 1], None, {}, "`y_prob` must be given"),
+        ([0, 1], [0.2, 1.2], {}, r"`y_prob` must lie in \[0, 1\]"),
+        ([0, 1], [0.2, np.nan], {}, "must be finite"),
+        ([0, 1], [0.2], {}, "as many rows"),
+        ([0, 2], [0.2, 0.3], {}, "bool"),
+        ([], [], {}, "at least one row"),
+        ([0, 1], [0.2, 0.3], {"scale": "log"}, "`scale`"),
+        ([0, 1], [0.2, 0.3], {"weights": "frequency"}, "`weights`"),
+        ([0, 1], [0.2, 0.3], {"sample_weight": [1, -1]}, "negative"),
+        ([0, 1], [0.2, 0.3], {"sample_weight": [1, 1e-200], "weights": "importance"}, "orders of magnitude"),
+        (Tally.empty(), None, {}, "tally is empty"),
+        (Tally.from_arrays([0.1], [0]), [0.1], {}, "With a tally"),
+        (Tally.from_arrays([-2.0, 3.0], [0, 1]), None, {}, r"\[0, 1\]"),
+    ],
+)
+def test_bad_input(y_true, y_prob, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        reliability(y_true, y_prob, **options)
+
+
+@pytest.mark.parametrize("scores", [[0.4] * 5, [0.0] * 5, [1.0] * 5, [0, 0, 0, 1, 1]])
+@pytest.mark.parametrize("scale", ["linear", "logit"])
+def test_nothing_is_nan_at_the_edges(scores, scale):
+    for labels in ([0, 1, 0, 1, 1], [0] * 5, [1] * 5):
+        result = reliability(labels, scores, scale=scale)
+        for made in (result.points, result.curve, result.histogram, result.density):
+            assert all(np.isfinite(made[column]).all() for column in made.dtype.names)
