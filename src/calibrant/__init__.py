@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant import metrics, simulate
+    from calibrant.calibrators.abb import ABB
+    from calibrant.calibrators.bayes_iso import BayesIso
     from calibrant.calibrators.beta import BetaCalibration
     from calibrant.calibrators.histogram import HistogramBinning
     from calibrant.calibrators.identity import Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration
     from calibrant.calibrators.platt import PlattScaling
+    from calibrant.calibrators.sbb import SBB
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.classifier import CalibratedClassifier
     from calibrant.displays.calibration_map import CalibrationMapDisplay
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ABB",
+    "SBB",
+    "BayesIso",
     "BetaCalibration",
     "CalibratedClassifier",
     "CalibrationMap",

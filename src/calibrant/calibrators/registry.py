@@ -19,6 +19,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "beta": ("beta", "BetaCalibration"),
     "isotonic": ("isotonic", "IsotonicCalibration"),
     "histogram": ("histogram", "HistogramBinning"),
+    "sbb": ("sbb", "SBB"),
+    "abb": ("abb", "ABB"),
+    "bayes_iso": ("bayes_iso", "BayesIso"),
 }
 
 

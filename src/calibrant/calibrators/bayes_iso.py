@@ -1,0 +1,210 @@
+"""Bayes-Iso: the posterior mean over all non-decreasing maps, with its uncertainty."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Linear
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["BayesIso"]
+
+SAMPLERS = ("tree", "importance")
+BOUNDS = ("paper", "code", None)
+R_HAT_LIMIT = 1.1  # of the worst cell, with split chains; the mean of the map is far better than that
+LEAST_EFFECTIVE = 30.0  # independent draws of the worst cell; typical cells have five times as many
+
+
+class BayesIso(BayesianCalibrator):
+    """The mean of all non-decreasing maps, weighted by how well they explain the labels.
+
+    The prior has no parameters: pick a rank, give it a probability that is uniform between its neighbours, go on to
+    both sides. Its posterior mean is as flexible as isotonic regression, but smoother, and never claims 0 or 1.
+
+    Parameters
+    ----------
+    sampler : {"tree", "importance"}
+        How the posterior is computed. "tree" is a Markov chain on cells of neighbouring scores, whose cost does not
+        grow with the number of rows. "importance" is the paper's Algorithm 1 on every distinct score; it is reliable
+        for small samples only, and says so in `diagnostics_`.
+    max_cells : int, optional
+        Scores are merged into at most this many cells of equal mass. By default 100 for the tree sampler, and no
+        merging for the importance sampler. Fewer cells give a smoother map.
+    n_draws : int, optional
+        Draws of the map: by default 1000 for the tree sampler, and the paper's 10000 candidates for the other.
+    bounds : {"code", "paper", None}
+        For the importance sampler: candidates are drawn within the bounds of the authors' program, within those of
+        the paper's section 4.3, or without bounds.
+    max_sweeps : int
+        For the tree sampler: how long each chain may run before the fit warns that it has not converged.
+    random_state : int, Generator, RandomState or None
+        The seed of the draws.
+
+    Attributes
+    ----------
+    diagnostics_ : dict
+        For the tree sampler: the largest ``r_hat`` and the smallest and median effective sample size (``ess``,
+        ``ess_median``) over cells, ``acceptance``, ``n_chains``, ``n_sweeps``, ``n_draws``, ``n_cells`` and
+        ``converged``.
+        For the importance sampler: ``ess``, and ``dominated``, the paper's flag that one candidate outweighs all
+        others together.
+
+    Notes
+    -----
+    Between cells the map is linear in the score; outside of the range of the cells it is constant.
+
+    References
+    ----------
+    Allikivi and Kull 2019, "Non-parametric Bayesian Isotonic Calibration: Fighting Over-confidence in Binary
+    Classification".
+
+    Examples
+    --------
+    >>> from calibrant import BayesIso
+    >>> calibrator = BayesIso().fit([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1])
+    >>> calibrator.predict([1, 3.5, 6]).round(1).tolist()
+    [0.2, 0.5, 0.8]
+    >>> low, high = calibrator.predict_interval([3.5], level=0.9)
+    >>> bool(low[0] < 0.3), bool(high[0] > 0.7)
+    (True, True)
+    >>> calibrator.diagnostics_["converged"]
+    True
+    """
+
+    monotone = True
+    reference: ClassVar[str] = "Allikivi and Kull 2019"
+
+    def __init__(
+        self,
+        *,
+        sampler: str = "tree",
+        max_cells: int | None = None,
+        n_draws: int | None = None,
+        bounds: str | None = "code",
+        max_sweeps: int = 5000,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.sampler = sampler
+        self.max_cells = max_cells
+        self.n_draws = n_draws
+        self.bounds = bounds
+        self.max_sweeps = max_sweeps
+        self.random_state = random_state
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        for name, allowed in (("sampler", SAMPLERS), ("bounds", BOUNDS)):
+            if getattr(self, name) not in allowed:
+                options = ", ".join(map(repr, allowed))
+                raise InvalidInputError(f"`{name}` must be one of {options}; got {getattr(self, name)!r}.")
+        tree = self.sampler == "tree"
+        max_cells = _whole("max_cells", self.max_cells, 1, 100 if tree else len(tally))
+        cells = tally.coarsen(max_cells)
+        rng = _generator(self.random_state)
+        mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)
+        self._scores = cells.scores
+        return CalibrationMap(Linear(cells.scores, mean), self.space, self.monotone, type(self).__name__)
+
+    def _by_tree(self, cells: Tally, rng: np.random.Generator) -> Floats:
+        from calibrant._kernels import monotone_posterior
+
+        n_draws = _whole("n_draws", self.n_draws, 100, 1000)
+        max_sweeps = _whole("max_sweeps", self.max_sweeps, 1, 5000)
+        found = monotone_posterior.sample(
+            cells.positives, cells.totals, rng, n_draws, R_HAT_LIMIT, LEAST_EFFECTIVE, max_sweeps
+        )
+        self._draws = found.draws.reshape(-1, len(cells))
+        self.diagnostics_: dict[str, Any] = {
+            "r_hat": float(found.r_hat.max()),
+            "ess": float(found.effective.min()),
+            "ess_median": float(np.median(found.effective)),
+            "acceptance": found.acceptance,
+            "n_chains": len(found.draws),
+            "n_sweeps": found.n_sweeps,
+            "n_draws": len(self._draws),
+            "n_cells": len(cells),
+            "converged": found.converged,
+        }
+        if not found.converged:
+            warnings.warn(
+                f"BayesIso: the chains do not agree after {found.n_sweeps} sweeps (R-hat {found.r_hat.max():.2f}, "
+                f"should be below {R_HAT_LIMIT}; effective sample size {found.effective.min():.0f}, should be above "
+                f"{LEAST_EFFECTIVE:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return np.maximum.accumulate(self._draws.mean(axis=0))
+
+    def _by_importance(self, cells: Tally, rng: np.random.Generator) -> Floats:
+        from calibrant._kernels import monotone_importance
+
+        n_draws = _whole("n_draws", self.n_draws, 1, 10_000)
+        found = monotone_importance.sample(cells.positives, cells.totals, rng, n_draws, self.bounds)
+        self._draws = found.resampled
+        weights = np.exp(found.log_weights - found.log_weights.max())
+        dominated = bool(weights.sum() < 2.0)  # the largest weight is 1
+        self.diagnostics_ = {
+            "ess": float(weights.sum() ** 2 / (weights**2).sum()),
+            "dominated": dominated and n_draws > 1,
+            "n_draws": n_draws,
+            "n_cells": len(cells),
+        }
+        if self.diagnostics_["dominated"]:
+            warnings.warn(
+                "BayesIso: one candidate map outweighs all others together, so the importance sampler is not reliable "
+                'here. Use sampler="tree", or raise `n_draws`.',
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return found.mean
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n).
+
+        They are picked from the draws of the fit; with repetitions where more are wanted than there are.
+        """
+        self._fitted_map()
+        at, count = _validation.check_scores(scores), _whole("n_draws", n_draws, 1, 100)
+        rng = _generator(random_state)
+        picked = rng.choice(len(self._draws), size=count, replace=count > len(self._draws))
+        return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability.
+
+        They are quantiles of the draws at the cells, joined by straight lines as the map is.
+        """
+        self._fitted_map()
+        at = _validation.check_scores(scores)
+        tail = 0.5 * (1.0 - _share("level", level))
+        low, high = np.quantile(self._draws, (tail, 1.0 - tail), axis=0)
+        return np.interp(at, self._scores, low), np.interp(at, self._scores, high)
+
+
+def _whole(name: str, value: Any, least: int, default: int) -> int:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def _share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
+        raise InvalidInputError(f"`{name}` must lie between 0 and 1, such as 0.9; got {value!r}.")
+    return float(value)
+
+
+def _generator(random_state: RandomState) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
+    return np.random.default_rng(random_state)
