@@ -92,13 +92,16 @@ def draw_counts(ax: Any, points: Any) -> list[Any]:
     ]
 
 
-def draw_band(ax: Any, table: Any, *, color: Any, label: str | None = None, alpha: float = 0.22) -> Any:
+def draw_band(ax: Any, table: Any, *, color: Any, alpha: float = 0.22) -> Any:
     """The area between the columns `low` and `high`, or nothing where there are none."""
     if "low" not in table.dtype.names:
         return None
     x = axes.on_axis(ax.xaxis, table["score"])
     low, high = axes.on_axis(ax.yaxis, table["low"]), axes.on_axis(ax.yaxis, table["high"])
-    return ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, zorder=2, label=label)
+    # Thin lines at the edges, since a legend avoids lines and not areas.
+    for edge in (low, high):
+        ax.plot(x, edge, color=color, alpha=min(2.0 * alpha, 1.0), linewidth=0.5, zorder=2)
+    return ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, zorder=2)
 
 
 def draw_curve(ax: Any, x: Floats, y: Floats, style: dict[str, Any]) -> Any:
