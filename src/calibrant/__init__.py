@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.bayes_iso import BayesIso
     from calibrant.calibrators.beta import BetaCalibration
+    from calibrant.calibrators.enir import ENIR
     from calibrant.calibrators.histogram import HistogramBinning
     from calibrant.calibrators.identity import Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration
     from calibrant.calibrators.platt import PlattScaling
     from calibrant.calibrators.sbb import SBB
     from calibrant.calibrators.temperature import TemperatureScaling
+    from calibrant.calibrators.venn_abers import VennAbers
     from calibrant.classifier import CalibratedClassifier
     from calibrant.displays.calibration_map import CalibrationMapDisplay
     from calibrant.displays.reliability import ReliabilityDisplay
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ABB",
+    "ENIR",
     "SBB",
     "BayesIso",
     "BetaCalibration",
@@ -43,6 +46,7 @@ __all__ = [
     "ReliabilityDisplay",
     "Tally",
     "TemperatureScaling",
+    "VennAbers",
     "evaluate",
     "load",
     "metrics",

@@ -34,7 +34,7 @@ def _double(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001
     return float64(int64), lambda _, builder, __, args: builder.bitcast(args[0], ir.DoubleType())
 
 
-@njit(cache=True, inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def exp(x: float) -> float:
     """e^x for x <= 700; everything below -700 counts as -700, that is 1e-304."""
     x = max(x, -700.0)
@@ -59,9 +59,9 @@ def exp(x: float) -> float:
     return p * _double((_bits(shifted) + np.int64(1023)) << np.int64(52))
 
 
-@njit(cache=True, inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def log(x: float) -> float:
-    """ln x for a positive normal double."""
+    """The natural logarithm of a positive normal double."""
     # x = 2^e · f with f in [sqrt(1/2), sqrt(2)): subtracting the pattern of sqrt(1/2) makes e round the right way.
     pattern = _bits(x) - np.int64(0x3FE6A09E667F3BCD)
     exponent = pattern >> np.int64(52)
@@ -83,7 +83,7 @@ def log(x: float) -> float:
     return e * _LN2_HIGH + (2.0 * s + (s * z * p + e * _LN2_LOW))
 
 
-@njit(cache=True, inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def _stirling(y: float) -> float:
     """What Stirling's formula adds to (x - 1/2) ln x - x + ln(2π)/2 at x = 1/y; wrong by less than 1e-14 for x >= 8."""
     z = y * y
@@ -95,15 +95,15 @@ def _stirling(y: float) -> float:
     return y * (1.0 / 12.0 + z * p)
 
 
-@njit(cache=True, inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def _rise(x: float) -> float:
     """Γ(x + 8) / Γ(x)."""
     return x * (x + 7.0) * ((x + 1.0) * (x + 6.0)) * ((x + 2.0) * (x + 5.0) * ((x + 3.0) * (x + 4.0)))
 
 
-@njit(cache=True, inline="always", error_model="numpy")
+@njit(cache=True, forceinline=True, error_model="numpy")
 def log_beta(a: float, b: float) -> float:
-    """ln B(a, b) for a, b > 0, in the entropy form, whose error grows with the answer and not with a ln a."""
+    """The logarithm of B(a, b) in the entropy form, whose error grows with the answer and not with a ln a."""
     # B(a, b) = B(a + 8, b) · Γ(a + b + 8) Γ(a) / (Γ(a + b) Γ(a + 8)) brings small arguments to Stirling's range.
     low = a < 8.0
     above = _rise(a + b) if low else 1.0

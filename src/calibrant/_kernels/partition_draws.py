@@ -1,4 +1,9 @@
-"""Draws of whole binnings from their posterior: forward filtering, then backward sampling."""
+"""Draws of whole binnings from their posterior: forward filtering, then backward sampling.
+
+Besides the marginal likelihood M of a bin (eq. 2.4) the bins can have Akaike's weight, e^-1 times their greatest
+likelihood. The marginal likelihood charges about half the logarithm of its rows for every bin and so, where the truth
+is smooth, keeps bins so wide that their bias is as large as their posterior spread; Akaike's charge of 1 does not grow.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,44 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from calibrant._kernels.elementary import exp, log_beta
+from calibrant._kernels.elementary import exp, log, log_beta
 from calibrant._typing import Floats
 
 Integers = npt.NDArray[np.int64]
+
+
+@njit(cache=True, forceinline=True, error_model="numpy")
+def _log_bin(hits: float, misses: float, alpha: float, beta: float, log_prior: float, akaike: bool) -> float:
+    """The logarithm of the weight of a bin."""
+    if not akaike:
+        return log_beta(hits + alpha, misses + beta) - log_prior
+    total = hits + misses
+    # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
+    return hits * log(max(hits / total, 1e-300)) + misses * log(max(misses / total, 1e-300)) - 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
+    """What `partitions.forward` gives, with Akaike's weights. O(m²), for a few hundred cells."""
+    m = len(x)
+    log_f = np.zeros((len(lam), m + 1))
+    weight = np.empty(m)
+    for u in range(m):
+        hits, misses = 0.0, 0.0
+        for start in range(u, -1, -1):
+            hits += k[start]
+            misses += n[start] - k[start]
+            weight[start] = _log_bin(hits, misses, 1.0, 1.0, 0.0, True)
+        for g in range(len(lam)):
+            largest = -np.inf
+            for start in range(u + 1):
+                largest = max(largest, log_f[g, start] + weight[start] - lam[g] * (x[u] - x[start]))
+            total = 0.0
+            for start in range(u + 1):
+                total += exp(log_f[g, start] + weight[start] - lam[g] * (x[u] - x[start]) - largest)
+            gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
+            log_f[g, u + 1] = gap + largest + math.log(total)
+    return log_f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -25,6 +64,7 @@ def draw_binnings(
     log_f: Floats,
     which: Integers,
     rng: np.random.Generator,
+    akaike: bool,
 ) -> tuple[Integers, Integers]:
     """First cells of the bins of one binning for each entry of `which`, the index of its λ.
 
@@ -44,13 +84,15 @@ def draw_binnings(
         bins = 0
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
-            start = _draw_start(x, k, n, lam[g], alpha, beta, log_prior, log_f[g], log_f[g, u + 1] - gap, u, rng)
+            total = log_f[g, u + 1] - gap
+            start = _draw_start(x, k, n, lam[g], alpha, beta, log_prior, log_f[g], total, u, rng, akaike)
             one[bins] = start
             bins += 1
             u = start - 1
         if offsets[d] + bins > len(found):
             larger = np.empty(2 * len(found) + bins, np.int64)
-            larger[: offsets[d]] = found[: offsets[d]]
+            for i in range(offsets[d]):
+                larger[i] = found[i]
             found = larger
         for b in range(bins):
             found[offsets[d] + b] = one[bins - 1 - b]
@@ -71,15 +113,17 @@ def _draw_start(
     log_total: float,
     u: int,
     rng: np.random.Generator,
+    akaike: bool,
 ) -> int:
     """The start of the bin that ends at cell u."""
     left = rng.random()
-    a, b = alpha, beta
+    hits, misses = 0.0, 0.0
     last = u
     for start in range(u, -1, -1):
-        a += k[start]
-        b += n[start] - k[start]
-        term = log_f[start] + log_beta(a, b) - log_prior - lam * (x[u] - x[start]) - log_total
+        hits += k[start]
+        misses += n[start] - k[start]
+        score = _log_bin(hits, misses, alpha, beta, log_prior, akaike)
+        term = log_f[start] + score - lam * (x[u] - x[start]) - log_total
         if term > -700.0:
             last = start
             left -= exp(term)

@@ -129,7 +129,9 @@ def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, k: floa
         fresh = log_beta(a[i], b[i])
         ratio[i] = fresh - log_m[i]
         log_m[i] = fresh
-    largest = ratio.max()
+    largest = -np.inf
+    for i in range(len(ratio)):
+        largest = max(largest, ratio[i])
     for i in range(len(ratio)):
         ratio[i] = exp(ratio[i] - largest)
     return largest
@@ -137,7 +139,7 @@ def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, k: floa
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _multiply_sum(terms: Floats, ratio: Floats, decay: float) -> tuple[float, float]:
-    """terms ← terms · ratio, all but the last also times `decay`; the sums before the ratios and after."""
+    """Multiply terms by ratio, all but the last also times `decay`; the sums before the ratios and after."""
     last = len(ratio) - 1
     before = 0.0
     after = 0.0
@@ -187,9 +189,7 @@ def _fresh_terms(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def refresh(
-    sweep: Sweep, x: Floats, u: int, lam: Floats, log_f: Floats, alpha: float, beta: float, best: bool
-) -> None:
+def refresh(sweep: Sweep, x: Floats, u: int, lam: Floats, log_f: Floats, alpha: float, beta: float, best: bool) -> None:
     """All T of cell u anew."""
     count = sweep.count[0]
     _log_betas(sweep.log_m[:count], sweep.a, sweep.b)
@@ -255,7 +255,8 @@ def advance(
         refresh(sweep, x, u, lam, log_f, alpha, beta, best)
     for g in range(len(lam)):
         if not 1e-100 < sweep.total[g] < 1e100:
-            sweep.terms[g, :count] /= sweep.total[g]
+            for i in range(count):
+                sweep.terms[g, i] /= sweep.total[g]
             sweep.scale[g] += math.log(sweep.total[g])
             sweep.total[g] = 1.0
 

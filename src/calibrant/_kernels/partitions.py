@@ -17,41 +17,51 @@ from calibrant._typing import Floats
 
 
 @njit(cache=True, nogil=True)
-def log_prior(x: Floats, lam: float) -> Floats:
-    """ln Prior(k) of eq. 2.5 for each cell; Prior = 1 after the last. A gap too small for doubles gives -inf."""
-    out = np.zeros(len(x))
-    for k in range(len(x) - 1):
-        out[k] = np.log(-np.expm1(-lam * (x[k + 1] - x[k])))
-    return out
-
-
-@njit(cache=True, nogil=True)
 def _log_priors(x: Floats, lam: Floats) -> Floats:
-    out = np.empty((len(lam), len(x)))
+    """Log Prior(k) of eq. 2.5 for each cell; Prior = 1 after the last. A gap too small for doubles gives -inf."""
+    out = np.zeros((len(lam), len(x)))
     for g in range(len(lam)):
-        out[g] = log_prior(x, lam[g])
+        for k in range(len(x) - 1):
+            out[g, k] = np.log(-np.expm1(-lam[g] * (x[k + 1] - x[k])))
     return out
 
 
 @njit(cache=True, nogil=True)
-def forward(x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float) -> Floats:
-    """ln F, (n_lambda, m + 1): the summed scores of all binnings of the first u cells. F of all cells is the evidence."""
+def forward(
+    x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, best: bool
+) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Log F, (n_lambda, m + 1), the summed scores of all binnings of the first u cells; the last is the evidence.
+
+    With `best`, log V^f of section 2.3, the score of the best binning, and where its last bin starts, (n_lambda, m).
+    """
     m = len(x)
     log_q = _log_priors(x, lam)
-    log_f = np.full((len(lam), m + 1), -np.inf)
-    log_f[:, 0] = 0.0
+    log_f = np.zeros((len(lam), m + 1))
+    came = np.zeros((len(lam), m if best else 0), np.int64)
     sweep = new_sweep(m, len(lam), 0)
-    limit = math.log(NEGLIGIBLE) - 2.0 * math.log(m)
+    # For maxima, a start with ρ < 1 is never again the best; the margin keeps ties and rounding out of it.
+    limit = -1e-6 if best else math.log(NEGLIGIBLE) - 2.0 * math.log(m)
     for u in range(m):
-        advance(sweep, x, k, n, u, lam, log_f, alpha, beta, False)
+        advance(sweep, x, k, n, u, lam, log_f, alpha, beta, best)
         due = u % REFRESH == REFRESH - 1
         if due:
-            refresh(sweep, x, u, lam, log_f, alpha, beta, False)
+            refresh(sweep, x, u, lam, log_f, alpha, beta, best)
         for g in range(len(lam)):
             log_f[g, u + 1] = log_q[g, u] + sweep.scale[g] + math.log(sweep.total[g])
+            if best:
+                came[g, u] = sweep.start[_largest(sweep.terms[g], sweep.count[0])]
         if due:
             prune(sweep, log_f, u, limit, alpha, beta)
-    return log_f
+    return log_f, came
+
+
+@njit(cache=True, nogil=True)
+def _largest(terms: Floats, count: int) -> int:
+    found = 0
+    for i in range(1, count):
+        if terms[i] > terms[found]:
+            found = i
+    return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
@@ -72,32 +82,41 @@ def _hold(held: Floats, terms: Floats, mean: Floats, weight: float) -> float:
 
 @njit(cache=True, nogil=True)
 def backward(
-    x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, log_f: Floats
+    x: Floats,
+    k: Floats,
+    n: Floats,
+    lam: Floats,
+    alpha: float,
+    beta: float,
+    log_f: Floats,
+    best: bool,
+    count_only: bool,
 ) -> tuple[Floats, Floats, Floats]:
-    """ln R, S and E, from a sweep over the cells from right to left.
+    """Log R, S and E, from a sweep over the cells from right to left.
 
     R, (n_lambda, m + 1): R_l is Prior(l - 1) times the summed scores of all binnings of the cells l … m - 1, so that
     F_l · R_l / (Prior(l - 1) · evidence) is the posterior probability of a boundary before cell l.
     S_l is Σ_u w(l, u) p(l, u) over the bins that start at l, E_u the same over the bins that end at u, with
-    w(l, u) = F_l Score(l, u) B_{u+1} / F_m the posterior probability of the bin (eq. 2.9 with sums), p its posterior mean.
+    w(l, u) = F_l Score(l, u) B_{u+1} / F_m the posterior probability of the bin (eq. 2.9 with sums), p its mean.
+    With `best`, and V^f in place of F, the sums of eq. 2.9 as printed; with `count_only`, p = 1.
     """
     m = len(x)
     x_back, k_back, n_back = -x[::-1].copy(), k[::-1].copy(), n[::-1].copy()
     log_q = _log_priors(x_back, lam)
-    log_r = np.full((len(lam), m + 1), -np.inf)
-    log_r[:, 0] = 0.0
+    log_r = np.zeros((len(lam), m + 1))
     sweep = new_sweep(m, len(lam), len(lam))
-    mean = np.empty(m)
+    mean = np.ones(m)
     starts = np.empty((len(lam), m))
     limit = math.log(NEGLIGIBLE) - 2.0 * math.log(m)
     for v in range(m):
-        advance(sweep, x_back, k_back, n_back, v, lam, log_r, alpha, beta, False)
+        advance(sweep, x_back, k_back, n_back, v, lam, log_r, alpha, beta, best)
         due = v % REFRESH == REFRESH - 1
         if due:
-            refresh(sweep, x_back, v, lam, log_r, alpha, beta, False)
+            refresh(sweep, x_back, v, lam, log_r, alpha, beta, best)
         first = m - 1 - v
         count = sweep.count[0]
-        _posterior_means(mean[:count], sweep.a, sweep.b)
+        if not count_only:
+            _posterior_means(mean[:count], sweep.a, sweep.b)
         for g in range(len(lam)):
             log_r[g, v + 1] = log_q[g, v] + sweep.scale[g] + math.log(sweep.total[g])
             weight = math.exp(log_f[g, first] + sweep.scale[g] - log_f[g, m])
@@ -105,33 +124,9 @@ def backward(
         if due:
             prune(sweep, log_r, v, limit, alpha, beta)
     for i in range(sweep.count[0]):
-        sweep.done[:, sweep.start[i]] = sweep.held[:, i]
-    return log_r[:, ::-1].copy(), starts, sweep.done[:, ::-1].copy()
-
-
-@njit(cache=True, nogil=True)
-def best(
-    x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float
-) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """ln V^f, (n_lambda, m + 1), and where the last bin of each best binning starts (section 2.3 of the paper)."""
-    m = len(x)
-    log_q = _log_priors(x, lam)
-    log_v = np.full((len(lam), m + 1), -np.inf)
-    log_v[:, 0] = 0.0
-    came = np.zeros((len(lam), m), np.int64)
-    sweep = new_sweep(m, len(lam), 0)
-    for u in range(m):
-        advance(sweep, x, k, n, u, lam, log_v, alpha, beta, True)
-        due = u % REFRESH == REFRESH - 1
-        if due:
-            refresh(sweep, x, u, lam, log_v, alpha, beta, True)
         for g in range(len(lam)):
-            log_v[g, u + 1] = log_q[g, u] + sweep.scale[g] + math.log(sweep.total[g])
-            came[g, u] = sweep.start[np.argmax(sweep.terms[g, : sweep.count[0]])]
-        if due:
-            # A start with ρ < 1 is never again the best; the margin keeps ties and rounding out of it.
-            prune(sweep, log_v, u, -1e-6, alpha, beta)
-    return log_v, came
+            sweep.done[g, sweep.start[i]] = sweep.held[g, i]
+    return log_r[:, ::-1].copy(), starts, sweep.done[:, ::-1].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -22,6 +22,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "sbb": ("sbb", "SBB"),
     "abb": ("abb", "ABB"),
     "bayes_iso": ("bayes_iso", "BayesIso"),
+    "enir": ("enir", "ENIR"),
+    "venn_abers": ("venn_abers", "VennAbers"),
 }
 
 

@@ -1,0 +1,223 @@
+"""Averaging over Bayesian binnings: the mean of all 2^(m−1) histograms of m cells, weighted by their posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import bins
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, generator, softmax
+from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Form, Linear, PoissonSteps, Step
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["ABB"]
+
+AVERAGINGS = ("sum", "max")
+INTERVALS = ("akaike", "posterior")
+
+
+class ABB(BayesianCalibrator):
+    """Averaging over Bayesian Binnings: no bin boundary is chosen, all of them are averaged, exactly.
+
+    The map need not be monotone, so a score that ranks wrongly is repaired as well.
+
+    Parameters
+    ----------
+    lam : "average", float or sequence of float
+        λ of eq. 2.5, the expected number of bin boundaries a priori. "average" averages over the grid 1, 2, 4 … 256
+        by evidence; so does a sequence, over its values.
+    alpha, beta : float
+        Parameters of the Beta prior of each bin's probability; the paper has 1 and 1.
+    averaging : {"sum", "max"}
+        "sum" is eq. 2.8, the average over all binnings, exactly. "max" is eq. 2.9 as the paper prints it, where V^f
+        and V^b are the scores of the best binnings on either side, not the sums over all; straight lines between cells.
+    n_cache : int, optional
+        Keep only the values at the centres of this many equal cells of [0, 1], as section 2.4 of the paper does.
+    max_cells : int
+        More distinct scores than this are first merged into so many cells of nearly equal mass.
+    interval : {"akaike", "posterior"}
+        What `predict_interval` is made of: "posterior" is the exact posterior of the published model; "akaike" is a
+        less sparing model, whose intervals cover smooth truths as often as they say. The interval always contains
+        the prediction.
+    n_draws : int
+        Number of draws behind an interval.
+    random_state : int, Generator, RandomState or None
+        Seed of those draws.
+
+    Attributes
+    ----------
+    cells_ : Tally
+        The cells over whose binnings the average runs.
+    boundary_probability_ : ndarray of shape (m - 1,)
+        Posterior probability of a bin boundary in each gap between neighbouring cells: where the data want a cut.
+    evidence_ : float
+        ln P(data), averaged over binnings and λ.
+    lam_grid_, lam_posterior_ : ndarray
+        The values of λ and their posterior probabilities; a priori they are equally probable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import ABB
+    >>> scores = np.arange(40) / 40
+    >>> calibrator = ABB().fit(scores, (scores > 0.3) & (scores < 0.7))
+    >>> calibrator.predict([0.1, 0.5, 0.9]).round(2).tolist()
+    [0.08, 0.92, 0.09]
+    >>> int(calibrator.boundary_probability_.argmax())  # between 12/40 and 13/40
+    12
+    """
+
+    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (SDM), section 2.4"
+
+    def __init__(
+        self,
+        *,
+        lam: float | str | Sequence[float] = "average",
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        averaging: str = "sum",
+        n_cache: int | None = None,
+        max_cells: int = 2048,
+        interval: str = "akaike",
+        n_draws: int = 1000,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.lam = lam
+        self.alpha = alpha
+        self.beta = beta
+        self.averaging = averaging
+        self.n_cache = n_cache
+        self.max_cells = max_cells
+        self.interval = interval
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        from calibrant._kernels import partitions
+
+        grid = self._checked_grid()
+        cells = tally.coarsen(self.max_cells)
+        x, _ = unit_range(cells.scores)
+        alpha, beta = float(self.alpha), float(self.beta)
+        log_f, _ = partitions.forward(x, *counts(cells), grid, alpha, beta, False)
+        log_evidence = log_f[:, -1]
+        self.cells_ = cells
+        self.lam_grid_ = grid
+        self.lam_posterior_ = softmax(log_evidence)
+        self.evidence_ = float(np.logaddexp.reduce(log_evidence) - np.log(len(grid)))
+        self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, alpha, beta)
+        exact = self._posterior
+        self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
+        form, self.boundary_probability_ = _averaged(self._posterior)
+        if self.averaging == "max":
+            form = _as_printed(self._posterior)
+        return CalibrationMap(self._cached(form, cells), self.space, self.monotone, type(self).__name__)
+
+    def _checked_grid(self) -> Floats:
+        check_binning_parameters(self.alpha, self.beta, self.max_cells)
+        for name, options in (("averaging", AVERAGINGS), ("interval", INTERVALS)):
+            if getattr(self, name) not in options:
+                raise InvalidInputError(f"`{name}` must be one of {', '.join(options)}; got {getattr(self, name)!r}.")
+        _check_count("n_draws", self.n_draws)
+        if self.n_cache is not None:
+            _check_count("n_cache", self.n_cache)
+        return lam_grid(self.lam, "average")
+
+    def _cached(self, form: Form, cells: Tally) -> Form:
+        """The end of section 2.4: R equal cells of [0, 1], each with the value at its centre."""
+        if self.n_cache is None:
+            return form
+        _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
+        centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
+        return Step(bins.equal_width_edges(self.n_cache), form(centres))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).
+
+        λ, the binning given λ, the level of each bin and the places of the boundaries within their gaps are drawn in
+        turn, so the draws are independent and exact.
+        """
+        self._fitted_map()
+        _check_count("n_draws", n_draws)
+        return self._posterior.draw(_validation.check_scores(scores), n_draws, generator(random_state))
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability.
+
+        Quantiles of `n_draws` draws at the cells, straight lines between them.
+        """
+        predicted = self._fitted_map()(scores)
+        tail = 0.5 * (1.0 - _checked_level(level))
+        at, low, high = self._interval_model.interval(self.n_draws, tail, generator(self.random_state))
+        array = _validation.check_scores(scores)
+        return np.minimum(np.interp(array, at, low), predicted), np.maximum(np.interp(array, at, high), predicted)
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidInputError(f"`{name}` must be a positive integer; got {value!r}.")
+
+
+def _checked_level(level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
+        raise InvalidInputError(f"`level` must lie between 0 and 1, such as 0.9; got {level!r}.")
+    return float(level)
+
+
+def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:
+    """The posterior mean of the map, eq. 2.8, and the probability of a boundary in each gap."""
+    from calibrant._kernels import partitions
+
+    cells, alpha, beta = posterior.cells, posterior.alpha, posterior.beta
+    kept = posterior.lam_posterior > 1e-17 * posterior.lam_posterior.max()  # the others add nothing to a double
+    lam, weight, log_f = posterior.lam[kept], posterior.lam_posterior[kept, None], posterior.log_f[kept]
+    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False, False)
+    boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
+    if len(cells) == 1:
+        return Step(np.empty(0), (weight * starts)[:, 0].sum(keepdims=True)), boundary.sum(axis=0)
+    # Bins that span the gap after cell j: those that started up to j and have not ended there. The mean of a bin
+    # lies between those of all rows negative and all positive; that keeps rounding errors in bounds.
+    spanning = (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1))[:, :-1]
+    lowest = alpha / (cells.total + alpha + beta)
+    highest = 1.0 - beta / (cells.total + alpha + beta)
+    spanning = np.clip(spanning, lowest * (1.0 - boundary), highest * (1.0 - boundary))
+    # A score in a gap with boundaries is in the bin on its left, on its right, or in one of its own without data,
+    # whose mean is that of the prior. The form adds the first two relative to the third.
+    empty = boundary * (alpha / (alpha + beta))
+    _, width = unit_range(cells.scores)
+    with np.errstate(over="ignore"):  # a range near the smallest double
+        rates = np.minimum(lam / width, np.finfo(np.float64).max)
+    base = (weight * (spanning + empty)).sum(axis=0)
+    form = PoissonSteps(cells.scores, rates, base, weight * (ends[:, :-1] - empty), weight * (starts[:, 1:] - empty))
+    return form, (weight * boundary).sum(axis=0)
+
+
+def _boundary_probability(x: Floats, lam: Floats, log_f: Floats, log_r: Floats) -> Floats:
+    """P(boundary in each gap | data, λ), (n_lambda, m − 1)."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # a gap too small for doubles has Prior = 0
+        log_q = np.log(-np.expm1(-lam[:, None] * np.diff(x)))
+        log_p = log_f[:, 1:-1] + log_r[:, 1:-1] - log_q - log_f[:, -1:]
+        return np.where(np.isfinite(log_q), np.exp(np.minimum(log_p, 0.0)), 0.0)
+
+
+def _as_printed(posterior: BinningPosterior) -> Form:
+    """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
+    from calibrant._kernels import partitions
+
+    cells = posterior.cells
+    given = (posterior.x, *counts(cells), posterior.lam, posterior.alpha, posterior.beta)
+    log_v, _ = partitions.forward(*given, True)
+    sums = []
+    for count_only in (False, True):
+        _, starts, ends = partitions.backward(*given, log_v, True, count_only)
+        sums.append(np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
+    return Linear(cells.scores, posterior.lam_posterior @ (sums[0] / sums[1]))
