@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from calibrant import metrics, simulate
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.bayes_iso import BayesIso
+    from calibrant.calibrators.bbq import BBQ
     from calibrant.calibrators.beta import BetaCalibration
     from calibrant.calibrators.enir import ENIR
     from calibrant.calibrators.histogram import HistogramBinning
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ABB",
+    "BBQ",
     "ENIR",
     "SBB",
     "BayesIso",

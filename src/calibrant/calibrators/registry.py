@@ -21,6 +21,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "histogram": ("histogram", "HistogramBinning"),
     "sbb": ("sbb", "SBB"),
     "abb": ("abb", "ABB"),
+    "bbq": ("bbq", "BBQ"),
     "bayes_iso": ("bayes_iso", "BayesIso"),
     "enir": ("enir", "ENIR"),
     "venn_abers": ("venn_abers", "VennAbers"),
