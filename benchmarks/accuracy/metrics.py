@@ -79,20 +79,20 @@ def print_truth(name: str, truth: simulate.Truth, seeds: int) -> dict[str, list[
 
 def print_coverage(seeds: int) -> None:
     print(
-        "\nshare of 90 % bootstrap intervals of ECE (15 of equal mass) that hold the true L1 error, basic / percentile"
+        "\n90 % bootstrap intervals of ECE (15 of equal mass): share that holds the truth, squared / basic / percentile"
     )
-    print(" " * 20 + "".join(f"{n:>14}" for n in SIZES[::2]))
+    print(" " * 20 + "".join(f"{n:>22}" for n in SIZES[::2]))
     for name, truth in truths().items():
         shares = []
         for n in SIZES[::2]:
-            inside = {"basic": 0, "percentile": 0}
+            inside = dict.fromkeys(("squared", "basic", "percentile"), 0)
             for seed in range(seeds):
                 tally = truth.sample(n, rng=seed).tally
                 for method in inside:
                     found = metrics.interval(partial(ece, strategy="mass"), tally, n_resamples=100, method=method)
                     inside[method] += found.low <= truth.calibration_error() <= found.high
-            shares.append(f"{inside['basic'] / seeds:.2f} / {inside['percentile'] / seeds:.2f}")
-        print(f"{name:<20}" + "".join(f"{share:>14}" for share in shares))
+            shares.append(" / ".join(f"{count / seeds:.2f}" for count in inside.values()))
+        print(f"{name:<20}" + "".join(f"{share:>22}" for share in shares))
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import resamples
+from calibrant.metrics.bootstrap import reflected, resamples
 
 brier = partial(metrics.interval, metrics.brier_score)
 
@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_interval():
     assert brier(data, rng=1, n_resamples=50) != brier(data, rng=2, n_resamples=50)
 
 
-@pytest.mark.parametrize("name", ["D1", "underconfident"])
+@pytest.mark.parametrize("name", ["D1", "underconfident", "nearly_calibrated"])
 def test_intervals_of_the_calibration_error_cover_the_truth(name):
     truth = simulate.TRUTHS[name].calibration_error()
     ece = partial(metrics.expected_calibration_error, strategy="mass")
@@ -48,12 +48,20 @@ def test_intervals_of_the_calibration_error_cover_the_truth(name):
 
 def test_the_estimate_lies_in_its_interval_within_the_range():
     data = simulate.binomial_process(400, lambda s: s, (1.0, 1.0), rng=0).tally
-    for method in ("basic", "percentile"):
+    for method in ("squared", "basic", "percentile"):
         found = metrics.interval(metrics.expected_calibration_error, data, n_resamples=100, method=method)
         assert 0.0 <= found.low <= found.value <= found.high
     auc = metrics.interval(metrics.roc_auc, data, n_resamples=100, bounds=(0.0, 1.0))
     assert auc.high <= 1.0
     assert str(auc).startswith(f"{auc.value:.4f} [")
+
+
+def test_reflections_by_hand():
+    draws = np.array([3.0, 5.0])
+    assert reflected(draws, 4.0, 4.0, "percentile").tolist() == [3.0, 5.0]
+    assert reflected(draws, 4.0, 4.0, "basic").tolist() == [5.0, 3.0]
+    assert reflected(draws, 4.0, 4.0, "squared") == pytest.approx([np.sqrt(32 - 9), np.sqrt(32 - 25)])
+    assert reflected(np.array([6.0]), 4.0, 4.0, "squared") == pytest.approx([-2.0])
 
 
 def test_replicates_keep_both_classes():

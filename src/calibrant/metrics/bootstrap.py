@@ -13,11 +13,11 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed, as_tally, check_level
 from calibrant.tally import Tally
 
-__all__ = ["Interval", "interval", "interval_of", "resamples"]
+__all__ = ["Interval", "interval", "interval_of", "reflected", "resamples"]
 
 MOST_CELLS = 512
 BLOCK = 64  # replicates drawn at a time, to bound the memory
-METHODS = ("basic", "percentile")
+METHODS = ("squared", "basic", "percentile")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def interval(
     *,
     level: float = 0.9,
     n_resamples: int = 1000,
-    method: str = "basic",
+    method: str = "squared",
     bounds: tuple[float, float] = (0.0, np.inf),
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
@@ -64,10 +64,12 @@ def interval(
         Confidence level.
     n_resamples : int
         Number of replicates.
-    method : {"basic", "percentile"}
-        "basic" reflects the replicates at the estimate, which takes back the upward bias of calibration errors;
-        "percentile" takes them as they are and is too high for such errors. Either is stretched, where needed, to hold
-        the estimate.
+    method : {"squared", "basic", "percentile"}
+        How replicates become an interval. Noise raises a calibration error, and a replicate has the noise twice. In
+        the square of such an error the two parts add, so "squared" reflects squares at the squared estimate,
+        2 e² − e*², which takes the bias back; for a mean, such as a proper score, it makes no difference. "basic" reflects the
+        replicates themselves, 2 e − e*, which takes back less than half of the bias of a calibrated model's ECE;
+        "percentile" takes them as they are and doubles it. All are stretched, where needed, to hold the estimate.
     bounds : (float, float)
         The range of the metric, to which the interval is cut.
     rng : int, numpy.random.Generator or None
@@ -97,9 +99,18 @@ def interval(
     value = float(metric(tally))
     shift = value - float(metric(cells))
     draws = np.array([metric(sample) for sample in resamples(cells, n_resamples, rng)]) + shift
+    return interval_of(value, reflected(draws, value, value, method), level, bounds)
+
+
+def reflected(draws: Floats, value: float, centre: float, method: str) -> Floats:
+    """Plausible true values: the estimate minus what replicates show of its error around `centre`."""
+    if method == "percentile":
+        return draws
     if method == "basic":
-        draws = 2.0 * value - draws
-    return interval_of(value, draws, level, bounds)
+        return value + centre - draws
+    squares = value * abs(value) + centre * abs(centre) - draws * np.abs(draws)
+    out: Floats = np.sign(squares) * np.sqrt(np.abs(squares))
+    return out
 
 
 def interval_of(value: float, draws: Floats, level: float, bounds: tuple[float, float]) -> Interval:

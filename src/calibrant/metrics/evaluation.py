@@ -12,7 +12,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed, as_tally, check_level
 from calibrant.metrics.binned import expected_calibration_error
-from calibrant.metrics.bootstrap import MOST_CELLS, Interval, interval_of, resamples
+from calibrant.metrics.bootstrap import MOST_CELLS, Interval, interval_of, reflected, resamples
 from calibrant.metrics.corp import decompose
 from calibrant.metrics.debiased import debiased_calibration_error
 from calibrant.metrics.discrimination import roc_auc
@@ -51,6 +51,7 @@ MEASURES: tuple[tuple[str, str, str, Metric, tuple[float, float]], ...] = (
     ("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, (0.0, 1.0)),
 )
 
+NORMS = {"ece", "smooth", "ks"}  # errors whose squares add up; the other measures are means or squares themselves
 MEASURED_BY_REPLICATES: dict[str, Metric] = {"debiased": partial(expected_calibration_error, strategy="mass")}
 
 
@@ -145,7 +146,8 @@ def _column(
         # Replicates scatter around what the metric estimates in the sample that they are drawn from: the metric
         # itself, but for the debiased error the plain one.
         centre = MEASURED_BY_REPLICATES.get(key, metric)(cells)
-        column[key] = interval_of(value, value + centre - draws[:, at], level, bounds)
+        method = "squared" if key in NORMS else "basic"
+        column[key] = interval_of(value, reflected(draws[:, at], value, centre, method), level, bounds)
     line = _attempt(partial(calibration_line, tally, level=level), missing)
     if line is not None:
         column |= {"slope": line.slope, "intercept": line.intercept}

@@ -66,8 +66,9 @@ def posterior(
     """What a metric of the raw scores would be if labels had no noise, with the uncertainty about the true map.
 
     Each map drawn from the calibrator's posterior is taken for the truth: every cell of the tally gets the share of
-    positives that the map says, and the metric is computed on that. So the noise that biases calibration errors
-    upwards is gone, and what remains is honest uncertainty about the map.
+    positives that the map says, and the metric is computed on that. The noise of single labels is gone; uncertainty
+    about the map remains, and as distances are never negative it keeps the posterior of a calibrated model above 0
+    until there are many rows.
 
     Parameters
     ----------
