@@ -20,7 +20,7 @@ LEVELS = [
     {"tally", "forms"},
     {"maps"},
     {"calibrators", "metrics", "simulate"},
-    {"multiclass", "reliability", "compare", "engines", "export", "adjust", "monitoring"},
+    {"multiclass", "reliability", "comparison", "engines", "export", "adjust", "monitoring"},
     {"classifier"},
     {"displays"},
     {"report"},

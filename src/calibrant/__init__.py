@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.calibrators.venn_abers import VennAbers
     from calibrant.classifier import CalibratedClassifier
+    from calibrant.comparison.comparing import compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay
     from calibrant.displays.reliability import ReliabilityDisplay
     from calibrant.maps import CalibrationMap, load
@@ -49,6 +50,7 @@ __all__ = [
     "Tally",
     "TemperatureScaling",
     "VennAbers",
+    "compare",
     "evaluate",
     "load",
     "metrics",
@@ -63,6 +65,7 @@ _HOME = {
     "CalibrationMapDisplay": "displays.calibration_map",
     "ReliabilityDisplay": "displays.reliability",
     "Tally": "tally",
+    "compare": "comparison.comparing",
     "evaluate": "metrics.evaluation",
     "load": "maps",
 }
