@@ -1,0 +1,101 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+from sklearn.metrics import roc_auc_score
+
+from calibrant import BBQ, simulate
+from calibrant.errors import InvalidInputError
+
+DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "raw" / "bbq"
+
+
+def plain(scores, y, n_bins):
+    """One histogram as the authors' description reads, row by row: edges, probabilities, score."""
+    n, size = len(scores), len(scores) // n_bins
+    edges, values, score, start, lower = [], [], 0.0, 0, 0.0
+    while start < n:
+        end = n if len(values) == n_bins - 1 else min(start + size, n)
+        while end < n and scores[end] == scores[end - 1]:
+            end += 1
+        upper = 1.0 if end == n else 0.5 * (scores[end - 1] + scores[end])
+        rows, hits, middle = end - start, y[start:end].sum(), 0.5 * (lower + upper)
+        a = 2.0 * min(max(middle, 0.005), 0.995)
+        b = 2.0 - a
+        score += gammaln(2.0) - gammaln(rows + 2.0)
+        score += gammaln(hits + a) - gammaln(a) + gammaln(rows - hits + b) - gammaln(b)
+        prior = ((scores * y)[start:end].sum() + middle) / (hits + 1.0)
+        edges.append(upper)
+        values.append((hits + prior) / (rows + 1.0))
+        start, lower = end, upper
+    return np.array(edges[:-1]), np.array(values), score
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 12])
+def test_equals_a_plain_reading_of_the_method(decimals):
+    data = simulate.bayes_iso(400, rng=1)
+    order = np.argsort(np.round(data.scores, decimals), kind="stable")
+    scores, y = np.round(data.scores, decimals)[order], data.labels[order].astype(float)
+    models = [plain(scores, y, b) for b in range(1, min(80, 74) + 1)]  # 400/5 = 80, 10·400^(1/3) = 73.7
+    relative = np.exp([m[2] for m in models] - max(m[2] for m in models))
+    order = np.argsort(-relative, kind="stable")
+    kept = 0
+    while kept < len(order) - 1 and relative[order[kept]] - relative[order[kept + 1]] > 1e-3 * relative.var():
+        kept += 1
+    chosen = order[: max(1, kept)]
+    x = np.linspace(0.0, 1.0, 500)
+    each = [relative[i] * models[i][1][np.searchsorted(models[i][0], x)] for i in chosen]
+    calibrator = BBQ().fit(scores, y.astype(int))
+    np.testing.assert_array_equal(calibrator.n_bins_, chosen + 1)
+    np.testing.assert_allclose(calibrator.predict(x), sum(each) / relative[chosen].sum(), rtol=1e-10)
+    assert calibrator.weights_.sum() == pytest.approx(1.0)
+
+
+def test_four_rows_by_hand():
+    # One model with one bin: middle 1/2, p0 = (0.6 + 0.9 + 0.5) / 3 = 2/3, so (2 + 2/3) / 5.
+    calibrator = BBQ().fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 1])
+    np.testing.assert_allclose(calibrator.predict([0.0, 1.0]), 8.0 / 15.0)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the authors' example data are not here; set CALIBRANT_DATA")
+def test_golden_numbers_on_the_authors_data():
+    scores, y, test_scores, test_y = (
+        np.loadtxt(DATA / f"{part}_data_{column}.csv") for part in ("train", "test") for column in ("y", "z")
+    )
+    calibrator = BBQ().fit(scores, y.astype(int))
+    p = calibrator.predict(test_scores)
+    groups = np.array_split(np.argsort(p, kind="stable"), 10)
+    gaps = [abs(p[group].mean() - test_y[group].mean()) for group in groups]
+    found = [np.sqrt(((p - test_y) ** 2).mean()), roc_auc_score(test_y, p), ((p >= 0.5) == test_y).mean()]
+    assert np.round([*found, max(gaps), np.mean(gaps)], 4).tolist() == [0.0716, 0.9999, 0.9930, 0.0491, 0.0090]
+    assert len(calibrator.n_bins_) == 36
+
+
+def test_recorded_synthetic_case():
+    rng = np.random.default_rng(7)
+    scores = np.round(rng.beta(1.0, 2.0, 500), 3)
+    y = (rng.random(500) < scores**2).astype(int)
+    calibrator = BBQ().fit(scores, y)
+    expected = [0.00077, 0.08486, 0.1885, 0.34757, 0.63696, 0.63701]
+    np.testing.assert_allclose(calibrator.predict([0.05, 0.2, 0.4, 0.6, 0.8, 0.95]), expected, atol=5e-5)
+
+
+def test_weights_are_repeated_rows():
+    data = simulate.bayes_iso(200, rng=3)
+    weights = np.random.default_rng(0).integers(1, 4, 200)
+    weighted = BBQ().fit(data.scores, data.labels, sample_weight=weights)
+    repeated = BBQ().fit(np.repeat(data.scores, weights), np.repeat(data.labels, weights))
+    np.testing.assert_allclose(weighted.predict(data.scores), repeated.predict(data.scores), rtol=1e-12)
+
+
+def test_recovers_the_truth_roughly():
+    data = simulate.bayes_iso(20_000, rng=0)
+    assert np.abs(BBQ().fit(data.scores, data.labels).predict(data.scores) - data.probabilities).mean() < 0.02
+
+
+@pytest.mark.parametrize("elbow", [-1.0, np.nan, "x", True])
+def test_bad_elbow_is_named(elbow):
+    with pytest.raises(InvalidInputError, match="`elbow`"):
+        BBQ(elbow=elbow).fit([0.1, 0.9], [0, 1])
