@@ -69,7 +69,8 @@ def interval(
         the square of such an error the two parts add, so "squared" reflects squares at the squared estimate,
         2 e² − e*², which takes the bias back; for a mean, such as a proper score, it makes no difference. "basic"
         reflects the replicates themselves, 2 e − e*, which takes back less than half of the bias of a calibrated
-        model's ECE; "percentile" takes them as they are and doubles it. All are stretched, where needed, to hold the estimate.
+        model's ECE; "percentile" takes them as they are and doubles it. All are stretched, where needed, to hold the
+        estimate.
     bounds : (float, float)
         The range of the metric, to which the interval is cut.
     rng : int, numpy.random.Generator or None
