@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from calibrant import metrics, simulate
     from calibrant.calibrators.abb import ABB
+    from calibrant.calibrators.acp import ACP
     from calibrant.calibrators.bayes_iso import BayesIso
     from calibrant.calibrators.bbq import BBQ
     from calibrant.calibrators.beta import BetaCalibration
+    from calibrant.calibrators.bpm import BPM
     from calibrant.calibrators.enir import ENIR
+    from calibrant.calibrators.ensemble_temperature import EnsembleTemperatureScaling
     from calibrant.calibrators.histogram import HistogramBinning
     from calibrant.calibrators.identity import Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration
     from calibrant.calibrators.platt import PlattScaling
     from calibrant.calibrators.sbb import SBB
+    from calibrant.calibrators.spline import SplineCalibration
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.calibrators.venn_abers import VennAbers
     from calibrant.classifier import CalibratedClassifier
@@ -34,7 +38,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ABB",
+    "ACP",
     "BBQ",
+    "BPM",
     "ENIR",
     "SBB",
     "BayesIso",
@@ -42,11 +48,13 @@ __all__ = [
     "CalibratedClassifier",
     "CalibrationMap",
     "CalibrationMapDisplay",
+    "EnsembleTemperatureScaling",
     "HistogramBinning",
     "Identity",
     "IsotonicCalibration",
     "PlattScaling",
     "ReliabilityDisplay",
+    "SplineCalibration",
     "Tally",
     "TemperatureScaling",
     "VennAbers",

@@ -25,6 +25,10 @@ METHODS: dict[str, tuple[str, str]] = {
     "bayes_iso": ("bayes_iso", "BayesIso"),
     "enir": ("enir", "ENIR"),
     "venn_abers": ("venn_abers", "VennAbers"),
+    "spline": ("spline", "SplineCalibration"),
+    "bpm": ("bpm", "BPM"),
+    "acp": ("acp", "ACP"),
+    "ets": ("ensemble_temperature", "EnsembleTemperatureScaling"),
 }
 
 

@@ -12,6 +12,7 @@ from calibrant.metrics.binned import (
     maximum_calibration_error,
 )
 from calibrant.metrics.bootstrap import Interval, interval
+from calibrant.metrics.confidence import ConfidenceDiagnosis, confidence_diagnosis
 from calibrant.metrics.corp import Decomposition, decompose
 from calibrant.metrics.debiased import debiased_calibration_error
 from calibrant.metrics.discrimination import accuracy, roc_auc
@@ -36,6 +37,7 @@ from calibrant.metrics.tce import tce_bpm
 __all__ = [
     "CalibrationLine",
     "CalibrationTest",
+    "ConfidenceDiagnosis",
     "Decomposition",
     "Evaluation",
     "Interval",
@@ -46,6 +48,7 @@ __all__ = [
     "calibration_error_quantile",
     "calibration_line",
     "class_wise_calibration_error",
+    "confidence_diagnosis",
     "debiased_calibration_error",
     "decompose",
     "evaluate",

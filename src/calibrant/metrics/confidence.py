@@ -60,8 +60,8 @@ def confidence_diagnosis(
     """Whether probabilities are over- or under-confident at either end of the ranking.
 
     As in the Bayes-Iso paper (section 3, Figure 3) there is no verdict between the two: probabilities that are
-    not over-confident at an end are under-confident there. Rows with equal probabilities have no order, so at the border
-    they count in part.
+    not over-confident at an end are under-confident there. Rows with equal probabilities have no order, so they
+    count in part at the border.
 
     Parameters
     ----------

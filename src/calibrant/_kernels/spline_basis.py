@@ -1,0 +1,72 @@
+"""Cubic B-splines on the cells of a tally: knots, design and roughness."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from calibrant._typing import Floats, Ints
+
+DEGREE = 3
+
+
+def knot_vector(x: Floats, mass: Floats, n_basis: int, density: float) -> Floats:
+    """Knots of `n_basis` cubic B-splines over the sorted points `x`, with the ends repeated.
+
+    A share `density` of the spacing follows the mass, the rest is even, so that knots are close where data are
+    and nowhere far apart. Points at one place get an interval of width one around it.
+    """
+    low, high = float(x[0]), float(x[-1])
+    if high - low < 1e-3:
+        low, high = low - 0.5, high + 0.5
+    share = np.linspace(0.0, 1.0, n_basis - DEGREE + 1)
+    ends = np.cumsum(mass)
+    inner = density * np.interp(share, (ends - 0.5 * mass) / ends[-1], x) + (1.0 - density) * (
+        low + share * (high - low)
+    )
+    return np.concatenate((np.full(DEGREE + 1, low), inner[1:-1], np.full(DEGREE + 1, high)))
+
+
+def local_basis(x: Floats, knots: Floats) -> tuple[Floats, Ints]:
+    """The four B-splines that are not zero at each point, (m, 4), and the number of the first, (m,).
+
+    Points outside the knots are moved to the nearest end.
+    """
+    table = BSpline.design_matrix(np.clip(x, knots[0], knots[-1]), knots, DEGREE)
+    return table.data.reshape(-1, DEGREE + 1), table.indices.reshape(-1, DEGREE + 1)[:, 0].astype(np.intp)
+
+
+def dense_basis(x: Floats, knots: Floats) -> Floats:
+    """All B-splines at each point, (m, K)."""
+    values, first = local_basis(x, knots)
+    out = np.zeros((len(x), len(knots) - DEGREE - 1))
+    np.put_along_axis(out, first[:, None] + np.arange(DEGREE + 1), values, axis=1)
+    return out
+
+
+def centres(knots: Floats) -> Floats:
+    """Where each B-spline sits (Greville abscissae): coefficients a + b·centre make the straight line a + b·x."""
+    out: Floats = np.lib.stride_tricks.sliding_window_view(knots[1:-1], DEGREE).mean(axis=1)
+    return out
+
+
+def line_reader(centre: Floats) -> Floats:
+    """The matrix (2, K) that reads intercept and slope of the closest straight line off the coefficients."""
+    return np.linalg.pinv(np.column_stack((np.ones(len(centre)), centre)))
+
+
+def roughness(centre: Floats, order: int) -> Floats:
+    """The penalty (K, K) whose quadratic form is the integral of the squared derivative of that order, 1 or 2.
+
+    Straight lines cost nothing, whatever the order: they have a prior of their own.
+    """
+    gap = np.diff(centre)
+    slope = np.diff(np.eye(len(centre)), axis=0) / gap[:, None]
+    if order == 1:
+        rows = slope * np.sqrt(gap)[:, None]
+        line = np.column_stack((np.ones(len(centre)), centre))
+        rows = rows - (rows @ line) @ line_reader(centre)
+    else:
+        wide = 0.5 * (gap[1:] + gap[:-1])
+        rows = np.diff(slope, axis=0) / np.sqrt(wide)[:, None]
+    return rows.T @ rows

@@ -1,0 +1,56 @@
+"""Binomial process modelling: a beta-shaped curve through the bins of many binnings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from calibrant._kernels import binomial_process
+from calibrant.calibrators.base import Calibrator
+from calibrant.forms import Beta
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["BPM"]
+
+
+class BPM(Calibrator):
+    """The curve of eq. 12, expit(α ln s − β ln(1 − s) − c), fitted to the bins of ten binnings at once.
+
+    Each equal-mass binning gives points (mean score, share of positives); the curve minimises the sum over all bins
+    of exp((curve − share)²), weighted by bin size, with α, β ≥ 0, so that it never decreases (Algorithm 1 as
+    printed). It is the curve behind the metric ``tce_bpm``.
+
+    Attributes
+    ----------
+    alpha_, beta_, c_ : float
+        The parameters of eq. 12.
+
+    Notes
+    -----
+    The authors' program departs from the algorithm that they print: it skips the highest bin of every binning, does
+    not weigh bins, leaves α and β free, and fails under 240 rows. This is the printed algorithm, for any number of
+    rows, with exact gradients. Their published figures for calibrated networks (ResNet-110 on CIFAR-10: ECE .00458)
+    are reached only when the curve is fitted on the rows that it is judged on; fitted on validation rows it
+    gives ECE .0057.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import BPM
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.beta(1.1, 0.3, 5000)
+    >>> y = rng.random(5000) < scores**0.5 / (scores**0.5 + 2 * (1 - scores) ** 0.5)
+    >>> calibrator = BPM().fit(scores, y)
+    >>> bool(abs(calibrator.predict([0.5]) - 1 / 3) < 0.02)
+    True
+    """
+
+    space = "probability"
+    monotone = True
+    one_class = False  # c would be infinite
+    reference: ClassVar[str] = "Dong et al. 2025, Algorithm 1"
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        self.alpha_, self.beta_, self.c_ = binomial_process.fit_curve(tally.scores, tally.positives, tally.totals)
+        form = Beta(self.alpha_, self.beta_, -self.c_)
+        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
