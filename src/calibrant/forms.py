@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 TINY = float(np.finfo(np.float64).tiny)
+BLOCK = 16384
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +151,12 @@ class PoissonSteps(Form):
     name: ClassVar[str] = "poisson_steps"
 
     def __call__(self, scores: Floats) -> Floats:
-        gap = np.clip(np.searchsorted(self.x, scores, side="right") - 1, 0, len(self.base) - 1)
-        return links.clip(self._value(gap, np.clip(scores, self.x[0], self.x[-1])))
+        out = np.empty(len(scores))
+        for start in range(0, len(scores), BLOCK):  # blocks stay in the processor's cache
+            part = np.clip(scores[start : start + BLOCK], self.x[0], self.x[-1])
+            gap = np.clip(np.searchsorted(self.x, part, side="right") - 1, 0, len(self.base) - 1)
+            out[start : start + BLOCK] = self._value(gap, part)
+        return links.clip(out)
 
     def _value(self, gap: Ints, scores: Floats) -> Floats:
         """The formula at scores that lie in the given gaps."""
@@ -160,11 +165,9 @@ class PoissonSteps(Form):
             before, after = scores - self.x[gap], self.x[gap + 1] - scores
             for rate, left, right in zip(self.rates, self.left, self.right, strict=True):
                 whole = np.expm1(-rate * np.diff(self.x))
-                inverse = 1.0 / np.where(whole < -TINY, whole, -np.inf)  # a gap too small for doubles has no steps
-                near, far = np.expm1(-rate * before), np.expm1(-rate * after)
-                total = total + (
-                    (left * inverse)[gap] * far * (1.0 + near) + (right * inverse)[gap] * near * (1.0 + far)
-                )
+                whole[whole > -TINY] = -np.inf  # a gap too small for doubles has no steps
+                share = np.expm1(-rate * before) / whole[gap]  # that a gap with a step has one before the score
+                total += left[gap] * (1.0 - share) + right[gap] * share * np.exp(-rate * after)
         return total
 
     def knots(self) -> Floats:

@@ -89,7 +89,7 @@ def _log_betas(out: Floats, a: Floats, b: Floats) -> None:
         out[i] = log_beta(a[i], b[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
 def _row_ratios(ratio: Floats, grows: Floats, other: Floats) -> float:
     """Add one row to the count `grows`: M(l, u) / M(l, u−1) = grows / (grows + other). Returns the largest."""
     largest = 0.0
@@ -100,7 +100,7 @@ def _row_ratios(ratio: Floats, grows: Floats, other: Floats) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
 def _few_row_ratios(ratio: Floats, a: Floats, b: Floats, k: int, n: int) -> float:
     """M(l, u) / M(l, u−1) as a product over the rows of cell u; returns the largest."""
     largest = 0.0
@@ -120,7 +120,7 @@ def _few_row_ratios(ratio: Floats, a: Floats, b: Floats, k: int, n: int) -> floa
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "nnan"})
 def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, k: float, n: float) -> float:
     """The same from `log_m` of cell u−1, which becomes that of cell u; returns the logarithm that was divided out."""
     for i in range(len(ratio)):
@@ -137,7 +137,7 @@ def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, k: floa
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
 def _multiply_sum(terms: Floats, ratio: Floats, decay: float) -> tuple[float, float]:
     """Multiply terms by ratio, all but the last also times `decay`; the sums before the ratios and after."""
     last = len(ratio) - 1
@@ -154,7 +154,7 @@ def _multiply_sum(terms: Floats, ratio: Floats, decay: float) -> tuple[float, fl
     return before, after + terms[last]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
 def _multiply_max(terms: Floats, ratio: Floats, decay: float) -> tuple[float, float]:
     """The same with maxima in place of sums."""
     last = len(ratio) - 1
@@ -170,7 +170,7 @@ def _multiply_max(terms: Floats, ratio: Floats, decay: float) -> tuple[float, fl
     return before, after
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "nnan"})
 def _fresh_terms(
     terms: Floats, sweep: Sweep, x: Floats, u: int, lam: float, log_f: Floats, log_prior: float
 ) -> tuple[float, float]:
@@ -202,6 +202,37 @@ def refresh(sweep: Sweep, x: Floats, u: int, lam: Floats, log_f: Floats, alpha: 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _start_bin(sweep: Sweep, u: int, log_f: Floats, alpha: float, beta: float) -> None:
+    """Let a bin start at cell u, as yet without rows."""
+    count = sweep.count[0]
+    sweep.start[count] = u
+    sweep.a[count] = alpha
+    sweep.b[count] = beta
+    sweep.log_m[count] = log_beta(alpha, beta)
+    for g in range(len(sweep.scale)):
+        sweep.terms[g, count] = math.exp(max(log_f[g, u] - sweep.scale[g], -745.0))
+    for g in range(len(sweep.held)):
+        sweep.held[g, count] = 0.0
+    sweep.count[0] = count + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ratios(sweep: Sweep, k: float, n: float) -> tuple[float, float]:
+    """Add a cell with k of n rows positive to all bins; ln of the largest ratio, and ln of what all were divided by."""
+    count = sweep.count[0]
+    a, b, log_m, ratio = sweep.a, sweep.b, sweep.log_m[:count], sweep.ratio[:count]
+    if n <= FEW_ROWS and k == np.floor(k) and n == np.floor(n):
+        sweep.count[1] = 0
+        if n > 1.0:
+            return math.log(_few_row_ratios(ratio, a, b, int(k), int(n))), 0.0
+        return math.log(_row_ratios(ratio, a, b) if k == 1.0 else _row_ratios(ratio, b, a)), 0.0
+    if sweep.count[1] == 0:
+        _log_betas(log_m, a, b)
+        sweep.count[1] = 1
+    return 0.0, _many_row_ratios(ratio, log_m, a, b, k, n)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def advance(
     sweep: Sweep,
     x: Floats,
@@ -215,41 +246,19 @@ def advance(
     best: bool,
 ) -> None:
     """Let a bin start at cell u, then add cell u to all bins. O(number of starts)."""
+    _start_bin(sweep, u, log_f, alpha, beta)
+    log_largest, shift = _ratios(sweep, k[u], n[u])
     count = sweep.count[0]
-    sweep.start[count] = u
-    sweep.a[count] = alpha
-    sweep.b[count] = beta
-    sweep.log_m[count] = log_beta(alpha, beta)
-    for g in range(len(lam)):
-        sweep.terms[g, count] = math.exp(max(log_f[g, u] - sweep.scale[g], -745.0))
-    for g in range(len(sweep.held)):
-        sweep.held[g, count] = 0.0
-    count += 1
-    sweep.count[0] = count
-    a, b, log_m, ratio = sweep.a, sweep.b, sweep.log_m[:count], sweep.ratio[:count]
-    shift = 0.0
-    if n[u] <= FEW_ROWS and k[u] == np.floor(k[u]) and n[u] == np.floor(n[u]):
-        if n[u] == 1.0:
-            largest = _row_ratios(ratio, a, b) if k[u] == 1.0 else _row_ratios(ratio, b, a)
-        else:
-            largest = _few_row_ratios(ratio, a, b, int(k[u]), int(n[u]))
-        sweep.count[1] = 0
-    else:
-        if sweep.count[1] == 0:
-            _log_betas(log_m, a, b)
-        shift = _many_row_ratios(ratio, log_m, a, b, k[u], n[u])
-        sweep.count[1] = 1
-        largest = 1.0
     worst = 0.0
     for g in range(len(lam)):
         decay = math.exp(-lam[g] * (x[u] - x[u - 1])) if u > 0 else 1.0
         if best:
-            before, after = _multiply_max(sweep.terms[g], ratio, decay)
+            before, after = _multiply_max(sweep.terms[g], sweep.ratio[:count], decay)
         else:
-            before, after = _multiply_sum(sweep.terms[g], ratio, decay)
+            before, after = _multiply_sum(sweep.terms[g], sweep.ratio[:count], decay)
         sweep.total[g] = after
         sweep.scale[g] += shift
-        worst = max(worst, math.log(largest) - math.log(after / before) if after > 0.0 else np.inf)
+        worst = max(worst, log_largest - math.log(after / before) if after > 0.0 else np.inf)
     sweep.lost[0] += worst
     if sweep.lost[0] > _LOST:
         refresh(sweep, x, u, lam, log_f, alpha, beta, best)

@@ -49,18 +49,17 @@ def forward(
         for g in range(len(lam)):
             log_f[g, u + 1] = log_q[g, u] + sweep.scale[g] + math.log(sweep.total[g])
             if best:
-                came[g, u] = sweep.start[_largest(sweep.terms[g], sweep.count[0])]
+                came[g, u] = sweep.start[_position(sweep.terms[g], sweep.total[g])]
         if due:
             prune(sweep, log_f, u, limit, alpha, beta)
     return log_f, came
 
 
 @njit(cache=True, nogil=True)
-def _largest(terms: Floats, count: int) -> int:
+def _position(terms: Floats, value: float) -> int:
     found = 0
-    for i in range(1, count):
-        if terms[i] > terms[found]:
-            found = i
+    while terms[found] != value:
+        found += 1
     return found
 
 

@@ -178,8 +178,9 @@ def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:
     from calibrant._kernels import partitions
 
     cells, alpha, beta = posterior.cells, posterior.alpha, posterior.beta
-    kept = posterior.lam_posterior > 1e-17 * posterior.lam_posterior.max()  # the others add nothing to a double
-    lam, weight, log_f = posterior.lam[kept], posterior.lam_posterior[kept, None], posterior.log_f[kept]
+    kept = posterior.lam_posterior > 1e-15  # the others together add less than that to a probability
+    lam, log_f = posterior.lam[kept], posterior.log_f[kept]
+    weight = (posterior.lam_posterior[kept] / posterior.lam_posterior[kept].sum())[:, None]
     log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False, False)
     boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
     if len(cells) == 1:
