@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from calibrant._kernels import partition_sweep, partitions
+from calibrant._kernels import partitions
 
 LAMS = np.array([1e-3, 0.5, 10.0, 256.0, 1e6])
 
@@ -153,25 +153,6 @@ def test_dropping_starts_changes_nothing(rows_per_cell):
         expected = plain_forward(x, k, n, lam[g], 1.0, 1.0)
         # The logarithms of the likelihood of all rows are what limits both to this.
         np.testing.assert_allclose(log_f[g], expected, rtol=1e-13, atol=1e-9)
-
-
-def test_starts_are_dropped_where_the_data_demand_cuts():
-    rng = np.random.default_rng(7)
-    m = 512
-    x = np.linspace(0.0, 1.0, m)
-    n = np.full(m, 500.0)
-    k = rng.binomial(500, 0.1 + 0.8 * x).astype(float)
-    sweep = partition_sweep.new_sweep(m, 1, 0)
-    lam, log_f = np.array([8.0]), np.zeros((1, m + 1))
-    log_q = np.append(np.log(-np.expm1(-8.0 * np.diff(x))), 0.0)
-    for u in range(m):
-        partition_sweep.advance(sweep, x, k, n, u, lam, log_f, 1.0, 1.0, False)
-        if u % 32 == 31:
-            partition_sweep.refresh(sweep, x, u, lam, log_f, 1.0, 1.0, False)
-        log_f[0, u + 1] = log_q[u] + sweep.scale[0] + np.log(sweep.total[0])
-        if u % 32 == 31:
-            partition_sweep.prune(sweep, log_f, u, np.log(1e-16 / m**2), 1.0, 1.0)
-    assert sweep.count[0] < m / 2
 
 
 @settings(deadline=None, max_examples=40)
