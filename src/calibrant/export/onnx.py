@@ -11,7 +11,7 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.maps import CalibrationMap
-from calibrant.programs import ARITHMETIC, Node, Number, Operation, Pick, Search, lower, walk
+from calibrant.programs import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 
 __all__ = ["GraphWriter", "to_onnx"]
 
@@ -56,7 +56,7 @@ def to_onnx(map_: CalibrationMap, *, dtype: str = "float64", opset: int | None =
     if dtype == "float32":  # a score between two float32 numbers cannot be asked for
         within = np.abs(scores) <= np.finfo(np.float32).max
         scores = np.unique(scores[within].astype(np.float32)).astype(np.float64)
-        scores = scores[(scores >= parity.DOMAINS[map_.space][0]) & (scores <= parity.DOMAINS[map_.space][1])]
+        scores = scores[(scores >= DOMAINS[map_.space][0]) & (scores <= DOMAINS[map_.space][1])]
     tolerance = parity.TOLERANCE if dtype == "float64" else 1e-6
     parity.check(map_, lambda x: _run(model, dtype, x), f"ONNX ({dtype})", tolerance, scores)
     return model
@@ -101,7 +101,7 @@ class GraphWriter:
         written: dict[int, str] = {}
         for node in walk(root):
             written[id(node)] = self._written(node, written, score)
-        low, high = parity.DOMAINS[map_.space]
+        low, high = DOMAINS[map_.space]
         above = self.node("GreaterOrEqual", score, self.constant(low))
         below = self.node("LessOrEqual", score, self.constant(high))
         return self.node("Where", self.node("And", above, below), written[id(root)], self.constant(np.nan))

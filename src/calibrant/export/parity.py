@@ -10,12 +10,11 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 from calibrant.maps import CalibrationMap
+from calibrant.programs import DOMAINS
 
-__all__ = ["DOMAINS", "TOLERANCE", "check", "probe", "vector"]
+__all__ = ["TOLERANCE", "check", "probe", "vector"]
 
 TOLERANCE = 1e-12
-LARGEST = float(np.finfo(np.float64).max)
-DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}
 
 
 def probe(map_: CalibrationMap) -> Floats:

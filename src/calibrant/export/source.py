@@ -18,7 +18,7 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity
 from calibrant.maps import CalibrationMap
-from calibrant.programs import Node, Number, Operation, Pick, Search, lower, walk
+from calibrant.programs import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 
 __all__ = ["to_c", "to_python"]
 
@@ -125,8 +125,8 @@ def to_python(map_: CalibrationMap, *, name: str = "calibrate") -> str:
     >>> map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_
     >>> namespace = {"__name__": "exported"}
     >>> exec(to_python(map_), namespace)
-    >>> abs(namespace["calibrate"](0.4) - map_([0.4])[0]) < 1e-12
-    True
+    >>> round(namespace["calibrate"](0.4) / float(map_([0.4])[0]), 12)
+    1.0
     """
     text = _write(map_, name, PYTHON, PYTHON_FILE)
     parity.check(map_, lambda scores: _run_python(text, name, scores), "Python")
@@ -161,7 +161,7 @@ def _write(map_: CalibrationMap, name: str, language: Language, template: str) -
     writer = _Writer(language)
     result = writer.write(lower(map_.form))
     scores, probabilities = parity.vector(map_)
-    low, high = parity.DOMAINS[map_.space]
+    low, high = DOMAINS[map_.space]
     # The method's name goes into a comment; nothing in it may end that comment.
     title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
     return template.format(
@@ -217,7 +217,7 @@ class _Writer:
         if isinstance(node, Search):
             self.n_searches += 1
             # C has no empty arrays.
-            edges = node.edges if len(node.edges) else np.array([parity.LARGEST])
+            edges = node.edges if len(node.edges) else np.array([LARGEST])
             table = self._table(edges, "EDGES_")
             return self.language.search.format(table=table, size=len(edges), value=written[id(node.of)])
         if isinstance(node, Operation):

@@ -12,7 +12,7 @@ from calibrant.decisions import decide, fold
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.maps import CalibrationMap
-from calibrant.programs import lower
+from calibrant.programs import DOMAINS, lower
 
 __all__ = ["DIALECTS", "to_sql"]
 
@@ -67,7 +67,7 @@ def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
     exp = algebra.exp
     parts = [exp.to_identifier(part, quoted=True) for part in column.split(".")]
     score = exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
-    low, high = parity.DOMAINS[map_.space]
+    low, high = DOMAINS[map_.space]
     body = fold(decide(lower(map_.form), (low, high)), score, algebra)
     inside = exp.Between(this=algebra.free(score), low=algebra.number(low), high=algebra.number(high))
     guarded = exp.Case(ifs=[exp.If(this=inside, true=algebra.free(body))])

@@ -1,0 +1,131 @@
+"""The columns of a tally inside an engine, and the checks that run in the same scans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._optional import require
+from calibrant.engines.keys import number
+from calibrant.engines.sources import Columns, Source
+from calibrant.errors import InvalidInputError
+
+__all__ = ["Rows", "actual_labels", "as_number", "bind", "check_cells", "expected_labels", "has_wrong_labels"]
+
+SHOWN_LABELS = 6
+WRONG = 2.0**50
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An Ibis table of `score`, `hit`, and maybe `segment` and `weight`, and what the user calls them.
+
+    `hit` is 1 for a positive row and 0 for a negative one. Any other row has a `WRONG` so large that it shows in the
+    sum, so that one sum both counts the labels and checks them.
+    """
+
+    table: Any
+    score: str
+    weight: str | None
+    by: str | None
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """What cells are grouped by; engines are faster without a constant among them."""
+        return ("key",) if self.by is None else ("segment", "key")
+
+    def sums(self, table: Any) -> dict[str, Any]:
+        """What a cell adds up."""
+        if self.weight is None:
+            return {"total": table.count(), "positive": table.hit.sum(), "offset": table.offset.sum()}
+        weight, hit = table.weight, (table.hit == 1).cast("float64")
+        bad = weight.isnull() | weight.isnan() | weight.isinf() | (weight < 0)
+        return {
+            "total": weight.sum(),
+            "positive": (weight * hit).sum(),
+            "offset": (weight * table.offset).sum(),
+            "bad": bad.sum(),
+            "labels": table.hit.sum(),
+        }
+
+
+Labels = tuple[Any, Any]
+
+
+def bind(source: Source, *, score: str, label: str, weight: str | None, by: str | None, labels: Labels | None) -> Rows:
+    """Find and check the columns; `labels` are the negative and the positive one. Nothing is read."""
+    columns = {"score": as_number(source.column(score, "score"), score)}
+    columns["hit"] = _hits(source.column(label, "label"), labels)
+    if by is not None:
+        columns["segment"] = source.column(by, "by")
+    if weight is not None:
+        columns["weight"] = as_number(source.column(weight, "weight"), weight)
+    return Rows(source.table.select(**columns), score, weight, by)
+
+
+def as_number(column: Any, name: str) -> Any:
+    """The column as doubles; anything but numbers is refused."""
+    kind = column.type()
+    if not (kind.is_numeric() or kind.is_boolean()):
+        raise InvalidInputError(f"`{name}` must be numbers; got {kind}. Convert the column to float first.")
+    return column if kind.is_float64() else column.cast("float64")
+
+
+def _hits(column: Any, labels: Labels | None) -> Any:
+    """1, 0 or `WRONG` for each row; with no labels to tell apart, the column itself."""
+    ibis = require("ibis", "tables", "calibrant.engines")
+    if labels is None:
+        return column.cast("int8") if column.type().is_boolean() else column
+    negative, positive = map(bool, labels) if column.type().is_boolean() else labels
+    one, zero, wrong = (number(value) for value in (1.0, 0.0, WRONG))
+    return ibis.cases((column == positive, one), (column == negative, zero), else_=wrong)
+
+
+def expected_labels(source: Source, label: str, pos_label: Any) -> Labels | None:
+    """The negative and the positive label before any row is seen; None where the column holds 0 and 1 and no others."""
+    column = source.column(label, "label")
+    kind = column.type()
+    if pos_label is not None or not (kind.is_boolean() or kind.is_numeric()):
+        return actual_labels(source, label, pos_label)
+    if not (kind.is_boolean() or kind.is_integer()):
+        return (0, 1)
+    # Most engines know the extremes of a column of whole numbers without reading it, and they settle the matter.
+    table = source.table
+    known = source.run(table.aggregate(low=column.min(), high=column.max(), labels=column.count(), rows=table.count()))
+    plain = known["labels"][0] == known["rows"][0] > 0 and known["low"][0] >= 0 and known["high"][0] <= 1
+    return None if plain else (0, 1)
+
+
+def actual_labels(source: Source, label: str, pos_label: Any) -> Labels:
+    """The negative and the positive label, checked as for arrays, from the distinct values alone."""
+    found = source.run(source.table.select(value=source.column(label, "label")).distinct().limit(SHOWN_LABELS))
+    distinct = found["value"].tolist()
+    if any(value is None or value != value for value in distinct):  # noqa: PLR0124  # NaN differs from itself
+        raise InvalidInputError(f"`{label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
+    negative, positive = _validation.encode_labels(np.array(sorted(distinct)), pos_label, label)[1]
+    return tuple(x.item() if isinstance(x, np.generic) else x for x in (negative, positive))
+
+
+def check_cells(cells: Columns, rows: Rows) -> None:
+    """Refuse what a scan has found: no rows, scores that are not finite, wrong weights."""
+    if len(cells["key"]) == 0:
+        raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
+    bad = ~np.isfinite(cells["key"])
+    if bad.any():
+        raise InvalidInputError(
+            f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond 1e290 (weight of these rows: "
+            f"{cells['total'][bad].sum():g}). Drop or repair these rows first."
+        )
+    if "bad" in cells and cells["bad"].sum() > 0:
+        raise InvalidInputError(
+            f"`{rows.weight}` must be finite and not negative; {int(cells['bad'].sum())} row(s) have NaN, NULL, inf or "
+            "a negative weight."
+        )
+
+
+def has_wrong_labels(cells: Columns) -> bool:
+    """Whether a row was neither positive nor negative."""
+    return bool((cells.get("labels", cells["positive"]) >= WRONG).any())

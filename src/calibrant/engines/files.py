@@ -1,0 +1,114 @@
+"""Tallies as files, so that shards computed anywhere can be added up."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from calibrant._files import write_atomically
+from calibrant._optional import require
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.tally import Tally
+
+__all__ = ["load", "merge", "save"]
+
+FORMAT = "calibrant-tally"
+VERSION = 1
+COLUMNS = ("scores", "positives", "totals")
+AnyPath = str | os.PathLike[str]
+
+
+def save(tally: Tally, path: AnyPath) -> None:
+    """Write a tally as Parquet or JSON, as the ending of `path` says; the file appears whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from calibrant import Tally, engines
+    >>> tally = Tally.from_arrays([0.2, 0.8, 0.8], [0, 0, 1])
+    >>> path = os.path.join(tempfile.mkdtemp(), "monday.json")
+    >>> engines.save(tally, path)
+    >>> engines.load(path) == tally
+    True
+    """
+    if _ending(path) == ".json":
+        content = {"format": FORMAT, "version": VERSION, **tally.to_dict()}
+        write_atomically(path, json.dumps(content, allow_nan=False))
+        return
+    parquet = require("pyarrow.parquet", "tables", "calibrant.engines.save")
+    arrow = require("pyarrow", "tables", "calibrant.engines.save")
+    table = arrow.table({name: getattr(tally, name) for name in COLUMNS})
+    table = table.replace_schema_metadata({"format": FORMAT, "version": str(VERSION)})
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        parquet.write_table(table, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: AnyPath) -> Tally:
+    """Read a tally that `save` wrote; a damaged or foreign file raises `ModelFileError`."""
+    content = _read_json(path) if _ending(path) == ".json" else _read_parquet(path)
+    if content.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is not a tally that calibrant saved.")
+    version = int(content.get("version", 0))
+    if version > VERSION:
+        raise ModelFileError(f"{path} has file version {version}; this calibrant reads up to {VERSION}.")
+    return Tally.from_dict(content)
+
+
+def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -> Tally:
+    """The sum of saved tallies.
+
+    Parameters
+    ----------
+    paths : path, glob, or several paths
+        Files that `save` wrote.
+    max_cells : int, optional
+        Coarsen the running sum to this many cells, so that memory stays bounded over any number of shards.
+
+    Returns
+    -------
+    Tally
+    """
+    names: list[Any] = sorted(glob.glob(str(paths))) if isinstance(paths, str | os.PathLike) else list(paths)  # noqa: PTH207
+    if not names:
+        raise InvalidInputError(f"`paths` must name at least one saved tally; nothing is at {paths!r}.")
+    total = Tally.empty()
+    for name in names:
+        total = total + load(name)
+        if max_cells is not None:
+            total = total.coarsen(max_cells)
+    return total
+
+
+def _ending(path: AnyPath) -> str:
+    ending = Path(path).suffix.lower()
+    if ending not in (".json", ".parquet"):
+        raise InvalidInputError(f"`path` of a tally must end in .parquet or .json; got {str(path)!r}.")
+    return ending
+
+
+def _read_json(path: AnyPath) -> dict[str, Any]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _read_parquet(path: AnyPath) -> dict[str, Any]:
+    parquet = require("pyarrow.parquet", "tables", "calibrant.engines.load")
+    arrow = require("pyarrow", "tables", "calibrant.engines.load")
+    try:
+        table = parquet.read_table(path)
+    except arrow.ArrowInvalid as error:
+        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
+    metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    return metadata | {name: table.column(name).to_numpy() for name in table.column_names}
