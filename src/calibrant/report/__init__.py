@@ -1,0 +1,7 @@
+"""The report: one HTML file that says whether a model is calibrated, and what to do about it."""
+
+from __future__ import annotations
+
+from calibrant.report.page import render, write_report
+
+__all__ = ["render", "write_report"]

@@ -1,0 +1,305 @@
+"""The figures as plain plotly dictionaries.
+
+Colours are names such as "@before", which the page replaces by those of its light or dark theme. A trace with `low` and
+`high` in its `meta` gets a band; figures with `scale` in their `meta` can be switched to stretched (logit) axes.
+Strings of the user go through `plain`, because plotly reads a few HTML tags in its texts.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels import links
+from calibrant.comparison import Comparison
+from calibrant.displays import axes
+from calibrant.reliability import Reliability, visible_range
+from calibrant.reliability.tables import Table
+from calibrant.report.segments import Segment
+from calibrant.report.study import Side, Study
+from calibrant.report.wording import method_title, percent, rounded
+
+__all__ = ["comparison_figure", "map_figure", "plain", "reliability_figure", "scores_figure", "segments_figure"]
+
+Figure = dict[str, Any]
+LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
+PREDICTED, HAPPENED = "Predicted probability", "How often it happened"
+LONGEST = 24  # letters of a segment's name beside the axis
+PALETTE = 8  # colours of the page for methods: @m0 … @m7
+POINT_COLUMNS = {"low": "low", "high": "high", "rows": "total", "left": "left", "right": "right"}
+DASHES = ("solid", "dash", "dot")
+CURVE = "%{meta.label}<br>predicted %{customdata[0]:.3p}<br>happens %{customdata[1]:.3p}"
+BAND = " (%{customdata[2]:.3p} to %{customdata[3]:.3p})"
+
+
+def plain(text: str) -> str:
+    """A text that plotly shows letter by letter."""
+    return escape(text, quote=False).replace("{", "&#123;")
+
+
+def _list(values: Any, digits: int = 6) -> list[float]:
+    return [rounded(float(value), digits) for value in values]
+
+
+def _curve(table: Table, color: str, label: str, **more: Any) -> Figure:
+    """A line, with its band where the table has one."""
+    meta: Figure = {"label": plain(label)}
+    banded = "low" in (table.dtype.names or ())
+    if banded:
+        meta |= {"low": _list(table["low"], 5), "high": _list(table["high"], 5), "band": f"{color}/band"}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(label),
+        "x": _list(table["score"]),
+        "y": _list(table["probability"], 5),
+        "line": {"color": color, "width": 2.5},
+        "meta": meta,
+        "hovertemplate": CURVE + (BAND if banded else "") + "<extra></extra>",
+    } | more
+
+
+def _points(points: Table, color: str, label: str) -> Figure:
+    size = 6.0 + 6.0 * np.sqrt(points["total"] / points["total"].max())
+    low, high = points["low"], points["high"]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": plain(label),
+        "x": _list(points["mean_score"]),
+        "y": _list(points["fraction"]),
+        "marker": {"color": color, "size": _list(size, 3), "line": {"color": "@paper", "width": 1}},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": _list(high - points["fraction"]),
+            "arrayminus": _list(points["fraction"] - low),
+            "color": color,
+            "thickness": 1.2,
+            "width": 0,
+        },
+        # How far the scores of a group reach: a wide group need not lie on the curve.
+        "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
+        "meta": {"label": plain(label)} | {key: _list(points[column], 5) for key, column in POINT_COLUMNS.items()},
+        "hovertemplate": "%{customdata[4]:,} rows between %{customdata[5]:.3p} and %{customdata[6]:.3p}<br>"
+        "predicted %{customdata[0]:.3p}<br>happened %{customdata[1]:.3p}" + BAND + "<extra></extra>",
+    }
+
+
+def _diagonal() -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "perfect",
+        "x": [0.0, 1.0],
+        "y": [0.0, 1.0],
+        "line": {"color": "@faint", "width": 1.5, "dash": "dash"},
+        "meta": {"label": "perfect", "diagonal": True},
+        "hoverinfo": "skip",
+    }
+
+
+def _scale(results: list[Reliability]) -> Figure:
+    """Limits of both kinds of axes, wide enough for all results."""
+    linear = np.concatenate([axes.drawn_values(one.points, None, "linear") for one in results])
+    low = min(linear.min(), *(one.histogram["left"][one.histogram["total"] > 0][0] for one in results))
+    high = max(linear.max(), *(one.histogram["right"][one.histogram["total"] > 0][-1] for one in results))
+    stretched = np.concatenate([axes.drawn_values(one.points, None, "logit") for one in results])
+    ends = axes.logit_limits(stretched, max(one.total for one in results))
+    ticks = axes.logit_ticks(*ends)
+    return {
+        "linear": list(visible_range(float(low), float(high))),
+        "logit": _list(links.logit(np.array(ends))),
+        "ticks": _list(links.logit(np.array(ticks))),
+        "texts": [percent(tick).replace(" ", "") for tick in ticks],
+    }
+
+
+def shared_scale(found: Study) -> Figure:
+    """The limits that all diagrams of a page share, so that they compare."""
+    return _scale([side.linear for side in (found.before, found.after) if side is not None])
+
+
+def reliability_figure(side: Side, color: str, scale: Figure) -> Figure:
+    """Points with intervals, the curve with its credible band, and the diagonal."""
+    curve = side.linear.curve
+    data = [_diagonal()]
+    if curve is not None:
+        data.append(_curve(curve, color, "curve with credible band"))
+    data.append(_points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval"))
+    layout = {"xaxis": {"title": {"text": PREDICTED}}, "yaxis": {"title": {"text": HAPPENED}}, "showlegend": False}
+    return {"data": data, "layout": layout, "meta": {"scale": scale, "square": True, "both": True}}
+
+
+def map_figure(found: Study, scale: Figure) -> Figure:
+    """The chosen map with its band; the others wait to be switched on."""
+    probabilities = found.before is not None
+    data = [_diagonal()] if probabilities else []
+    for place, (name, table) in enumerate(found.maps.items()):
+        color = "@after" if place == 0 else f"@m{(place - 1) % PALETTE}"
+        dash = DASHES[((place - 1) // PALETTE) % len(DASHES)] if place else "solid"
+        more = {"line": {"color": color, "width": 3 if place == 0 else 2, "dash": dash}, "visible": place == 0}
+        one = _curve(table, color, method_title(name), **more)
+        one["meta"]["method"] = name
+        one["hovertemplate"] = one["hovertemplate"].replace("predicted", "score").replace("happens", "becomes")
+        if not probabilities:
+            one["hovertemplate"] = one["hovertemplate"].replace("[0]:.3p", "[0]:.4~g")
+        data.append(one)
+    title = "Score" if not probabilities else "Score (predicted probability)"
+    layout: Figure = {"xaxis": {"title": {"text": title}}, "yaxis": {"title": {"text": "Calibrated probability"}}}
+    layout["showlegend"] = False
+    meta: Figure = {"square": True, "both": probabilities}
+    if probabilities:
+        meta["scale"] = scale
+    else:
+        layout["yaxis"] |= {"range": [-0.02, 1.02], "tickformat": ",.0%"}
+    return {"data": data, "layout": layout, "meta": meta}
+
+
+def scores_figure(found: Study, scale: Figure) -> Figure:
+    """How the probabilities are spread, before above after."""
+    sides = [(s, c) for s, c in ((found.before, "before"), (found.after, "after")) if s is not None]
+    data: list[Figure] = []
+    layout: Figure = {"bargap": 0, "showlegend": False, "xaxis": {"title": {"text": PREDICTED}}}
+    log = any(_needs_log(side.linear.histogram["total"]) for side, _ in sides)
+    for place, (side, name) in enumerate(sides):
+        axis = "y" if place == 0 else f"y{place + 1}"
+        data.append(_bars(side, f"@{name}", f"{name} calibration", axis))
+        height = 1.0 / len(sides)
+        top = 1.0 - place * height
+        layout[f"yaxis{'' if place == 0 else place + 1}"] = {
+            "title": {"text": f"Rows, {name}"},
+            "domain": [top - height + (0.04 if len(sides) > 1 else 0.0), top],
+            "type": "log" if log else "linear",
+            "tickformat": ",",
+        } | ({"dtick": 1} if log else {"nticks": 4})
+    if len(sides) > 1:
+        layout["xaxis"]["anchor"] = "y2"
+    return {"data": data, "layout": layout, "meta": {"scale": scale, "both": False, "log": log}}
+
+
+def _needs_log(totals: Any) -> bool:
+    return bool(totals.max() > LOG_RATIO * np.median(totals[totals > 0.0]))
+
+
+def _bars(side: Side, color: str, label: str, axis: str) -> Figure:
+    linear, stretched = side.linear.histogram, side.logit.histogram
+    stretched = stretched[stretched["total"] > 0]
+    return {
+        "type": "bar",
+        "name": label,
+        "yaxis": axis,
+        "marker": {"color": color, "line": {"width": 0.5, "color": "@paper"}},
+        "meta": {"label": label, "bars": {"linear": _edges(linear), "logit": _edges(stretched)}},
+        "hovertemplate": "%{customdata[0]:.3p} to %{customdata[1]:.3p}<br>%{customdata[2]:,} rows, "
+        "%{customdata[3]:.3p} of them positive<extra></extra>",
+    }
+
+
+def _edges(table: Table) -> dict[str, list[float]]:
+    return {key: _list(table[key]) for key in ("left", "right", "total", "positives")}
+
+
+def comparison_figure(comparison: Comparison, shown: str) -> Figure:
+    """The change of the log-loss against doing nothing, with its interval, best at the top."""
+    rows = [r for r in comparison.results if r.log_loss_difference is not None]
+    diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
+    colors = ["@after" if r.name == shown else "@neutral" for r in rows]
+    reference = "doing nothing" if comparison.reference == "identity" else method_title(comparison.reference)
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": _list(d.value for d in diffs),
+        "y": [plain(method_title(r.name)) for r in rows],
+        "marker": {"color": colors, "size": 10},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": _list(d.high - d.value for d in diffs),
+            "arrayminus": _list(d.value - d.low for d in diffs),
+            "color": "@neutral",
+            "thickness": 1.5,
+            "width": 3,
+        },
+        "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
+        "hovertemplate": "%{y}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
+        "meta": {"label": "methods"},
+    }
+    layout = {
+        "xaxis": {"title": {"text": f"Log-loss compared with {reference} (left is better)"}, "zeroline": True},
+        "yaxis": {"autorange": "reversed", "type": "category"},
+        "showlegend": False,
+    }
+    return {"data": [trace], "layout": layout, "meta": {"rows": len(rows)}}
+
+
+def segments_figure(segments: tuple[Segment, ...]) -> Figure:
+    """Predicted minus happened for each segment, before and after, with exact intervals."""
+    data = []
+    shift = 0.17 if any(s.before is not None for s in segments) else 0.0  # so that the two do not hide each other
+    for side, color, symbol, at in (("before", "@before", "circle-open", -shift), ("after", "@after", "circle", shift)):
+        kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
+        if not kept:
+            continue
+        gaps = [g.predicted - g.happened for _, g in kept]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": f"{side} calibration",
+                "x": _list(gaps),
+                "y": [i + at for i, _ in kept],
+                "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
+                "error_x": {
+                    "type": "data",
+                    "symmetric": False,
+                    "array": _list(g.happened - g.low for _, g in kept),
+                    "arrayminus": _list(g.high - g.happened for _, g in kept),
+                    "color": color,
+                    "thickness": 1.5,
+                    "width": 0,
+                },
+                "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
+                "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
+                "happened %{customdata[1]:.3p}<extra></extra>",
+                "meta": {"label": side},
+            }
+        )
+    layout = {
+        "xaxis": {"title": {"text": "Predicted minus happened"}, "zeroline": True, "tickformat": "+.1~%"},
+        "yaxis": {
+            "range": [len(segments) - 0.5, -0.5],
+            "tickvals": list(range(len(segments))),
+            "ticktext": [plain(_short(s.name)) for s in segments],
+            "zeroline": False,
+        },
+        "showlegend": False,
+    }
+    return {"data": data, "layout": layout, "meta": {"rows": len(segments)}}
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
+def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
+    """One diagram for each of the largest segments, over the curve of all rows."""
+    side = found.before or found.after
+    color = "@before" if found.before is not None else "@after"
+    everything = side.linear.curve
+    figures = []
+    for segment in found.segments:
+        if segment.diagram is None or segment.diagram.curve is None:
+            continue
+        data = [_diagonal()]
+        if everything is not None:
+            line = {"color": "@neutral", "width": 1.5, "dash": "dot"}
+            data.append(_curve(everything[["score", "probability"]], "@neutral", "all rows", line=line))
+        data.append(_curve(segment.diagram.curve, color, segment.name))
+        data.append(_points(segment.diagram.points, color, segment.name))
+        layout = {"xaxis": {"title": {"text": PREDICTED}}, "yaxis": {"title": {"text": HAPPENED}}, "showlegend": False}
+        meta = {"scale": scale, "square": True, "both": True}
+        figures.append({"data": data, "layout": layout, "meta": meta})
+    return figures

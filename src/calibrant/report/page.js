@@ -1,0 +1,210 @@
+(() => {
+  "use strict";
+  const page = JSON.parse(document.getElementById("report-data").textContent);
+  const root = document.documentElement;
+  const state = { scale: page.scale, methods: new Set(), printing: false };
+  const clone = (value) => JSON.parse(JSON.stringify(value));
+  const say = (text) => { document.getElementById("status").textContent = text; };
+
+  // Colours live in the style sheet: "@before" is the variable --before, "@before/band" the same, see-through.
+  function color(token) {
+    const [name, part] = token.slice(1).split("/");
+    const hex = getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+    if (!part) return hex;
+    const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    return `rgba(${r},${g},${b},${part === "thin" ? 0.4 : 0.2})`;
+  }
+  function paint(value) {
+    if (typeof value === "string") return value.startsWith("@") ? color(value) : value;
+    if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(paint);
+    if (value && typeof value === "object") {
+      for (const key of Object.keys(value)) if (key !== "x" && key !== "y" && key !== "customdata") value[key] = paint(value[key]);
+    }
+    return value;
+  }
+
+  // Stretched axes show log(p / (1 - p)); what lies beyond their ends is moved to the ends.
+  function stretch(limits) {
+    return (p) => (p <= 0 ? limits[0] : p >= 1 ? limits[1] : Math.min(Math.max(Math.log(p / (1 - p)), limits[0]), limits[1]));
+  }
+
+  function scatter(trace, scale, both, out) {
+    const { low, high, rows, left, right, diagonal, band } = trace.meta;
+    const move = scale ? stretch(scale) : (p) => p;
+    const [x, y] = [trace.x, trace.y];
+    trace.customdata = x.map((v, i) => [v, y[i], low ? low[i] : 0, high ? high[i] : 0, rows ? rows[i] : 0, left ? left[i] : 0, right ? right[i] : 0]);
+    trace.x = both ? x.map(move) : x;
+    trace.y = y.map(move);
+    if (diagonal && scale) trace.x = trace.y = [scale[0], scale[1]];
+    if (trace.error_y) {
+      trace.error_y.array = high.map((v, i) => move(v) - trace.y[i]);
+      trace.error_y.arrayminus = low.map((v, i) => trace.y[i] - move(v));
+      trace.error_x.array = right.map((v, i) => move(v) - trace.x[i]);
+      trace.error_x.arrayminus = left.map((v, i) => trace.x[i] - move(v));
+    }
+    if (band) {
+      out.push({
+        type: "scatter", mode: "lines", hoverinfo: "skip", showlegend: false, visible: trace.visible, fill: "toself",
+        x: trace.x.concat([...trace.x].reverse()), y: high.map(move).concat(low.map(move).reverse()),
+        fillcolor: band, line: { width: 0, color: band },
+      });
+    }
+    out.push(trace);
+  }
+
+  function bars(trace, scale, out) {
+    const found = trace.meta.bars[scale ? "logit" : "linear"];
+    const move = scale ? stretch(scale) : (p) => p;
+    const [left, right] = [found.left.map(move), found.right.map(move)];
+    trace.x = left.map((v, i) => (v + right[i]) / 2);
+    trace.width = left.map((v, i) => right[i] - v);
+    trace.y = found.total;
+    trace.customdata = left.map((_, i) => [found.left[i], found.right[i], found.total[i], found.total[i] ? found.positives[i] / found.total[i] : 0]);
+    out.push(trace);
+  }
+
+  function probabilityAxis(scale, stretched) {
+    if (!stretched) {
+      const [low, high] = scale.linear, margin = 0.02 * (high - low);
+      return { range: [low - margin, high + margin], tickformat: ",.3~%", nticks: 7 };
+    }
+    return { range: scale.logit, tickvals: scale.ticks, ticktext: scale.texts };
+  }
+
+  function heightOf(div, meta, width) {
+    if (meta.rows) return 90 + 30 * meta.rows + (meta.rows < 3 ? 40 : 0);
+    if (meta.square) return Math.min(width, state.printing ? 420 : 540);
+    return Math.max(260, Math.min(0.5 * width, 380));
+  }
+
+  function draw(id, figure) {
+    const div = document.getElementById(`figure-${id}`);
+    if (!div || !figure) return undefined;
+    const { data, layout, meta } = clone(figure);
+    const scale = meta.scale && state.scale === "logit" ? meta.scale.logit : null;
+    const out = [];
+    for (const trace of data) {
+      if (trace.meta.method) trace.visible = state.methods.has(trace.meta.method);
+      if (trace.meta.bars) bars(trace, scale, out);
+      else if (meta.square) scatter(trace, scale, meta.both, out);
+      else out.push(trace);
+    }
+    const width = state.printing ? printWidth(div) : div.clientWidth;
+    const axis = { gridcolor: "@grid", zerolinecolor: "@faint", linecolor: "@line", zeroline: false, fixedrange: true, automargin: true, ticks: "", title: { standoff: 10 } };
+    const full = { ...layout, width, height: heightOf(div, meta, width), dragmode: false, hovermode: "closest" };
+    for (const key of Object.keys(full)) {
+      if (!/^[xy]axis\d*$/.test(key)) continue;
+      const shared = meta.scale && (key === "xaxis" || meta.both) ? probabilityAxis(meta.scale, scale) : {};
+      full[key] = { ...axis, ...shared, ...full[key], title: { ...axis.title, ...(full[key].title || {}) } };
+    }
+    Object.assign(full, {
+      margin: { l: 54, r: 14, t: 10, b: 50 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: width < 420 ? 12 : 13, color: "@ink" },
+      hoverlabel: { bgcolor: "@card", bordercolor: "@line", font: { color: "@ink", size: 13 }, align: "left" },
+    });
+    div.style.minHeight = `${full.height}px`;
+    return Plotly.react(div, paint(out), paint(full), { displayModeBar: false, responsive: false, doubleClick: false });
+  }
+
+  function printWidth(div) {
+    const inPair = div.closest(".pair") && div.closest(".pair").children.length > 1;
+    return inPair ? 325 : div.classList.contains("square") ? 460 : 660;
+  }
+
+  function chosenSegment() {
+    const select = document.getElementById("segment");
+    return select ? page.segments[Number(select.value)] : null;
+  }
+  function drawAll() {
+    for (const [id, figure] of Object.entries(page.figures)) draw(id, figure);
+    draw("segment", chosenSegment());
+  }
+
+  function press(buttons, test) {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(test(button)));
+  }
+  const all = (selector) => [...document.querySelectorAll(selector)];
+
+  const scaleButtons = all("button[data-scale]");
+  function setScale(name) {
+    state.scale = name;
+    press(scaleButtons, (button) => button.dataset.scale === name);
+  }
+  for (const button of scaleButtons) button.addEventListener("click", () => { setScale(button.dataset.scale); drawAll(); });
+
+  const methodButtons = all("button[data-method]");
+  const everything = document.getElementById("all-methods");
+  function setMethods(names) {
+    state.methods = new Set(names);
+    press(methodButtons, (button) => state.methods.has(button.dataset.method));
+    if (everything) everything.textContent = state.methods.size === methodButtons.length ? "Show one" : "Show all";
+  }
+  for (const button of methodButtons) {
+    button.addEventListener("click", () => {
+      const name = button.dataset.method, names = new Set(state.methods);
+      if (!names.delete(name)) names.add(name);
+      setMethods(names);
+      draw("map", page.figures.map);
+    });
+  }
+  const firstMethod = methodButtons.slice(0, 1).map((button) => button.dataset.method);
+  if (everything) {
+    everything.removeAttribute("aria-pressed");
+    everything.addEventListener("click", () => {
+      setMethods(state.methods.size === methodButtons.length ? firstMethod : methodButtons.map((button) => button.dataset.method));
+      draw("map", page.figures.map);
+    });
+  }
+
+  const select = document.getElementById("segment");
+  if (select) select.addEventListener("change", () => draw("segment", chosenSegment()));
+
+  const themeButton = document.getElementById("theme");
+  function setTheme(name) {
+    root.dataset.theme = name;
+    themeButton.setAttribute("aria-pressed", String(name === "dark"));
+    drawAll();
+  }
+  themeButton.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => { if (!state.printing) setTheme(event.matches ? "dark" : "light"); });
+
+  let themeBefore = null;
+  addEventListener("beforeprint", () => {
+    if (themeBefore === null) themeBefore = root.dataset.theme;
+    state.printing = true;
+    setTheme("light");
+  });
+  addEventListener("afterprint", () => {
+    state.printing = false;
+    setTheme(themeBefore || "light");
+    themeBefore = null;
+  });
+
+  for (const button of all("button[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const pre = document.getElementById(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        say("Copied.");
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = "Copy"; }, 1500);
+      } catch {
+        getSelection().selectAllChildren(pre);
+        say("The code is selected; copy it with the keyboard.");
+      }
+    });
+  }
+
+  let width = innerWidth, waiting = 0;
+  addEventListener("resize", () => {
+    if (state.printing || innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(drawAll, 120);
+  });
+
+  setScale(page.scale);
+  setMethods(firstMethod);
+  setTheme(root.dataset.theme);
+  root.dataset.ready = "true";
+})();

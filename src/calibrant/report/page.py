@@ -1,0 +1,191 @@
+"""The page: numbers, words and figures put into one HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+import calibrant
+from calibrant._files import write_atomically
+from calibrant._optional import require
+from calibrant.calibrators.base import Calibrator
+from calibrant.comparison import Comparison
+from calibrant.report import figures, tables
+from calibrant.report.study import Side, Study, study
+from calibrant.report.verdict import evidence, judge, next_steps
+from calibrant.report.wording import count, method_title, percent, with_titles
+from calibrant.tally import Tally
+
+__all__ = ["render", "write_report"]
+
+CALLER = "The report"
+CROWDED = 0.03
+MOST_SEGMENTS = 40  # in the figure; the table has all
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    tally: Tally,
+    *,
+    segments: Mapping[str, Tally] | None = None,
+    comparison: Comparison | None = None,
+    method: str | Calibrator | None = None,
+    title: str = "Calibration report",
+) -> None:
+    """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
+
+    It says in plain words whether the model is calibrated and how sure that is, draws reliability diagrams before and
+    after calibration and the fitted map, and gives measures, a comparison of methods, segments, and the code to go on.
+    Everything after calibration is cross-fitted: no row is judged by a fit that has seen it.
+
+    Parameters
+    ----------
+    path : path-like
+        Where to write; an existing file is replaced only when the new one is complete.
+    tally : Tally
+        Scores and labels. Scores outside [0, 1] are taken as mere scores: the page then shows only what comes after.
+    segments : dict of str to Tally, optional
+        Parts of the same rows, each judged by itself.
+    comparison : Comparison, optional
+        The result of `calibrant.compare` on these rows; by default it is computed.
+    method : str or calibrator, optional
+        The method to show; by default the library's default.
+    title : str
+        The heading of the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import Tally, compare, simulate
+    >>> from calibrant.report import write_report
+    >>> data = simulate.from_truth("underconfident", 500)
+    >>> tally = Tally.from_arrays(data.scores, data.labels)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "report.html"
+    ...     write_report(path, tally, method="bayes_iso", comparison=compare(tally, methods=["platt"]))
+    ...     "credible interval" in path.read_text(encoding="utf-8")
+    True
+    """
+    jinja2 = require("jinja2", "report", CALLER)
+    script = require("plotly.offline", "report", CALLER).get_plotlyjs()
+    found = study(tally, segments=segments, comparison=comparison, method=method)
+    write_atomically(path, render(found, title, jinja2, script))
+
+
+def render(found: Study, title: str, jinja2: Any, script: str) -> str:
+    """The page as a string; every text is escaped unless it is one of this package's own files."""
+    own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
+    template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    # A script ends at the first end tag, wherever it stands; inside a string the escaped one means the same.
+    safe = {"style": own["style.css"], "script": own["page.js"], "plotly": script.replace("</script", "<\\/script")}
+    text: str = environment.from_string(template).render(
+        **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
+        **_context(found, title),
+    )
+    return text
+
+
+def _context(found: Study, title: str) -> dict[str, Any]:
+    verdict = judge(found)
+    comparison = found.comparison
+    return {
+        "title": title,
+        "version": calibrant.__version__,
+        "level": f"{100 * found.level:g} %",
+        "total": count(found.total),
+        "positive": percent(found.base_rate),
+        "verdict": verdict,
+        "steps": next_steps(found),
+        "calibrate": found.before is None or evidence(found) > 0,
+        "method": method_title(found.name),
+        "chips": [{"name": name, "title": method_title(name), "color": _color(i)} for i, name in enumerate(found.maps)],
+        "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],
+        "probabilities": found.before is not None,
+        "map_rows": tables.map_rows(found.maps[found.name], found.before is not None),
+        "groups": tables.measure_groups(found),
+        "methods": tables.method_rows(comparison, found.name) if comparison is not None else [],
+        "comparison": comparison,
+        "reason": with_titles(comparison.reason) if comparison is not None else "",
+        "reference": _reference(comparison),
+        "segments": tables.segment_rows(found.segments),
+        "segment_choices": [one.name for one in found.segments if one.diagram is not None],
+        "segments_cut": max(len(found.segments) - MOST_SEGMENTS, 0),
+        "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
+        "code": _code(found),
+        "data": _data(found),
+    }
+
+
+def _reference(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return ""
+    return "doing nothing" if comparison.reference == "identity" else method_title(comparison.reference)
+
+
+def _color(place: int) -> str:
+    return "after" if place == 0 else f"m{(place - 1) % figures.PALETTE}"
+
+
+def _side_context(side: Side, name: str) -> dict[str, Any]:
+    gaps = side.linear.points["mean_score"] - side.linear.points["fraction"]
+    worst = side.linear.points[abs(gaps).argmax()]
+    return {
+        "name": name,
+        "alt": f"Reliability diagram {name} calibration, {len(gaps)} groups of rows. The widest gap is where "
+        f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} happened. "
+        "All values are in the table below the figure.",
+        "points": tables.point_rows(side.linear.points),
+        "bars": tables.histogram_rows(side.linear.histogram),
+    }
+
+
+def _data(found: Study) -> dict[str, Any]:
+    """What the script of the page needs."""
+    scale = figures.shared_scale(found)
+    drawn = {
+        "after": figures.reliability_figure(found.after, "@after", scale),
+        "map": figures.map_figure(found, scale),
+        "scores": figures.scores_figure(found, scale),
+    }
+    if found.before is not None:
+        drawn["before"] = figures.reliability_figure(found.before, "@before", scale)
+    if found.comparison is not None:
+        drawn["comparison"] = figures.comparison_figure(found.comparison, found.name)
+    if found.segments:
+        drawn["segments"] = figures.segments_figure(found.segments[:MOST_SEGMENTS])
+        diagrams = figures.segment_diagrams(found, scale)
+        return {"figures": drawn, "segments": diagrams, "scale": _default_scale(found)}
+    return {"figures": drawn, "segments": [], "scale": _default_scale(found)}
+
+
+def _default_scale(found: Study) -> str:
+    """Stretched where half of the rows have probabilities that crowd at the ends of even axes."""
+    scores = (found.before or found.after).linear.points["mean_score"]
+    return "logit" if np.median(np.minimum(scores, 1.0 - scores)) < CROWDED else "linear"
+
+
+def _code(found: Study) -> dict[str, str]:
+    calibrator = repr(found.calibrator)
+    banded = hasattr(found.calibrator, "sample_maps")
+    interval = f"low, high = calibrator.predict_interval(new_scores, level={found.level:g})\n" if banded else ""
+    python = (
+        "import calibrant\n\n"
+        f"calibrator = calibrant.{calibrator}\n"
+        "calibrator.fit(scores, labels)  # rows whose outcome is known\n"
+        "probabilities = calibrator.predict(new_scores)\n"
+        f"{interval}"
+        'calibrator.save("calibration.json")  # calibrant.load reads it back'
+    )
+    shell = (
+        f"calibrant fit data.parquet --method {found.name} -o calibration.json\n"
+        "calibrant apply calibration.json new.parquet -o calibrated.parquet"
+    )
+    return {"python": python, "shell": shell}

@@ -1,0 +1,115 @@
+"""Segments of the rows: how well the probabilities fit each of them, before and after calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant.calibrators.base import Calibrator
+from calibrant.comparison.crossfit import Fold, folds
+from calibrant.errors import InvalidInputError
+from calibrant.metrics import kuiper_test
+from calibrant.reliability import Reliability, reliability
+from calibrant.reliability.points import binned_points
+from calibrant.tally import Tally
+
+__all__ = ["Gap", "Segment", "segment_results"]
+
+MOST_CURVES = 20
+MOST_CELLS = 4096
+CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What was predicted for a segment and what happened, with an exact interval; `off` means beyond chance."""
+
+    predicted: float
+    happened: float
+    low: float
+    high: float
+    off: bool
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One segment; `before` is None where scores are not probabilities, `diagram` for all but the largest."""
+
+    name: str
+    total: float
+    before: Gap | None
+    after: Gap | None
+    diagram: Reliability | None
+
+
+def segment_results(
+    segments: Mapping[str, Tally], calibrator: Calibrator, level: float, n_folds: int
+) -> tuple[Segment, ...]:
+    """Judge every segment that has rows, the largest first.
+
+    The calibrated probabilities are cross-fitted: one map for all segments, fitted without the rows that it judges. A
+    segment counts as off where Kuiper's test says so after the chance of error is shared out among all segments.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration, Tally
+    >>> from calibrant.report.segments import segment_results
+    >>> north = Tally.from_arrays([0.2] * 50 + [0.7] * 50, [0, 1] * 25 + [0, 1] * 25)
+    >>> found = segment_results({"north": north}, IsotonicCalibration(), 0.9, 5)[0]
+    >>> round(found.before.predicted, 2), found.before.happened, found.before.off
+    (0.45, 0.5, True)
+    """
+    parts = {str(name): part.coarsen(MOST_CELLS) for name, part in segments.items() if len(part)}
+    names = sorted(parts, key=lambda name: (-parts[name].total, name))
+    calibrated = _crossfit(parts, calibrator, n_folds)
+    found = []
+    for place, name in enumerate(names):
+        part, after = parts[name], calibrated.get(name)
+        usable = bool(part.scores[0] >= 0.0 and part.scores[-1] <= 1.0)
+        shown = part if usable else after
+        diagram = reliability(shown, curve="bayes_iso", level=level) if shown is not None else None
+        found.append(
+            Segment(
+                name,
+                part.total,
+                _gap(part, level, len(names)) if usable else None,
+                _gap(after, level, len(names)) if after is not None else None,
+                diagram if place < MOST_CURVES else None,
+            )
+        )
+    return tuple(found)
+
+
+def _gap(tally: Tally, level: float, tests: int) -> Gap:
+    point = binned_points(tally, n_bins=1, level=level)[0]
+    p_value = kuiper_test(tally).p_value
+    predicted, happened, low, high = (float(point[key]) for key in ("mean_score", "fraction", "low", "high"))
+    return Gap(predicted, happened, low, high, off=p_value * tests < CHANCE)
+
+
+def _crossfit(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
+    """The segments with probabilities from fits that did not see their rows; those too small to split are missing."""
+    generator = np.random.default_rng(0)
+    splits = {name: list(folds(part, n_folds, generator)) for name, part in parts.items()}
+    found: dict[str, Tally] = {}
+    for fold in range(n_folds):
+        now = {name: split[fold] for name, split in splits.items() if fold < len(split)}
+        if not now:
+            continue
+        try:
+            fitted = clone(calibrator).fit_tally(_train(parts, now))
+        except InvalidInputError:
+            continue  # one class only: too few rows to judge by
+        for name, one in now.items():
+            tested = one.test.rescored(fitted.predict(one.test.scores))
+            found[name] = found[name] + tested if name in found else tested
+    return found
+
+
+def _train(parts: Mapping[str, Tally], now: Mapping[str, Fold]) -> Tally:
+    return reduce(add, [now[name].train if name in now else part for name, part in parts.items()])

@@ -1,0 +1,146 @@
+"""The tables of the page, as rows of texts: the measures, the methods, the segments, and the numbers of each figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibrant.comparison import Comparison
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.evaluation import Evaluation
+from calibrant.reliability.tables import Table
+from calibrant.report import wording
+from calibrant.report.segments import Gap, Segment
+from calibrant.report.study import Study
+from calibrant.report.wording import count, method_title, percent, points
+
+__all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
+
+MEANING = {
+    "log_loss": "the main score: punishes confident mistakes hardest",
+    "brier_score": "mean squared error of the probabilities",
+    "roc_auc": "how well positives rank above negatives; a map that never decreases leaves it as it is",
+    "miscalibration": "the part of the Brier score that recalibration can remove",
+    "ece": "average gap between predicted and observed, in 15 groups; above 0 by chance alone",
+    "debiased": "the same with the part due to chance taken off; can fall below 0",
+    "smooth": "average gap without groups",
+    "ks": "largest surplus or deficit of positives, added up along the scores",
+    "slope": "1 is right; below 1 the probabilities are too extreme, above 1 too timid",
+    "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
+    "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
+}
+NAMES = {
+    "log_loss": "Log-loss",
+    "roc_auc": "Area under the ROC curve",
+    "miscalibration": "Miscalibration (CORP)",
+    "ece": "ECE",
+    "debiased": "Debiased ECE",
+    "ks": "Cumulative gap (KS)",
+    "slope": "Slope",
+    "intercept": "Intercept",
+    "kuiper_p_value": "p-value (Kuiper’s test)",
+}
+MAP_ROWS = 17
+
+
+def measure_groups(found: Study) -> list[dict[str, Any]]:
+    """Groups of measures, each with a value and an interval before and after."""
+    after = found.after.evaluation
+    before = found.before.evaluation if found.before is not None else None
+    keys = {row.key: row for row in (*(before.rows if before else ()), *after.rows)}
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for key, row in keys.items():
+        entry = {
+            "name": NAMES.get(key, row.name),
+            "meaning": MEANING.get(key, ""),
+            "before": _estimate(before, key),
+            "after": _estimate(after, key),
+        }
+        groups.setdefault(row.group, []).append(entry)
+    return [{"name": name[:1].upper() + name[1:], "rows": rows} for name, rows in groups.items()]
+
+
+def _estimate(evaluation: Evaluation | None, key: str) -> tuple[str, str]:
+    """The value, and its interval or nothing."""
+    rows = evaluation.rows if evaluation is not None else ()
+    estimate = next((row.estimates[0] for row in rows if row.key == key), None)
+    if estimate is None:
+        return "–", ""
+    if isinstance(estimate, Interval):
+        return wording.estimate(estimate)
+    return (f"{estimate:.3f}" if estimate >= 0.001 else "below 0.001"), ""
+
+
+def method_rows(comparison: Comparison, shown: str) -> list[dict[str, Any]]:
+    """One row for each method that could be fitted, best first."""
+    rows = []
+    for result in comparison.results:
+        if result.log_loss is None or result.brier_score is None:
+            continue
+        change = result.log_loss_difference
+        rows.append(
+            {
+                "name": method_title(result.name),
+                "shown": result.name == shown,
+                "best": result.name == comparison.recommended,
+                "log_loss": wording.estimate(result.log_loss),
+                "brier": wording.estimate(result.brier_score),
+                "change": wording.estimate(change, "+") if change is not None else ("–", ""),
+            }
+        )
+    return rows
+
+
+def segment_rows(segments: tuple[Segment, ...]) -> list[dict[str, Any]]:
+    """Rows, what happened, and what was predicted before and after."""
+    rows = []
+    for one in segments:
+        seen = one.before or one.after
+        happened = (percent(seen.happened), f"{percent(seen.low)} to {percent(seen.high)}") if seen else ("–", "")
+        sides = {side: _gap(getattr(one, side)) for side in ("before", "after")}
+        rows.append({"name": one.name, "rows": count(one.total), "happened": happened} | sides)
+    return rows
+
+
+def _gap(gap: Gap | None) -> dict[str, Any]:
+    if gap is None:
+        return {"predicted": "–", "gap": "", "off": False}
+    difference = gap.predicted - gap.happened
+    sign = "+" if difference > 0 else "−" if difference < 0 else "±"
+    return {"predicted": percent(gap.predicted), "gap": f"{sign}{points(abs(difference))} points", "off": gap.off}
+
+
+def point_rows(table: Table) -> list[tuple[str, ...]]:
+    """Predicted, happened, its interval, rows: for each group of a reliability diagram."""
+    return [
+        (
+            percent(p["mean_score"]),
+            percent(p["fraction"]),
+            f"{percent(p['low'])} to {percent(p['high'])}",
+            count(p["total"]),
+        )
+        for p in table
+    ]
+
+
+def map_rows(table: Table, probabilities: bool) -> list[tuple[str, ...]]:
+    """Some scores along the map, evenly spaced, and what becomes of them."""
+    at = np.unique(np.searchsorted(table["score"], np.linspace(table["score"][0], table["score"][-1], MAP_ROWS)))
+    banded = "low" in (table.dtype.names or ())
+    return [
+        (
+            percent(row["score"]) if probabilities else f"{row['score']:.4g}",
+            percent(row["probability"]),
+            f"{percent(row['low'])} to {percent(row['high'])}" if banded else "–",
+        )
+        for row in table[at]
+    ]
+
+
+def histogram_rows(table: Table) -> list[tuple[str, ...]]:
+    """From, to, rows, share of positives: for each bar that has rows."""
+    return [
+        (percent(bar["left"]), percent(bar["right"]), count(bar["total"]), percent(bar["positives"] / bar["total"]))
+        for bar in table[table["total"] > 0]
+    ]

@@ -1,0 +1,171 @@
+"""What the numbers mean, in plain words that say how certain they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calibrant.metrics.bootstrap import Interval
+from calibrant.reliability import binned_points
+from calibrant.report.study import Side, Study
+from calibrant.report.wording import count, estimate, method_title, number, percent, points, points_range
+
+__all__ = ["Verdict", "judge", "next_steps"]
+
+CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
+SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
+RARE = 0.05
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer and its reasons; `tone` is "good", "fair", "bad" or "open"."""
+
+    tone: str
+    answer: str
+    sentences: tuple[str, ...]
+
+
+def judge(found: Study) -> Verdict:
+    """Whether the model is calibrated, and whether calibrating it helps."""
+    if found.before is None:
+        sentences = ("Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities.",)
+        return Verdict("open", "These scores are not probabilities yet.", (*sentences, _after(found)))
+    tone, answer = _answer(found.before, found)
+    return Verdict(tone, answer, (_size(found.before), *_direction(found.before), _after(found)))
+
+
+def evidence(found: Study) -> int:
+    """0 none, 1 some, 2 clear: from Kuiper's test, and from whether any method improves on the raw score."""
+    side = found.before
+    if side is None:
+        return 0
+    p_value = side.evaluation["kuiper_p_value"] if _has(side, "kuiper_p_value") else 1.0
+    improved = found.comparison is not None and found.comparison.recommended != "identity"
+    if p_value < CLEAR or (p_value < SOME and improved):
+        return 2
+    return int(p_value < SOME or improved)
+
+
+def is_small(error: float, base_rate: float) -> bool:
+    """Whether an average error would hardly matter: under a point and under a tenth of the rarer class."""
+    return error < SMALL_POINTS and error < SMALL_SHARE * min(base_rate, 1.0 - base_rate)
+
+
+def _answer(side: Side, found: Study) -> tuple[str, str]:
+    proof, error = evidence(found), side.error
+    if proof == 0:
+        if is_small(error.high, found.base_rate):
+            return "good", "Yes, as far as these rows can tell."
+        return "open", "No error shows, but these rows leave room for one."
+    if is_small(error.high, found.base_rate):
+        return "fair", "Nearly: there are errors, but small ones."
+    return ("bad", "No, its probabilities are off.") if proof == 2 else ("fair", "Probably not quite.")
+
+
+def _size(side: Side) -> str:
+    error, level = side.error, f"{100 * side.error.level:g} %"
+    rate = side.evaluation.base_rate
+    text = (
+        f"On average a predicted probability is about {points(error.value)} percentage points away from how often the "
+        f"event really happens ({level} credible interval: {points_range(error)} points)"
+    )
+    rarer = min(rate, 1.0 - rate)
+    if 0.0 < rarer < RARE:
+        of = "the event happens" if rate < 0.5 else "it fails to happen"
+        text += f"; compare that with how often {of} at all: {percent(rarer)}"
+    return text + "."
+
+
+def _direction(side: Side) -> list[str]:
+    found = []
+    mean, rate = _mean(side), side.evaluation.base_rate
+    if _has(side, "intercept"):
+        line: Interval = side.evaluation["intercept"]
+        if line.high < 0.0 or line.low > 0.0:
+            word = "high" if mean > rate else "low"
+            found.append(
+                f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} happened."
+            )
+    if _has(side, "slope"):
+        line = side.evaluation["slope"]
+        if line.high < 1.0:
+            found.append("They are too extreme: high ones should be lower and low ones higher.")
+        if line.low > 1.0:
+            found.append("They are too timid: high ones should be higher and low ones lower.")
+    return found
+
+
+def _after(found: Study) -> str:
+    error = found.after.error
+    title = method_title(found.name)
+    text = (
+        f"Calibrated with {title} and checked on rows that the fit had not seen, the average error is about "
+        f"{points(error.value)} points ({100 * error.level:g} % credible interval: {points_range(error)})"
+    )
+    gain = _gain(found)
+    if gain is None:
+        return text + "."
+    if gain.high < 0.0:
+        value, ends = estimate(Interval(-gain.value, -gain.high, -gain.low, gain.level))
+        return f"{text}, and the log-loss falls by {value} ({100 * gain.level:g} % confidence interval: {ends})."
+    if gain.low > 0.0:
+        value, ends = estimate(gain)
+        return f"{text}, but the log-loss rises by {value} ({ends}): leave the scores as they are."
+    return f"{text}; the log-loss shows no difference beyond chance."
+
+
+def _gain(found: Study) -> Interval | None:
+    """The change of the log-loss against the raw score, paired by row."""
+    if found.comparison is None or found.comparison.reference != "identity":
+        return None
+    return next((r.log_loss_difference for r in found.comparison.results if r.name == found.name), None)
+
+
+def next_steps(found: Study) -> list[str]:
+    """What to do, most important first."""
+    comparison, title = found.comparison, method_title(found.name)
+    off_before = [s.name for s in found.segments if s.before is not None and s.before.off]
+    off_after = [s.name for s in found.segments if s.after is not None and s.after.off]
+    steps = []
+    if found.before is None or evidence(found) > 0:
+        steps.append(f"Calibrate with {title}: the code is below. Keep the model as it is; only its scores change.")
+    else:
+        steps.append("Leave the scores as they are: these rows give no reason to change them.")
+    if comparison is not None and comparison.recommended not in ("identity", found.name):
+        best, shown = comparison[comparison.recommended], _result(found)
+        by = f", {number(shown - best.log_loss.value)} below {title}" if shown is not None and best.log_loss else ""
+        steps.append(f"Consider {method_title(best.name)}: it had the lowest log-loss of all methods{by}.")
+    if off_after:
+        steps.append(
+            f"Look into {_listed(off_after)}: after calibration the probabilities still do not fit there. With enough "
+            "rows, fit one calibrator for each; or give the model what sets them apart."
+        )
+    elif off_before:
+        steps.append(f"One map for all repairs the segments that were off: {_listed(off_before)}.")
+    if found.before is not None and not is_small(found.before.error.high - found.before.error.low, found.base_rate):
+        steps.append(f"Four times as many rows as these {count(found.total)} would halve the intervals on this page.")
+    steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
+    return steps
+
+
+def _result(found: Study) -> float | None:
+    own = (
+        [r.log_loss.value for r in found.comparison.results if r.name == found.name and r.log_loss is not None]
+        if (found.comparison is not None)
+        else []
+    )
+    return own[0] if own else None
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:MOST_NAMED])
+    return shown if len(names) <= MOST_NAMED else f"{shown} and {len(names) - MOST_NAMED} more"
+
+
+def _mean(side: Side) -> float:
+    return float(binned_points(side.tally, n_bins=1)["mean_score"][0])
+
+
+def _has(side: Side, key: str) -> bool:
+    return any(row.key == key and row.estimates[0] is not None for row in side.evaluation.rows)

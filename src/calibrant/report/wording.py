@@ -1,0 +1,107 @@
+"""Numbers as a reader wants them: few digits, percent where it is a probability, thousands parted."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from calibrant.metrics.bootstrap import Interval
+
+__all__ = ["count", "estimate", "method_title", "number", "percent", "points", "points_range", "rounded", "with_titles"]
+
+TITLES = {
+    "identity": "do nothing",
+    "platt": "Platt scaling",
+    "temperature": "temperature scaling",
+    "ets": "ensemble temperature scaling",
+    "beta": "beta calibration",
+    "isotonic": "isotonic regression",
+    "histogram": "histogram binning",
+    "sbb": "SBB (best binning)",
+    "abb": "ABB (average of binnings)",
+    "bbq": "BBQ (average of binnings)",
+    "bayes_iso": "Bayes-Iso (Bayesian isotonic)",
+    "enir": "ENIR (near-isotonic)",
+    "acp": "ACP (averaged isotonic)",
+    "bpm": "BPM (binomial process)",
+    "venn_abers": "Venn-Abers",
+    "spline": "Bayesian spline",
+    "blend": "Blend (average of methods)",
+}
+
+
+def method_title(name: str) -> str:
+    """How the page calls a method."""
+    return TITLES.get(name, name)
+
+
+def rounded(value: float, digits: int = 6) -> float:
+    """A number with so many significant digits, to keep the page small; infinite and missing ones become 0."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else 0.0
+
+
+def count(value: float) -> str:
+    """A number of rows: "12,345"; weights that are not whole keep a digit."""
+    return f"{value:,.0f}" if value == round(value) or value >= 1000 else f"{value:,.1f}"
+
+
+def percent(value: float) -> str:
+    """A probability in percent: "24 %", "3.1 %", "0.52 %", "0.0031 %"; near 100 as many digits as near 0.
+
+    Examples
+    --------
+    >>> from calibrant.report.wording import percent
+    >>> [percent(v) for v in (0.0, 0.000312, 0.0312, 0.238, 0.9996, 1.0)]
+    ['0 %', '0.031 %', '3.1 %', '23.8 %', '99.96 %', '100 %']
+    """
+    return f"{_trimmed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
+
+
+def points(value: float) -> str:
+    """A difference of probabilities in percentage points, without the unit: "17.1", "0.52"."""
+    return _trimmed(100.0 * value, _decimals(100.0 * abs(value)))
+
+
+def points_range(found: Interval) -> str:
+    """Both ends with the same number of digits: "16.8 to 17.4"."""
+    decimals = _decimals(100.0 * found.high)
+    return f"{100.0 * found.low:.{decimals}f} to {100.0 * found.high:.{decimals}f}"
+
+
+def number(value: float, size: float | None = None, sign: str = "") -> str:
+    """A measure with at least four decimals, more where its `size` (by default itself) is small; a true minus sign."""
+    size = abs(value) if size is None else size
+    decimals = 4 if size >= 0.01 or size == 0.0 else min(2 - math.floor(math.log10(size)), 8)
+    text = f"{value:{sign}.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-+")
+
+
+def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
+    """A value and its interval, all with the same number of decimals.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import Interval
+    >>> from calibrant.report.wording import estimate
+    >>> estimate(Interval(0.0031, -0.00012, 0.0058, 0.9))
+    ('0.00310', '−0.00012 to 0.00580')
+    """
+    size = max(abs(found.low), abs(found.high), abs(found.value))
+    value, low, high = (number(each, size, sign) for each in (found.value, found.low, found.high))
+    return value, f"{low} to {high}"
+
+
+def with_titles(text: str) -> str:
+    """A sentence in which the names of methods are replaced by their titles."""
+    return re.sub(r"\b(" + "|".join(TITLES) + r")\b", lambda match: TITLES[match[0]], text)
+
+
+def _decimals(size: float) -> int:
+    if size <= 0.0:
+        return 0
+    return max(1 - math.floor(math.log10(size)), 1) if size < 10.0 else 1
+
+
+def _trimmed(value: float, decimals: int) -> str:
+    text = f"{value:.{min(decimals, 9)}f}"
+    return text.rstrip("0").rstrip(".") if float(text) == round(float(text)) and decimals <= 1 else text
