@@ -141,6 +141,19 @@ class Tally:
         _validation.check_same_length(len(self), len(new), "scores")
         return Tally(*grouping.group_sums(new, self.positives, self.totals)) if len(new) else self
 
+    def scaled(self, factor: float) -> Tally:
+        """The same rows, each counted `factor` times: how older rows are made to count less.
+
+        Examples
+        --------
+        >>> from calibrant import Tally
+        >>> Tally.from_arrays([1, 2], [0, 1]).scaled(0.5).totals.tolist()
+        [0.5, 0.5]
+        """
+        if not 0.0 < factor < np.inf:
+            raise InvalidInputError(f"`factor` must be positive and finite; got {factor!r}.")
+        return Tally(self.scores, factor * self.positives, factor * self.totals)
+
     @property
     def negatives(self) -> Floats:
         """Weighted number of negative rows in each cell."""
