@@ -22,6 +22,7 @@ from calibrant._typing import Floats, Ints
 
 N_BINNINGS = 10
 ROWS_PER_BIN = (100, 20)  # of the coarsest and of the finest binning: the authors' N//100 and N//20 bins
+MANY_BINS = 20_000  # in all binnings together
 FEWEST_BINS = (3, 10)  # where N is too small for that: three bins determine three parameters (Theorem 4)
 
 
@@ -56,8 +57,18 @@ def fit_curve(scores: Floats, positives: Floats, totals: Floats) -> tuple[float,
     better end counts. Cells must be sorted by score. O(m) for each of ten binnings and each step.
     """
     mean, accuracy, weight = pooled_bins(scores, positives, totals)
-    design = np.column_stack((*links.log_odds_features(mean), np.full(len(mean), -1.0)))
+    design = np.asfortranarray(np.column_stack((*links.log_odds_features(mean), np.full(len(mean), -1.0))))
     base = float(links.logit(np.array(positives.sum() / totals.sum())))
+    starts = [np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, -base])]
+    if len(mean) > MANY_BINS:
+        # The coarsest binning alone decides between the ends, and is so near that few passes over all bins remain.
+        few = slice(0, int(bin_counts(float(totals.sum()), len(scores))[0]))
+        starts = [_best(starts, design[few], accuracy[few], weight[few] / weight[few].sum())]
+    alpha, beta, c = _best(starts, design, accuracy, weight).tolist()
+    return alpha, beta, c
+
+
+def _best(starts: list[Floats], design: Floats, accuracy: Floats, weight: Floats) -> Floats:
     ends = [
         minimize(
             _loss,
@@ -68,10 +79,10 @@ def fit_curve(scores: Floats, positives: Floats, totals: Floats) -> tuple[float,
             bounds=((0.0, None), (0.0, None), (None, None)),
             options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500},
         )
-        for start in (np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, -base]))
+        for start in starts
     ]
-    alpha, beta, c = min(ends, key=lambda end: float(end.fun)).x.tolist()
-    return alpha, beta, c
+    out: Floats = min(ends, key=lambda end: float(end.fun)).x
+    return out
 
 
 def _loss(theta: Floats, design: Floats, accuracy: Floats, weight: Floats) -> tuple[float, Floats]:

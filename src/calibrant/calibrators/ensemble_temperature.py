@@ -18,6 +18,7 @@ from calibrant.tally import Tally
 __all__ = ["EnsembleTemperatureScaling"]
 
 COMPOSED = (None, "isotonic")
+WEIGHT_CELLS = 4096  # so many cells decide two numbers as well as all rows do
 
 
 class EnsembleTemperatureScaling(Calibrator):
@@ -63,8 +64,9 @@ class EnsembleTemperatureScaling(Calibrator):
         tempered = TemperatureScaling().fit_tally(tally)
         self.temperature_ = tempered.temperature_
         parts = (tempered.map_.form, Identity(), Step(np.empty(0), np.array([0.5])))
-        table = links.clip(np.array([part(tally.scores) for part in parts]))
-        self.weights_ = simplex.mixture_weights(table, tally.positives, tally.totals)
+        cells = tally.coarsen(WEIGHT_CELLS)
+        table = links.clip(np.array([part(cells.scores) for part in parts]))
+        self.weights_ = simplex.mixture_weights(table, cells.positives, cells.totals)
         form: Form = Mixture(self.weights_, parts)
         if self.composed == "isotonic":
             after = IsotonicCalibration().fit_tally(tally.rescored(form(tally.scores)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,36 +28,37 @@ NEGLIGIBLE = 1e-3  # components with less weight than this share of the heaviest
 
 @dataclass(frozen=True)
 class Curves:
-    """Gaussian curves logit p = x + basis(x) · c, x = logit(score) within ±limit, that share their knots.
+    """Gaussian curves logit p = x + basis(x) · c, where x is the logit of the score, held within ± a limit.
 
-    `modes` (C, K) are the means of c; `roots` (C, K, K) hold R with covariance RᵀR.
+    `limits` are the readings of extreme scores that this part averages, with equal weights. `modes` (C, K) are the
+    means of c; `roots` (C, K, K) hold R with covariance RᵀR; `weights` (C,) are posterior weights.
     """
 
-    limit: float
+    limits: tuple[float, ...]
     knots: Floats
     weights: Floats
     modes: Floats
     roots: Floats
 
-    def moments(self, z: Floats) -> tuple[Floats, Floats]:
+    def moments(self, z: Floats, limit: float) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the logit of p under each component, (C, n) each."""
         from calibrant._kernels import logistic_normal
 
-        x, values, first, beyond = self._design(z)
+        x, values, first, beyond = self._design(z, limit)
         means, spreads = logistic_normal.curve_moments(values, first, beyond, self._slope(), self.modes, self.roots)
         return x + means, spreads
 
-    def curves(self, z: Floats, coefficients: Floats) -> Floats:
+    def curves(self, z: Floats, limit: float, coefficients: Floats) -> Floats:
         """The logit of p on curves with the given coefficients, (d, n) for (d, K)."""
-        x, values, first, beyond = self._design(z)
+        x, values, first, beyond = self._design(z, limit)
         columns = first[:, None] + np.arange(values.shape[1])
         local = np.einsum("na,dna->dn", values, coefficients[:, columns])
         out: Floats = x + local + np.outer(coefficients @ self._slope(), beyond)
         return out
 
-    def _design(self, z: Floats) -> tuple[Floats, Floats, Ints, Floats]:
+    def _design(self, z: Floats, limit: float) -> tuple[Floats, Floats, Ints, Floats]:
         """The offsets, the local basis, and how far each point is outside the knots: there curves go on straight."""
-        x = np.clip(z, -self.limit, self.limit)
+        x = np.clip(z, -limit, limit)
         values, first = spline_basis.local_basis(x, self.knots)
         return x, values, first, x - np.clip(x, self.knots[0], self.knots[-1])
 
@@ -70,53 +73,70 @@ class SplinePosterior:
 
     parts: tuple[Curves, ...]
 
-    @property
-    def weights(self) -> Floats:
-        """The posterior weight of every component."""
-        return np.concatenate([part.weights for part in self.parts])
-
-    def moments(self, z: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the logit of p under each component, (C, n) each."""
-        means, spreads = zip(*(part.moments(z) for part in self.parts), strict=True)
-        return np.concatenate(means), np.concatenate(spreads)
-
     def mean(self, z: Floats) -> Floats:
         """The logit of the posterior mean of p, within a component exactly, not at its mode."""
         from calibrant._kernels import logistic_normal
 
-        return logistic_normal.mean_logit(self.weights, *self.moments(z))
+        return self._piecewise(z, logistic_normal.mean_logit)
 
     def quantile(self, z: Floats, probability: float) -> Floats:
-        """The quantile of the logit of p at each z, by bisection of the mixture's distribution function."""
-        means, spreads = self.moments(z)
-        low, high = (means - 9.0 * spreads).min(axis=0), (means + 9.0 * spreads).max(axis=0)
-        spreads = np.maximum(spreads, np.finfo(float).tiny)
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            below = self.weights @ ndtr((middle - means) / spreads) < probability
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        out: Floats = 0.5 * (low + high)
+        """The quantile of the logit of p at each z."""
+        return self._piecewise(z, partial(_mixture_quantile, probability))
+
+    def _piecewise(self, z: Floats, function: Callable[[Floats, Floats, Floats], Floats]) -> Floats:
+        """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
+        extreme = np.abs(z) > min(limit for part in self.parts for limit in part.limits)
+        out = np.empty(len(z))
+        for own, readings in ((~extreme, 1), (extreme, None)):
+            if own.any():
+                out[own] = function(*self._mixture(z[own], readings))
         return out
+
+    def _mixture(self, z: Floats, readings: int | None) -> tuple[Floats, Floats, Floats]:
+        weights, means, spreads = [], [], []
+        for part in self.parts:
+            limits = part.limits[:readings]
+            for limit in limits:
+                mean, spread = part.moments(z, limit)
+                weights.append(part.weights / len(limits))
+                means.append(mean)
+                spreads.append(spread)
+        return np.concatenate(weights), np.concatenate(means), np.concatenate(spreads)
 
     def draws(self, z: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Logits of whole maps drawn from the posterior, (n_draws, n)."""
-        component = rng.choice(len(self.weights), size=n_draws, p=self.weights)
+        owner = np.concatenate([np.full(len(part.weights), i) for i, part in enumerate(self.parts)])
+        local = np.concatenate([np.arange(len(part.weights)) for part in self.parts])
+        weights = np.concatenate([part.weights for part in self.parts])
+        drawn = rng.choice(len(weights), size=n_draws, p=weights / weights.sum())
+        reading = rng.random(n_draws)
         noise = rng.standard_normal((n_draws, self.parts[0].modes.shape[1]))
         out = np.empty((n_draws, len(z)))
-        start = 0
-        for part in self.parts:
-            own = np.flatnonzero((component >= start) & (component < start + len(part.weights)))
-            local = component[own] - start
-            coefficients = part.modes[local] + np.einsum("dj,djk->dk", noise[own], part.roots[local])
-            out[own] = part.curves(z, coefficients)
-            start += len(part.weights)
+        for i, part in enumerate(self.parts):
+            for j, limit in enumerate(part.limits):
+                own = np.flatnonzero((owner[drawn] == i) & ((reading * len(part.limits)).astype(int) == j))
+                which = local[drawn[own]]
+                coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[own], part.roots[which])
+                out[own] = part.curves(z, limit, coefficients)
         return out
+
+
+def _mixture_quantile(probability: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """Bisection of the mixture's distribution function at each of n points."""
+    low, high = (means - 9.0 * spreads).min(axis=0), (means + 9.0 * spreads).max(axis=0)
+    spreads = np.maximum(spreads, np.finfo(np.float64).tiny)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        below = weights @ ndtr((middle - means) / spreads) < probability
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    out: Floats = 0.5 * (low + high)
+    return out
 
 
 class _Grid(NamedTuple):
     """All fits of one order with one reading of the scores."""
 
-    limit: float
+    limits: tuple[float, ...]
     knots: Floats
     evidence: Floats
     modes: Floats
@@ -129,20 +149,17 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
 
     cells = tally.coarsen(max_cells)
     z = links.logit(cells.scores)
-    reserve, exact = float(links.logit(np.array(1.0 - RESERVE))), float(links.logit(np.array(1.0)))
-    grids = [_fit_grid(z, cells, reserve, n_basis, order) for order in ORDERS]
-    if np.abs(z).max() <= reserve:
-        # Both readings fit alike; they differ only in what they say of extreme scores to come.
-        grids += [grid._replace(limit=exact) for grid in grids]
-    else:
-        grids += [_fit_grid(z, cells, exact, n_basis, order) for order in ORDERS]
+    limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
+    # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
+    readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
+    grids = [_fit_grid(z, cells, reading, n_basis, order) for reading in readings for order in ORDERS]
     best = max(float(grid.evidence.max()) for grid in grids)
     kept = [(grid, np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE))) for grid in grids]
     total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in kept)
     return SplinePosterior(
         tuple(
             Curves(
-                grid.limit,
+                grid.limits,
                 grid.knots,
                 np.exp(grid.evidence[own] - best) / total,
                 grid.modes[own],
@@ -154,10 +171,10 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     )
 
 
-def _fit_grid(z: Floats, cells: Tally, limit: float, n_basis: int, order: int) -> _Grid:
+def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, order: int) -> _Grid:
     from calibrant._kernels import laplace
 
-    x = np.clip(z, -limit, limit)
+    x = np.clip(z, -limits[0], limits[0])
     knots = spline_basis.knot_vector(x, cells.totals, n_basis, DENSITY)
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
     centre = spline_basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
@@ -179,7 +196,7 @@ def _fit_grid(z: Floats, cells: Tally, limit: float, n_basis: int, order: int) -
     log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
     evidence = evidence.ravel() + np.log(ORDERS[order]) + 0.5 * log_det
     size = modes.shape[-1]
-    return _Grid(limit, knots, evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
+    return _Grid(limits, knots, evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
 
 
 def _half_cauchy(scales: Floats, typical: float) -> Floats:
