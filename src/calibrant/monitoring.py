@@ -226,7 +226,7 @@ def _probabilities(tally: Tally, map_: CalibrationMap | None) -> Floats:
 
 
 def _log_ratios(predicted: Floats, tally: Tally) -> Floats:
-    """The logarithm of the likelihood ratio of each alternative to the predicted probabilities, for all rows of a tally."""
+    """Log likelihood ratio of each alternative to the predicted probabilities, for all rows of a tally."""
     z = links.logit(predicted)
     lines = [a + b * z for a in SHIFTS for b in SLOPES if (a, b) != (0.0, 1.0)]
     place = np.searchsorted(LOCAL_EDGES, z)

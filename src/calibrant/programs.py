@@ -21,6 +21,7 @@ __all__ = ["DOMAINS", "SCORE", "Node", "Number", "Operation", "Pick", "Score", "
 
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
+NEGLIGIBLE = 1e-17  # a term of this size changes no probability
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
 
 
@@ -216,6 +217,39 @@ def _beta(form: forms.Beta, x: Node) -> Node:
     return _expit(_log(x) * form.a - _log(1.0 - x) * form.b + form.c)
 
 
+def _poisson_steps(form: forms.PoissonSteps, x: Node) -> Node:
+    # The formula of the form, with one piece more at each end, where the map is constant.
+    gaps = np.diff(form.x)
+    search = Search(x, np.concatenate((np.nextafter(form.x[:-1], -np.inf), form.x[-1:])))
+    ends = form(form.x[[0, -1]])
+    seen = np.maximum(np.abs(form.left), np.abs(form.right)) > NEGLIGIBLE
+    left, right = np.where(seen, form.left, 0.0), np.where(seen, form.right, 0.0)
+    total: Node = Pick(search, np.concatenate((ends[:1], form.base + left.sum(axis=0), ends[1:])))
+    before = x - Pick(search, _framed(form.x[:-1]))
+    after = Pick(search, _framed(form.x[1:])) - x
+    for i, rate in enumerate(form.rates.tolist()):
+        whole = np.expm1(-rate * gaps)
+        with np.errstate(divide="ignore"):
+            per_whole = np.where(whole > -forms.TINY, 0.0, 1.0 / whole)
+        share = _expm1(before * -rate) * Pick(search, _framed(per_whole))
+        rest = operation("exp", operation("max", operation("min", after * -rate, 0.0), -LARGEST_LOGIT))
+        total = total + share * (Pick(search, _framed(right[i])) * rest - Pick(search, _framed(left[i])))
+    return operation("max", operation("min", total, 1.0 - links.EPS), links.EPS)
+
+
+def _framed(table: Floats) -> Floats:
+    """A table of gaps with a zero for each end."""
+    return np.concatenate(([0.0], table, [0.0]))
+
+
+def _expm1(x: Node) -> Node:
+    """e^x - 1 for x <= 0 without loss of digits: x (u - 1) / ln u, where the errors of u = e^x cancel (Kahan)."""
+    bounded = operation("max", x, -40.0)
+    # The bound below 1 replaces the test for u = 1; there the quotient is 1 as it should be.
+    u = operation("min", operation("exp", bounded), 1.0 - links.EPS / 2.0)
+    return bounded * ((u - 1.0) / operation("log", u))
+
+
 def _mixture(form: forms.Mixture, x: Node) -> Node:
     total: Node = Number(0.0)
     for weight, part in zip(form.weights, form.parts, strict=True):
@@ -277,6 +311,7 @@ LOWERINGS: dict[type[forms.Form], Callable[[Any, Node], Node]] = {
     forms.Identity: lambda _, x: x,
     forms.Step: _step,
     forms.Linear: _linear,
+    forms.PoissonSteps: _poisson_steps,
     forms.LogitLinear: _logit_linear,
     forms.Sigmoid: _sigmoid,
     forms.Beta: _beta,
