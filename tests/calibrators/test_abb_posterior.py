@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import ABB, Tally, simulate
-from calibrant.calibrators.abb_posterior import bin_counts, generator, softmax
+from calibrant.calibrators.abb_posterior import bin_counts, filled_gaps, generator, softmax
 
 CELLS = Tally(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.0]))
 
@@ -57,3 +57,19 @@ def test_stretching_the_scores_does_not_move_the_akaike_interval():
     # Cells are means of scores where they had to be merged; here each score is its own cell or nearly so.
     np.testing.assert_allclose(plain[1], cubed[1], atol=1e-12)
     np.testing.assert_allclose(plain[2], cubed[2], atol=1e-12)
+
+
+def test_gaps_between_merged_cells_are_filled_unless_they_are_empty():
+    scores = np.concatenate((np.linspace(0.0, 0.2, 40), np.linspace(0.8, 1.0, 40)))
+    tally = Tally.from_arrays(scores, np.arange(80) % 2)
+    assert filled_gaps(tally, tally.coarsen(8)).tolist() == [True] * 3 + [False] + [True] * 3
+    assert not filled_gaps(tally, tally).any()
+
+
+def test_merged_cells_do_not_pull_the_scores_between_them_to_the_prior():
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.random(5000))
+    calibrator = ABB(lam=1e5, max_cells=64).fit(scores, np.ones(5000, dtype=int))
+    inside = scores[(scores > calibrator.cells_.scores[0]) & (scores < calibrator.cells_.scores[-1])]
+    assert calibrator.predict(inside).min() > 0.98
+    assert calibrator.sample_maps(inside[::50], 50).min() > 0.8

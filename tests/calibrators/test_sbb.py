@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import SBB, Tally, simulate
+from calibrant import SBB, simulate
 from calibrant.errors import InvalidInputError
 
 
@@ -18,11 +18,11 @@ def test_two_rows_by_hand():
 
 
 def test_the_table_of_bins_adds_up():
-    data = simulate.from_truth("hump", 3000, rng=1)
+    data = simulate.from_truth("hump", 1500, rng=1)
     calibrator = SBB().fit(data.scores, data.labels)
     bins = calibrator.bins_
     assert bins.dtype.names == ("lower", "upper", "positives", "total", "mean", "log_evidence")
-    assert bins["total"].sum() == 3000
+    assert bins["total"].sum() == 1500
     assert bins["positives"].sum() == data.labels.sum()
     assert (bins["lower"][1:] > bins["upper"][:-1]).all()
     np.testing.assert_allclose(bins["mean"], (bins["positives"] + 1) / (bins["total"] + 2))
@@ -31,9 +31,8 @@ def test_the_table_of_bins_adds_up():
     width = data.scores.max() - data.scores.min()
     gaps = (bins["lower"][1:] - bins["upper"][:-1]) / width
     log_prior = np.log(-np.expm1(-calibrator.lam_ * gaps)).sum() - calibrator.lam_ * (1.0 - gaps.sum())
-    cells = Tally.from_arrays(data.scores, data.labels, max_cells=2048)
-    assert len(cells) == 2048
-    assert calibrator.log_score_ == pytest.approx(log_prior + bins["log_evidence"].sum(), abs=1.0)
+    assert len(bins) > 4
+    assert calibrator.log_score_ == pytest.approx(log_prior + bins["log_evidence"].sum(), abs=1e-9)
 
 
 def test_recovers_a_step():

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import bins
-from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, generator, softmax
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
+from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps, generator, softmax
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.errors import InvalidInputError
@@ -114,7 +114,8 @@ class ABB(BayesianCalibrator):
         self.lam_grid_ = grid
         self.lam_posterior_ = softmax(log_evidence)
         self.evidence_ = float(np.logaddexp.reduce(log_evidence) - np.log(len(grid)))
-        self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, alpha, beta)
+        filled = filled_gaps(tally, cells)
+        self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
         exact = self._posterior
         self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
         form, self.boundary_probability_ = _averaged(self._posterior)
@@ -198,8 +199,19 @@ def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:
     with np.errstate(over="ignore"):  # a range near the smallest double
         rates = np.minimum(lam / width, np.finfo(np.float64).max)
     base = (weight * (spanning + empty)).sum(axis=0)
-    form = PoissonSteps(cells.scores, rates, base, weight * (ends[:, :-1] - empty), weight * (starts[:, 1:] - empty))
-    return form, (weight * boundary).sum(axis=0)
+    left, right = weight * (ends[:, :-1] - empty), weight * (starts[:, 1:] - empty)
+    if posterior.filled.any():
+        rates, left, right = _straight(rates, base, left, right, posterior.filled)
+        base = np.where(posterior.filled, 0.0, base)
+    return PoissonSteps(cells.scores, rates, base, left, right), (weight * boundary).sum(axis=0)
+
+
+def _straight(rates: Floats, base: Floats, left: Floats, right: Floats, filled: Bools) -> tuple[Floats, Floats, Floats]:
+    """Straight lines in the filled gaps: the limit of a rate near zero, where the one step is anywhere in the gap."""
+    from_left, from_right = base + left.sum(axis=0), base + right.sum(axis=0)
+    left = np.vstack((np.where(filled, 0.0, left), np.where(filled, from_left, 0.0)))
+    right = np.vstack((np.where(filled, 0.0, right), np.where(filled, from_right, 0.0)))
+    return np.append(rates, 1e-12 * rates.min()), left, right
 
 
 def _boundary_probability(x: Floats, lam: Floats, log_f: Floats, log_r: Floats) -> Floats:

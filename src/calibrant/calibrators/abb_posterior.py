@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._typing import Floats, RandomState
+from calibrant._typing import Bools, Floats, RandomState
 from calibrant.calibrators.sbb import counts
 from calibrant.tally import Tally
 
-__all__ = ["AkaikePosterior", "BinningPosterior", "generator"]
+__all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps", "generator"]
 
 INTERVAL_CELLS = 256  # of equal mass: finer than any bin that so much data would support
 WIDE_GAP = 1.0 / 256.0  # of the range; wider gaps get inner points, where the interval may bulge
@@ -35,6 +35,7 @@ class BinningPosterior:
     lam: Floats
     lam_posterior: Floats
     log_f: Floats
+    filled: Bools  # which gaps between cells have data in them, see `filled_gaps`
     alpha: float
     beta: float
 
@@ -62,13 +63,16 @@ class BinningPosterior:
         """Place the boundaries in their gaps.
 
         The Poisson process of eq. 2.5 has at least one point in a gap with a boundary. Only its first and last point
-        touch the bins beside the gap; between them lies a bin without data, whose level comes from the prior.
+        touch the bins beside the gap; between them lies a bin without data, whose level comes from the prior. A gap
+        that is filled with data has one boundary, anywhere.
         """
         before, after = self.cells.scores[starts[1:] - 1], self.cells.scores[starts[1:]]
         h = lam * (self.x[starts[1:]] - self.x[starts[1:] - 1])
         u, v = rng.random((2, len(h)))
         first = -np.log1p(u * np.expm1(-h)) / h  # exponential, given that it falls into the gap
         last = np.maximum(first, 1.0 + np.log1p(-v) / h)
+        filled = self.filled[starts[1:] - 1]
+        first, last = np.where(filled, u, first), np.where(filled, u, last)
         edges = np.column_stack((before + first * (after - before), before + last * (after - before))).ravel()
         values = np.empty(2 * len(levels) - 1)
         values[::2] = levels
@@ -123,6 +127,21 @@ class AkaikePosterior:
         low = np.repeat(np.where(hits == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
         high = np.repeat(np.where(misses == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
         return self.cells.scores, np.quantile(low, tail, axis=0), np.quantile(high, 1.0 - tail, axis=0)
+
+
+def filled_gaps(tally: Tally, cells: Tally) -> Bools:
+    """Which gaps between `cells`, merged from `tally`, hold more data than emptiness.
+
+    The distance between the mean scores of two merged cells is not empty: the rows of both lie in it. There can be
+    no bin without data there, unless the rows leave most of it empty.
+    """
+    if len(cells) == len(tally):
+        return np.zeros(len(cells) - 1, dtype=bool)
+    # The last score of each cell; rounding of the sums may move it by a row, which does not matter here.
+    ends = np.cumsum(cells.totals)[:-1] * (1.0 - 1e-12)
+    last = np.minimum(np.searchsorted(np.cumsum(tally.totals), ends), len(tally) - 2)
+    empty = 0.5 * tally.scores[last + 1] - 0.5 * tally.scores[last]
+    return np.asarray(empty < 0.25 * cells.scores[1:] - 0.25 * cells.scores[:-1])
 
 
 def softmax(logs: Floats) -> Floats:
