@@ -55,6 +55,11 @@ def test_moves_keep_the_tree_and_the_order():
     assert 0.2 < acceptance < 0.8
 
 
+def test_the_short_logarithm():
+    x = np.concatenate((np.logspace(-300, 0, 500), np.linspace(0.4, 1.0, 500), 1.0 - np.logspace(-16, -1, 50)))
+    np.testing.assert_allclose([trees.log(v) for v in x], np.log(x), rtol=1e-12, atol=1e-12)
+
+
 def test_the_same_random_numbers_give_the_same_chain():
     np.testing.assert_array_equal(chain([1, 0, 2], [0, 3, 1], 50)[0], chain([1, 0, 2], [0, 3, 1], 50)[0])
 

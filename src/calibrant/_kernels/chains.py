@@ -10,9 +10,9 @@ from calibrant._typing import Floats
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _autocovariance(chain: Floats, lag: int) -> float:
-    total = 0.0
-    for t in range(len(chain) - lag):
-        total += chain[t] * chain[t + lag]
+    total, shift = 0.0, np.uint64(lag)
+    for t in range(np.uint64(len(chain) - lag)):  # unsigned indices let the compiler use vector instructions
+        total += chain[t] * chain[t + shift]
     return total / len(chain)
 
 

@@ -11,7 +11,7 @@ from calibrant._kernels import chains, monotone_trees
 from calibrant._typing import Floats
 
 N_CHAINS = 3
-WARM_UP = 24  # sweeps with steps for the isotonic fit, then as many again with steps for what these found
+WARM_UP = 24  # sweeps to find the region of the posterior, and as many again to set the steps by it
 
 
 class Posterior(NamedTuple):
@@ -36,23 +36,26 @@ def sample(
 ) -> Posterior:
     """Draw from the posterior until the largest R-hat and the smallest effective size are good, or `max_sweeps` is up.
 
-    Each time that they are not, the chains run on for twice as long and all that came before becomes burn-in.
-    O(m log m) for each sweep of each chain.
+    While they are not, the chains run on, and an eighth of all sweeps counts as burn-in. O(m log m) for each sweep
+    of each chain.
     """
+    length = -(-n_draws // N_CHAINS)
+    warm_up = max(WARM_UP, length // 12)
     team = [_Chain(positives, totals, rng, share) for share in _shares()]
-    for _ in range(2):
-        for chain in team:
-            chain.run(WARM_UP)
-    n_sweeps, length = 2 * WARM_UP, -(-n_draws // N_CHAINS)
+    for chain in team:
+        chain.tune(warm_up)
+    n_sweeps = 2 * warm_up
+    draws = np.empty((N_CHAINS, 0, len(totals)))
     while True:
-        draws = np.stack([chain.run(length) for chain in team])
+        draws = np.concatenate((draws, [chain.run(length) for chain in team]), axis=1)
         n_sweeps += length
-        r_hat, effective = chains.convergence(draws)
+        kept = draws[:, max(0, n_sweeps // 8 - 2 * warm_up) :]
+        r_hat, effective = chains.convergence(kept)
         converged = bool(r_hat.max() <= r_hat_limit and effective.min() >= least_effective)
-        if converged or n_sweeps + 2 * length > max_sweeps:
+        length = 1 + n_sweeps // 4
+        if converged or n_sweeps + length > max_sweeps:
             acceptance = float(np.mean([chain.acceptance for chain in team]))
-            return Posterior(draws, r_hat, effective, acceptance, n_sweeps, converged)
-        length *= 2
+            return Posterior(kept, r_hat, effective, acceptance, n_sweeps, converged)
 
 
 def _shares() -> Floats:
@@ -80,9 +83,13 @@ class _Chain:
         apart = reference + share * (self._diagonal - reference)
         self._curve = monotone_trees.curvature(apart, self._totals)
 
+    def tune(self, n_sweeps: int) -> None:
+        """Find the region of the posterior, then set the steps by it: `n_sweeps` for each."""
+        self.run(n_sweeps)
+        self._steps_for(self.run(n_sweeps).mean(axis=0), 0.001)
+
     def run(self, n_sweeps: int) -> Floats:
-        """Go on for `n_sweeps`, then set the steps of the next run by what was found."""
+        """Go on for `n_sweeps`; the map after each, (n_sweeps, m)."""
         uniforms = self._rng.random((n_sweeps, monotone_trees.UNIFORMS, len(self._totals)))
         draws, self.acceptance = monotone_trees.run(self._values, self._tree, *self._counts, self._curve, uniforms)
-        self._steps_for(draws.mean(axis=0), 0.001)
         return np.asarray(draws)

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from calibrant._kernels.elementary import log
 from calibrant._typing import Floats
 
 Tree = npt.NDArray[np.int64]
@@ -34,6 +33,21 @@ _CLOSEST = 1e-14
 _REACH = 2.4 * sqrt(3.0)
 _PRIOR_INFORMATION = 0.3  # 1 / variance of the logit of a uniform number
 _MAY_REORDER = {"reassoc", "nsz", "contract"}  # lets the compiler split a sum over vector lanes
+
+
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def log(x: float) -> float:
+    """Natural logarithm of a positive normal double, wrong by less than 1e-12; half the work of the exact one."""
+    bits = np.float64(x).view(np.int64)
+    exponent = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
+    f = np.int64(bits - (exponent << np.int64(52))).view(np.float64)  # x = 2^exponent · f, f within [√½, √2)
+    s = (f - 1.0) / (f + 1.0)
+    z = s * s
+    zz = z * z
+    # 2 artanh(s) / s, its terms paired so that they do not wait for each other.
+    high = (2.0 / 9.0 + z * (2.0 / 11.0)) + zz * (2.0 / 13.0)
+    series = (2.0 + z * (2.0 / 3.0)) + zz * ((2.0 / 5.0 + z * (2.0 / 7.0)) + zz * high)
+    return float(np.float64(exponent) * 0.6931471805599453 + s * series)
 
 
 @njit(cache=True, nogil=True)
