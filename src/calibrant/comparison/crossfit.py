@@ -47,7 +47,7 @@ def folds(tally: Tally, n_folds: int, generator: np.random.Generator) -> Iterato
 
 def _shares(counts: Floats, n_folds: int, generator: np.random.Generator) -> list[Floats]:
     rows = np.ceil(counts).astype(np.int64)
-    unit = np.divide(counts, rows, out=np.zeros_like(counts), where=rows > 0)
+    unit = np.divide(counts, rows, out=np.zeros(len(counts)), where=rows > 0)
     shares: list[Floats] = []
     for parts_left in range(n_folds, 0, -1):
         drawn = _draw(rows, -(-int(rows.sum()) // parts_left), parts_left, generator)

@@ -1,0 +1,114 @@
+"""The commands, put together; and the one place where errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from calibrant.cli.problems import explained
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="calibrant",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Turn the scores of any classifier into probabilities that can be believed.",
+    epilog="Start with `calibrant demo`, or `calibrant compare data.csv`.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from calibrant import __version__
+
+        sys.stdout.write(f"calibrant {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _before(
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on the way.")] = False,
+    version: Annotated[  # noqa: ARG001 - its callback does it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    from calibrant.cli.printing import settings
+
+    settings.quiet = quiet
+
+
+def _add_commands() -> None:
+    from calibrant.cli import fitting, judging, material
+
+    judge, make, data = "Judge", "Calibrate", "Learn"
+    app.command(rich_help_panel=judge)(judging.compare)
+    app.command(rich_help_panel=judge)(judging.evaluate)
+    app.command(rich_help_panel=judge)(judging.report)
+    app.command(rich_help_panel=judge)(judging.monitor)
+    app.command(rich_help_panel=make)(fitting.fit)
+    app.command(rich_help_panel=make)(fitting.apply)
+    app.command(rich_help_panel=make)(fitting.export)
+    app.command(rich_help_panel=data)(material.demo)
+    app.command(rich_help_panel=data)(material.methods)
+    app.command(rich_help_panel=data)(material.simulate)
+
+
+_add_commands()
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
+    try:
+        with _terminable():
+            code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            return error.code if isinstance(error.code, int) else 1
+        return _report(error)
+
+
+def _report(error: BaseException) -> int:
+    if os.environ.get("CALIBRANT_DEBUG"):
+        raise error
+    text, code = explained(error)
+    if isinstance(error, OSError):
+        _drop_stdout()
+    if text:
+        sys.stderr.write(f"error: {text}\n")
+    return code
+
+
+def _drop_stdout() -> None:
+    """What could not be written to standard output must not fail a second time when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a polite request to end (SIGTERM, SIGHUP) clean up like Ctrl-C does."""
+
+    def stop(number: int, _frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    try:
+        before = {sign: signal.signal(sign, stop) for sign in (signal.SIGTERM, signal.SIGHUP)}
+    except (ValueError, AttributeError):  # not in the main thread, or a system without these signals
+        before = {}
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)

@@ -1,0 +1,69 @@
+"""Several score columns: which class each stands for, and the views of them that have two outcomes."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any
+
+from calibrant.cli.columns import Columns
+from calibrant.cli.problems import Problem
+from calibrant.cli.tables import Table, quoted
+
+__all__ = ["class_of", "one_against_rest", "top_label"]
+
+
+def class_of(table: Table, columns: Columns) -> dict[str, Any]:
+    """The label that each score column stands for.
+
+    Labels are the names of the columns, their ends behind a common beginning (``p_cat``, ``p_dog``), or the numbers
+    0 … K−1 in the order of the columns.
+    """
+    names = columns.scores
+    labels = set(table.distinct(columns.label, len(names) + 1))
+    start = len(list(takewhile(lambda signs: len(set(signs)) == 1, zip(*names, strict=False))))
+    for wanted in (list(names), [name[start:] for name in names]):
+        if {str(label) for label in labels} <= set(wanted) and not table.is_number(columns.label):
+            return dict(zip(names, wanted, strict=True))
+    if table.is_number(columns.label):
+        by_name = _numbers([name[start:] for name in names])
+        for numbers in (by_name, list(range(len(names)))):
+            if numbers is not None and labels <= set(numbers):
+                return dict(zip(names, numbers, strict=True))
+    raise Problem(
+        f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
+        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
+    )
+
+
+def _numbers(texts: list[str]) -> list[int] | None:
+    return [int(text) for text in texts] if all(text.isdigit() for text in texts) else None
+
+
+def top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
+    """The highest score of each row, and whether its class was right."""
+    classes = class_of(table, columns)
+    highest = highest_of(columns.scores)
+    cases = " ".join(f"WHEN {quoted(name)} = {highest} THEN {literal(label)}" for name, label in classes.items())
+    hit = f"(CASE {cases} END) = {quoted(columns.label)}"
+    return _view(table, columns, highest, hit, "confidence", "hit")
+
+
+def highest_of(names: tuple[str, ...]) -> str:
+    """The highest score of a row, in SQL."""
+    return f"greatest({', '.join(map(quoted, names))})"
+
+
+def one_against_rest(table: Table, columns: Columns, name: str, label: Any) -> tuple[Table, Columns]:
+    """The score of one class, and whether the row is of that class."""
+    return _view(table, columns, quoted(name), f"{quoted(columns.label)} = {literal(label)}", name, "is_" + name)
+
+
+def _view(table: Table, columns: Columns, score: str, label: str, *names: str) -> tuple[Table, Columns]:
+    expressions = [f"{score} AS {quoted(names[0])}", f"({label}) AS {quoted(names[1])}"]
+    expressions += [quoted(name) for name in (columns.weight, columns.by) if name is not None]
+    return table.selected(*expressions), Columns((names[0],), names[1], columns.weight, columns.by)
+
+
+def literal(value: Any) -> str:
+    """A label as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

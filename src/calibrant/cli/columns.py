@@ -1,0 +1,118 @@
+"""Which columns hold scores, labels and weights: as told, or guessed where there is little doubt, and then said."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from calibrant.cli.printing import note
+from calibrant.cli.problems import Problem
+from calibrant.cli.tables import Table, quoted
+
+__all__ = ["Columns", "checked", "choose", "choose_score", "number", "split"]
+
+SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
+LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a command: one score, or one for each class."""
+
+    scores: tuple[str, ...]
+    label: str
+    weight: str | None = None
+    by: str | None = None
+
+    @property
+    def score(self) -> str:
+        """The score of a problem of two classes."""
+        return self.scores[0]
+
+
+def choose(
+    table: Table, scores: Sequence[str], label: str | None, weight: str | None = None, by: str | None = None
+) -> Columns:
+    """Check the given names and guess what is missing."""
+    named = split(scores)
+    for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
+        if name is not None:
+            checked(table, name, option)
+    for name in named:
+        number(table, name, "--score")
+    if weight is not None:
+        number(table, weight, "--weight")
+    taken = {*named, label, weight, by}
+    free = [name for name in table.columns if name not in taken]
+    if label is None:
+        label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
+        free.remove(label)
+    if not named:
+        named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        number(table, named[0], "--score")
+    if not scores or label not in taken:
+        note(f"Scores are read from column '{', '.join(named)}', labels from column '{label}'.")
+    return Columns(named, label, weight, by)
+
+
+def choose_score(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
+    """The score columns of a command that needs no labels."""
+    named = split(scores)
+    if not named:
+        free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
+        named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        note(f"Scores are read from column '{named[0]}'.")
+    for name in named:
+        number(table, name, "--score")
+    return named
+
+
+def split(names: Sequence[str]) -> tuple[str, ...]:
+    """Names given by repeated options or with commas between them."""
+    return tuple(name.strip() for given in names for name in given.split(",") if name.strip())
+
+
+def checked(table: Table, name: str, option: str) -> str:
+    """A column's name, or an error with the near ones."""
+    if name in table.columns:
+        return name
+    lower = {column.lower(): column for column in table.columns}
+    near = [lower[key] for key in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Its columns are {_listed(table.columns)}."
+    raise Problem(f"{option} must name a column of {table.name}; there is no {name!r}. {hint}")
+
+
+def number(table: Table, name: str, option: str) -> None:
+    """Refuse a column that is not of numbers, and show what it holds."""
+    checked(table, name, option)
+    if table.is_number(name):
+        return
+    column = quoted(name)
+    found = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
+    if not found and not table.values("SELECT 1 FROM rows LIMIT 1"):
+        raise Problem(f"{table.name} has no rows below its header.")
+    example = f", such as {str(found[0][0])[:40]!r}" if found and found[0][0] is not None else ""
+    raise Problem(f"{option} must be a column of numbers; '{name}' holds {table.kind(name).lower()} values{example}.")
+
+
+def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, fits: Callable[[str], bool]) -> str:
+    by_name = [name for name in free if name.lower() in known]
+    if len(by_name) == 1:
+        return by_name[0]
+    if len(free) == 1 and len(table.columns) <= 2:
+        return free[0]
+    fitting = [name for name in (by_name or free) if len(table.columns) <= 2 and fits(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    what = "labels" if option == "--label" else "scores"
+    raise Problem(
+        f"Say which column of {table.name} holds the {what}, with {option}; its columns are {_listed(table.columns)}."
+        if len(table.columns) > 1
+        else f"{table.name} has one column only ({table.columns[0]!r}); it needs a column of scores and one of labels."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:12])
+    return f"{shown} and {len(names) - 12} more" if len(names) > 12 else shown

@@ -1,0 +1,98 @@
+"""From a table to tallies: the whole, and each segment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from calibrant.cli.classes import top_label
+from calibrant.cli.columns import Columns
+from calibrant.cli.printing import note, progress
+from calibrant.cli.problems import Problem
+from calibrant.cli.tables import Table
+
+if TYPE_CHECKING:
+    from calibrant.tally import Tally
+
+__all__ = ["binary", "counted", "counted_by", "is_decision"]
+
+MOST_SEGMENTS = 200
+
+
+def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
+    """The view of two outcomes that a command works on."""
+    if top and len(columns.scores) < 2:
+        raise Problem("--top-label needs the score columns of all classes; name them with --score a,b,c.")
+    if top:
+        return top_label(table, columns)
+    if len(columns.scores) > 1:
+        raise Problem(f"{command} takes one score column; with the scores of several classes add --top-label.")
+    return table, columns
+
+
+def counted(table: Table, columns: Columns, positive: str | None = None) -> Tally:
+    """The tally of a table, computed in the engine."""
+    from calibrant import engines
+
+    with progress(f"reading {table.name}"):
+        found: Tally = engines.tally(
+            table.relation,
+            score=columns.score,
+            label=columns.label,
+            weight=columns.weight,
+            pos_label=_positive(table, columns.label, positive),
+        )
+    return found
+
+
+def counted_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally] | None]:
+    """The tally of all rows and, with ``--by``, that of each segment; in the same scan."""
+    if columns.by is None:
+        return counted(table, columns, positive), None
+    from calibrant import Tally, engines
+
+    n_segments = table.values(f'SELECT approx_count_distinct("{columns.by}") FROM rows')[0][0]
+    if n_segments > MOST_SEGMENTS:
+        raise Problem(
+            f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
+        )
+    with progress(f"reading {table.name}"):
+        parts = engines.tally(
+            table.relation,
+            score=columns.score,
+            label=columns.label,
+            weight=columns.weight,
+            by=columns.by,
+            pos_label=_positive(table, columns.label, positive),
+        )
+    segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
+    return sum(segments.values(), Tally.empty()), segments
+
+
+def _positive(table: Table, label: str, given: str | None) -> Any:
+    """The positive label in the type of its column; of two words, one that says yes needs no option."""
+    if table.is_number(label):
+        return None if given is None else _number(given)
+    values = table.distinct(label, 3)
+    if given is not None:
+        if given not in map(str, values):
+            raise Problem(f"--positive must be a label in '{label}' ({', '.join(map(str, values))}); got {given!r}.")
+        return given
+    yes = [value for value in values if str(value).lower() in ("1", "yes", "true", "positive", "pos", "y", "t")]
+    if len(values) == 2 and len(yes) == 1:
+        note(f"Rows with {label} = {yes[0]!r} count as positive; choose another label with --positive.")
+        return yes[0]
+    return None
+
+
+def _number(text: str) -> float | bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return float(text)
+    except ValueError:
+        raise Problem(f"--positive must be a number, like the labels; got {text!r}.") from None
+
+
+def is_decision(tally: Tally) -> bool:
+    """Whether some scores cannot be probabilities."""
+    return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)

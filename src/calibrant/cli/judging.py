@@ -1,0 +1,259 @@
+"""evaluate, compare, report, monitor: how good the probabilities are, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calibrant.cli import options
+from calibrant.cli.printing import note, print_json, print_table, progress
+from calibrant.cli.problems import Problem
+
+if TYPE_CHECKING:
+    from calibrant.cli.columns import Columns
+    from calibrant.cli.tables import Table
+    from calibrant.comparison.table import Comparison
+    from calibrant.tally import Tally
+
+__all__ = ["compare", "evaluate", "monitor", "report", "show_comparison"]
+
+ALARM = 3
+Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="A model to apply to the scores first.")]
+
+
+@contextmanager
+def _opened(files: list[str], *names: Any) -> Iterator[tuple[Table, Columns]]:
+    from calibrant.cli.columns import choose
+    from calibrant.cli.tables import opened
+
+    with opened(files) as table:
+        yield table, choose(table, *names)
+
+
+def _mapped(tally: Tally, model: str | None) -> Tally:
+    if model is None:
+        return tally
+    from calibrant.cli.fitting import load_model
+
+    return tally.rescored(load_model(model)(tally.scores))
+
+
+def evaluate(
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    by: options.By = None,
+    positive: options.Positive = None,
+    model: ModelOption = None,
+    top_label: options.Top = False,
+    level: Level = 0.9,
+    as_json: options.As_json = False,
+) -> None:
+    """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict."""
+    from calibrant import metrics
+    from calibrant.cli.classes import class_of, one_against_rest
+    from calibrant.cli.counting import binary, counted, counted_by
+
+    with _opened(files, score or [], label, weight, by) as (table, columns):
+        if len(columns.scores) > 1 and not top_label:
+            if by is not None:
+                raise Problem("--by with several classes needs --top-label.")
+            parts = {
+                name: _mapped(counted(*one_against_rest(table, columns, name, value)), model)
+                for name, value in class_of(table, columns).items()
+            }
+            whole = None
+        else:
+            whole, segments = counted_by(*binary(table, columns, top_label, "evaluate"), positive)
+            parts = {name: _mapped(tally, model) for name, tally in (segments or {}).items()}
+    with progress("measuring"):
+        found = None if whole is None else metrics.evaluate(_mapped(whole, model), level=level)
+        rows = [_row(name, tally) for name, tally in parts.items()]
+    if as_json:
+        plain = {} if found is None else found.to_dict()
+        print_json(plain | ({"parts": rows} if rows else {}))
+        return
+    if found is not None:
+        sys.stdout.write(f"{found}\n")
+    if rows:
+        title = "\nEach segment by itself" if found else "Each class against the rest"
+        texts = [[str(_shown(value)) for value in row.values()] for row in rows]
+        print_table(title, [key.replace("_", " ") for key in rows[0]], texts)
+
+
+def _row(name: str, tally: Tally) -> dict[str, Any]:
+    from functools import partial
+
+    from calibrant import metrics
+
+    error = partial(metrics.expected_calibration_error, strategy="mass")
+    found = metrics.interval(error, tally, n_resamples=200) if tally.total >= 2 else None
+    return {
+        "name": name,
+        "rows": tally.total,
+        "base_rate": tally.base_rate,
+        "mean_score": float(tally.scores @ tally.totals / tally.total),
+        "log_loss": metrics.log_loss(tally),
+        "brier_score": metrics.brier_score(tally),
+        "ece": error(tally),
+        "ece_low": found.low if found else None,
+        "ece_high": found.high if found else None,
+    }
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if value == int(value) and value >= 2 else f"{value:.4f}"
+    return "–" if value is None else str(value)
+
+
+def compare(
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    positive: options.Positive = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", "-m", help="Methods to compare, a,b,c; by default all.")
+    ] = None,
+    top_label: options.Top = False,
+    folds: Annotated[int, typer.Option("--folds", help="Number of folds.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", help="How often to split anew.")] = 1,
+    level: Level = 0.9,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    as_json: options.As_json = False,
+) -> None:
+    """Cross-validate all methods, doing nothing among them, and recommend one."""
+    from calibrant.cli.columns import split
+    from calibrant.cli.counting import binary, counted
+
+    with _opened(files, score or [], label, weight) as (table, columns):
+        tally = counted(*binary(table, columns, top_label, "compare"), positive)
+    names = split(method or []) or None
+    found = compared(tally, methods=names, cv=folds, repeats=repeats, level=level, random_state=seed)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show_comparison(found)
+
+
+def compared(tally: Tally, **arguments: Any) -> Comparison:
+    """A comparison with its progress shown."""
+    import calibrant
+    from calibrant.calibrators import registry
+
+    total = len(arguments.get("methods") or registry.METHODS)
+    with progress("comparing", total) as step:
+        return calibrant.compare(tally, progress=step, **arguments)
+
+
+def show_comparison(found: Comparison) -> None:
+    """The table, the advice, and what went wrong."""
+    done = [result for result in found.results if result.log_loss is not None]
+    rows = []
+    for result in done:
+        texts = result.texts()
+        # The uncertainty that matters is that of the paired differences.
+        rows.append([texts[0], *(text.partition(" [")[0] for text in texts[1:4]), *texts[4:6]])
+    marked = next((i for i, result in enumerate(done) if result.name == found.recommended), None)
+    print_table(found.title, found.headers[:6], rows, marked)
+    sys.stdout.write(f"Recommended: {found.reason}\n")
+    for text in found.notes:
+        note(f"- {text}")
+
+
+def report(
+    files: options.Files,
+    *,
+    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "report.html",
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    by: options.By = None,
+    positive: options.Positive = None,
+    method: options.Method = None,
+    top_label: options.Top = False,
+    title: Annotated[str | None, typer.Option("--title", help="The heading of the page.")] = None,
+) -> None:
+    """Write a page on the calibration of a model: one HTML file that opens offline."""
+    from calibrant.cli.counting import binary, counted_by
+    from calibrant.cli.writing import check_target
+
+    check_target(output)
+    with _opened(files, score or [], label, weight, by) as (table, columns):
+        tally, segments = counted_by(*binary(table, columns, top_label, "report"), positive)
+        name = table.name
+    heading = title or f"Calibration of {Path(name).name}"
+    write_page(output, tally, segments, comparison=compared(tally), method=method, title=heading)
+    note(f"The report is in {output}; open it in a browser.")
+
+
+def write_page(
+    output: str, tally: Tally, segments: Any, *, comparison: Comparison, method: str | None, title: str
+) -> None:
+    """The page, whole or not at all; on standard output where the name is ``-``."""
+    from calibrant.cli.writing import written
+    from calibrant.report import write_report
+
+    with written(output) as path, progress("writing the report"):
+        write_report(path, tally, segments=segments, comparison=comparison, method=method, title=title)
+
+
+def monitor(
+    reference: Annotated[str, typer.Argument(help="Rows from when the model was deployed.")],
+    current: Annotated[list[str], typer.Argument(help="All rows since then.")],
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    positive: options.Positive = None,
+    model: ModelOption = None,
+    alpha: Annotated[float, typer.Option("--alpha", help="Share of false alarms, over all looks together.")] = 0.05,
+    fail: Annotated[bool, typer.Option("--fail", help=f"Exit with {ALARM} on an alarm.")] = False,
+    as_json: options.As_json = False,
+) -> None:
+    """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far."""
+    from calibrant.cli.counting import counted
+    from calibrant.cli.fitting import load_model
+    from calibrant.monitoring import compare_tallies
+
+    if not 0.0 < alpha < 1.0:
+        raise Problem(f"--alpha must lie between 0 and 1; got {alpha:g}.")
+    tallies = []
+    for files in ([reference], current):
+        with _opened(list(files), score or [], label) as (table, columns):
+            tallies.append(counted(table, columns, positive))
+    found = compare_tallies(*tallies, map_=None if model is None else load_model(model))
+    alarm = found.p_value <= alpha
+    if as_json:
+        print_json(vars(found) | {"p_value": found.p_value, "alarm": alarm})
+    else:
+        low, high = found.base_rate_interval
+        rows = [
+            ["rows", f"{found.rows[0]:g}", f"{found.rows[1]:g}"],
+            ["share of positives", f"{found.base_rates[0]:.4f}", f"{found.base_rates[1]:.4f}"],
+            ["mean predicted", "", f"{found.mean_predicted:.4f}"],
+        ]
+        print_table("", ["", "reference", "current"], rows)
+        sys.stdout.write(
+            f"Change of the share of positives: 95 % interval [{low:+.4f}, {high:+.4f}].\n"
+            f"Shift of the scores: largest gap {found.score_shift:.4f}, stability index {found.stability_index:.4f}.\n"
+            f"{_verdict(found, alarm, alpha)}\n"
+        )
+    if alarm and fail:
+        raise typer.Exit(ALARM)
+
+
+def _verdict(found: Any, alarm: bool, alpha: float) -> str:
+    evidence = f"evidence {found.e_value:.3g}, alarm from {1 / alpha:g}"
+    if alarm:
+        return f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows."
+    return f"No alarm: nothing speaks against the probabilities so far ({evidence})."

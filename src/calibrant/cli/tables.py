@@ -1,0 +1,112 @@
+"""Any table of the command line as a DuckDB relation: files, globs, standard input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.cli.files import delimiter_of, format_of, found_files, spooled
+from calibrant.cli.problems import Problem, reading
+
+__all__ = ["Table", "connected", "opened", "quoted"]
+
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+           "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation, its connection, and how the user calls it."""
+
+    name: str
+    connection: Any
+    relation: Any
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.relation.columns)
+
+    def kind(self, column: str) -> str:
+        """The type of a column, in DuckDB's words and without its parameters."""
+        return str(self.relation.types[self.columns.index(column)]).partition("(")[0]
+
+    def is_number(self, column: str) -> bool:
+        """Whether a column holds numbers or booleans."""
+        return self.kind(column) in NUMBERS
+
+    def values(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query of ``rows``."""
+        return list(self.relation.query("rows", query).fetchall())
+
+    def distinct(self, column: str, most: int) -> list[Any]:
+        """Some of the distinct values of a column, sorted, at most `most`; missing ones are left out."""
+        name = quoted(column)
+        found = self.values(f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {most}")
+        return sorted(value for (value,) in found)
+
+    def selected(self, *expressions: str) -> Table:
+        """Another table computed from this one."""
+        return Table(self.name, self.connection, self.relation.project(", ".join(expressions)))
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def connected() -> Iterator[Any]:
+    """A DuckDB that lives as long as the command."""
+    from calibrant._optional import require
+
+    connection = require("duckdb", "tables", "Reading tables").connect()
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def opened(sources: Sequence[str]) -> Iterator[Table]:
+    """The table in some files, in order; ``-`` is standard input."""
+    with ExitStack() as stack:
+        names = [stack.enter_context(spooled())] if list(sources) == ["-"] else _files(sources)
+        formats = {format_of(name) for name in names}
+        if len(formats) > 1:
+            raise Problem(f"The files must have one format; they are {' and '.join(sorted(formats))}.")
+        shown = "standard input" if list(sources) == ["-"] else names[0] if len(names) == 1 else f"{len(names)} files"
+        stack.enter_context(reading(shown))
+        connection = stack.enter_context(connected())
+        yield Table(shown, connection, _relation(connection, names, formats.pop()))
+
+
+def _files(sources: Sequence[str]) -> list[str]:
+    if "-" in sources:
+        raise Problem("Standard input (-) cannot be mixed with files.")
+    return [name for source in sources for name in found_files(source)]
+
+
+def _relation(connection: Any, names: list[str], kind: str) -> Any:
+    if kind == "parquet":
+        return connection.read_parquet(names, union_by_name=True)
+    if kind == "json":
+        return connection.read_json(names)
+    if kind == "arrow":
+        return connection.from_arrow(_arrow(names))
+    sign = delimiter_of(names[0])
+    # A fixed delimiter makes a line with too many columns an error; left to guess, the engine would take whole lines.
+    return connection.read_csv(names, delimiter=sign) if sign else connection.read_csv(names)
+
+
+def _arrow(names: list[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        return ds.dataset(names, format="ipc")
+    except pa.ArrowInvalid:  # the streaming form of Arrow has no footer and cannot be a data set
+        return pa.concat_tables([pa.ipc.open_stream(name).read_all() for name in names])

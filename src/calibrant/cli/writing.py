@@ -1,0 +1,107 @@
+"""Output appears whole or not at all: beside its target first, then moved into place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from calibrant.cli.files import format_named
+from calibrant.cli.problems import Problem
+
+__all__ = ["check_target", "copied", "written"]
+
+COPY = {
+    "parquet": "FORMAT parquet",
+    "csv": "FORMAT csv, HEADER",
+    "json": "FORMAT json",
+    "arrow": "",  # written by Arrow itself
+}
+STDOUT = "-"
+
+
+def check_target(output: str | None) -> None:
+    """Refuse a place that cannot be written to before any work is done."""
+    if output in (None, STDOUT):
+        return
+    path = Path(output or "")
+    if path.is_dir():
+        raise Problem(f"{output} is a folder; give the name of a file.")
+    if not path.parent.is_dir():
+        raise Problem(f"The folder {path.parent} does not exist; make it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise Problem(f"The folder {path.parent} cannot be written to: permission denied.")
+
+
+@contextmanager
+def written(output: str | None) -> Iterator[Path]:
+    """A path to write to; its content goes to the target, or to standard output, if all goes well."""
+    check_target(output)
+    if output in (None, STDOUT):
+        with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
+            path = Path(folder) / "output"
+            yield path
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        return
+    target = Path(output or "")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # mkstemp makes private files
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def format_for(output: str | None, given: str | None) -> str:
+    """The format to write: as given, by the ending, or CSV on standard output."""
+    if given is not None:
+        kind = "json" if given in ("json", "jsonl") else given
+        if kind not in COPY:
+            raise Problem(f"--format must be one of {', '.join(COPY)}; got {given!r}.")
+        return kind
+    if output in (None, STDOUT):
+        return "csv"
+    kind = format_named(output or "") or ""
+    if not kind:
+        raise Problem(f"The name {output} does not say the format: end it in .csv, .parquet, .arrow or .jsonl.")
+    return kind
+
+
+def copied(connection: Any, query: str, output: str | None, given: str | None = None) -> None:
+    """Write the result of a query."""
+    kind = format_for(output, given)
+    if kind == "parquet" and output in (None, STDOUT) and sys.stdout.isatty():
+        raise Problem("Parquet is not for the screen; name a file with -o.")
+    with written(output) as path:
+        if kind == "arrow":
+            _write_arrow(connection, query, path)
+            return
+        options = COPY[kind] + (", COMPRESSION gzip" if str(output).endswith(".gz") else "")
+        connection.execute(f"COPY ({query}) TO '{str(path).replace(chr(39), 2 * chr(39))}' ({options})")
+
+
+def _write_arrow(connection: Any, query: str, path: Path) -> None:
+    import pyarrow as pa
+
+    reader = batches(connection.sql(query))
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+def batches(relation: Any, rows: int = 122_880) -> Any:
+    """A relation as a stream of Arrow batches; DuckDB renamed the method."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    return read(rows)
