@@ -13,7 +13,7 @@ from calibrant.export import parity
 from calibrant.maps import CalibrationMap
 from calibrant.programs import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 
-__all__ = ["GraphWriter", "to_onnx"]
+__all__ = ["GraphWriter", "run_session", "to_onnx"]
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names
@@ -132,11 +132,13 @@ class GraphWriter:
     def _search(self, value: str, edges: Floats) -> str:
         """Bisection with a fixed number of steps: add the largest power of two that still lies below the value."""
         n_steps = len(edges).bit_length()
+        found = self.constant(np.int64(0))  # a scalar; the comparisons give it the shape of the value
+        if n_steps == 0:
+            return found
         # Position i holds the edge that must lie below the value for i edges to be below; the rest is never below.
         padded = np.full(2**n_steps, np.inf)
         padded[1 : len(edges) + 1] = edges
         table = self.constant(padded)
-        found = self.constant(np.int64(0))  # a scalar; the comparisons give it the shape of the value
         for step in reversed(range(n_steps)):
             tried = self.node("Add", found, self.constant(np.int64(2**step)))
             fits = self.node("Less", self.node("Gather", table, tried), value)
@@ -145,9 +147,15 @@ class GraphWriter:
 
 
 def _run(model: Any, dtype: str, scores: Floats) -> Floats:
+    out: Floats = run_session(model, {"score": scores.astype(dtype)})[0].astype(np.float64)
+    return out
+
+
+def run_session(model: Any, inputs: dict[str, np.ndarray[Any, Any]]) -> list[Any]:
+    """All outputs of a model, computed by onnxruntime on one thread."""
     runtime = require("onnxruntime", "onnx", CALLER)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    out: Floats = session.run(None, {"score": scores.astype(dtype)})[0].astype(np.float64)
+    out: list[Any] = session.run(None, inputs)
     return out

@@ -1,0 +1,204 @@
+"""A calibrated classifier as one ONNX model: its scikit-learn models by skl2onnx, and the maps behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibrant._optional import require
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.export.onnx import GraphWriter, run_session
+
+__all__ = ["classifier_to_onnx", "register_converter"]
+
+CALLER = "calibrant.export.classifier_to_onnx"
+OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
+ALIAS = "CalibrantCalibratedClassifier"
+DTYPES = ("float64", "float32")
+
+
+def classifier_to_onnx(
+    model: Any,
+    X: Any,  # noqa: N803  # scikit-learn's name
+    *,
+    dtype: str = "float64",
+    tolerance: float = 1e-4,
+) -> Any:
+    """An ONNX model that computes what a fitted ``CalibratedClassifier`` computes.
+
+    Parameters
+    ----------
+    model : CalibratedClassifier
+        Fitted, for two classes or, one against the rest, for several.
+    X : array of shape (n, n_features)
+        Some rows, on which the export is compared with the model.
+    dtype : {"float64", "float32"}
+        Type of the features.
+    tolerance : float
+        The largest difference of a probability. The maps are exact to 1e-12, but skl2onnx keeps trees and support
+        vector machines in float32, and a steep map enlarges a difference of scores.
+
+    Returns
+    -------
+    onnx.ModelProto
+        With the outputs ``label`` and ``probabilities``, (n, n_classes).
+
+    Raises
+    ------
+    ModelFileError
+        If onnxruntime does not compute the model's probabilities for `X`.
+
+    Examples
+    --------
+    >>> from calibrant import CalibratedClassifier
+    >>> from calibrant.export import classifier_to_onnx
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = make_classification(random_state=0)
+    >>> model = CalibratedClassifier(LogisticRegression(), "beta", cv=2).fit(X, y)
+    >>> [output.name for output in classifier_to_onnx(model, X).graph.output]
+    ['label', 'probabilities']
+    """
+    skl2onnx = require("skl2onnx", "onnx", CALLER)
+    if dtype not in DTYPES:
+        raise InvalidInputError(f"`dtype` must be float64 or float32; got {dtype!r}.")
+    if not hasattr(model, "calibrated_classifiers_"):
+        raise InvalidInputError(f"`model` must be a fitted CalibratedClassifier; got {type(model).__name__}.")
+    register_converter(type(model))
+    types = require("skl2onnx.common.data_types", "onnx", CALLER)
+    rows = np.asarray(X, dtype=dtype)
+    kind = types.DoubleTensorType if dtype == "float64" else types.FloatTensorType
+    options = {id(model): {"zipmap": False}}
+    converted = skl2onnx.convert_sklearn(
+        model,
+        initial_types=[("X", kind([None, rows.shape[1]]))],
+        options=options,
+        target_opset={"": 18, "ai.onnx.ml": 3},
+    )
+    _compare(model, converted, rows, tolerance)
+    return converted
+
+
+def register_converter(classifier: type) -> None:
+    """Teach skl2onnx the class, so that it also converts inside a scikit-learn pipeline."""
+    skl2onnx = require("skl2onnx", "onnx", CALLER)
+    shapes = require("skl2onnx.common.shape_calculator", "onnx", CALLER)
+    skl2onnx.update_registered_converter(
+        classifier,
+        ALIAS,
+        shapes.calculate_linear_classifier_output_shapes,
+        _convert,
+        options={"zipmap": [True, False, "columns"], "nocl": [True, False], "output_class_labels": [False, True]},
+        overwrite=True,
+    )
+
+
+def _compare(model: Any, converted: Any, rows: np.ndarray[Any, Any], tolerance: float) -> None:
+    expected = model.predict_proba(rows)
+    got = run_session(converted, {"X": rows})[1]
+    off = float(np.abs(got - expected).max())
+    if not off <= tolerance:
+        raise ModelFileError(
+            f"The export to ONNX was refused: its probabilities differ from the model's by {off:.2g}, more than "
+            f"{tolerance:g}. Try dtype='float64', or another classifier; skl2onnx does not convert all of them exactly."
+        )
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Write every calibrated model into the container, then the mean of their probabilities and its best class."""
+    model = operator.raw_operator
+    writer = _ContainerWriter(scope, container)
+    total = ""
+    for part in model.calibrated_classifiers_:
+        proba = _calibrated(part, scope, operator, writer)
+        total = writer.node("Add", total, proba) if total else proba
+    mean = writer.node("Div", total, writer.constant(float(len(model.calibrated_classifiers_))))
+    outer = 11 if type(operator.inputs[0].type).__name__.startswith("Double") else 1  # ONNX's double and float
+    writer.node("Cast", mean, output=operator.outputs[1].full_name, to=outer)
+    best = writer.node("ArgMax", mean, axis=1, keepdims=0)
+    classes = model.classes_
+    labels = classes.astype(np.int64) if classes.dtype.kind in "iub" else classes.astype(str)
+    writer.node("Gather", writer.constant(labels), best, output=operator.outputs[0].full_name)
+
+
+def _calibrated(part: Any, scope: Any, operator: Any, writer: _ContainerWriter) -> str:
+    """Probabilities of one calibrated model, (n, n_classes), in double."""
+    if type(part.view).__name__ != "OneVsRest" or not part.known.all():
+        raise InvalidInputError(
+            "Only multiclass='ovr' with a calibrator for each class, all classes known to each fold, converts to ONNX; "
+            f"got a {type(part.view).__name__} view. Export the maps one by one with to_onnx."
+        )
+    scores = writer.node("Cast", _scores(part, scope, operator), to=11)
+    columns = []
+    for column, calibrator in zip(part.view.columns, part.calibrators, strict=True):
+        chosen = writer.node("Gather", scores, writer.constant(np.array([column], dtype=np.int64)), axis=1)
+        columns.append(writer.write(calibrator.map_, _within(part, chosen, writer)))
+    if len(part.classes) == 2:
+        return writer.node("Concat", writer.node("Sub", writer.constant(1.0), columns[0]), columns[0], axis=1)
+    proba = writer.node("Concat", *columns, axis=1)
+    sums = writer.node("ReduceSum", proba, writer.constant(np.array([1], dtype=np.int64)), keepdims=1)
+    uniform = writer.constant(1.0 / len(part.classes))
+    nothing = writer.node("Equal", sums, writer.constant(0.0))
+    safe = writer.node("Where", nothing, writer.constant(1.0), sums)
+    return writer.node("Where", nothing, uniform, writer.node("Div", proba, safe))
+
+
+def _within(part: Any, score: str, writer: _ContainerWriter) -> str:
+    """Probabilities of float32 models can leave [0, 1] by rounding; the model clips them too."""
+    if part.response != "predict_proba":
+        return score
+    return writer.node("Max", writer.node("Min", score, writer.constant(1.0)), writer.constant(0.0))
+
+
+def _scores(part: Any, scope: Any, operator: Any) -> str:
+    """The scikit-learn model as a part of the graph; its probabilities or decision scores, (n, n_classes)."""
+    estimator = getattr(part.estimator, "estimator", part.estimator) if _is_frozen(part.estimator) else part.estimator
+    aliases = require("skl2onnx._supported_operators", "onnx", CALLER).sklearn_operator_name_map
+    types = require("skl2onnx.common.data_types", "onnx", CALLER)
+    if type(estimator) not in aliases:
+        raise InvalidInputError(
+            f"skl2onnx cannot convert {type(estimator).__name__}; choose a classifier that it knows."
+        )
+    child = scope.declare_local_operator(aliases[type(estimator)], estimator)
+    if part.response == "decision_function":
+        scope.add_options(id(_last_step(estimator)), {"raw_scores": True})
+    child.inputs = operator.inputs
+    numbers = type(operator.inputs[0].type)
+    label = types.Int64TensorType() if np.asarray(estimator.classes_).dtype.kind in "iub" else types.StringTensorType()
+    child.outputs.append(scope.declare_local_variable("label", label))
+    child.outputs.append(scope.declare_local_variable("scores", numbers()))
+    return str(child.outputs[1].full_name)
+
+
+def _last_step(estimator: Any) -> Any:
+    return _last_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
+
+
+def _is_frozen(estimator: Any) -> bool:
+    return type(estimator).__name__ == "FrozenEstimator"
+
+
+class _ContainerWriter(GraphWriter):
+    """Writes into the container of skl2onnx instead of a list."""
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        super().__init__(None, None)
+        self.scope = scope
+        self.container = container
+
+    def node(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add one operator; return the name of its output."""
+        name = output or self.scope.get_unique_variable_name("calibrant")
+        unique = self.scope.get_unique_operator_name(operator)
+        self.container.add_node(operator, list(inputs), [name], name=unique, **attributes)
+        return name
+
+    def constant(self, value: Any) -> str:
+        """Add a number or table; return its name."""
+        array: np.ndarray[Any, Any] = np.asarray(value)
+        kinds = {"f": 11, "i": 7, "U": 8}  # ONNX's double, int64 and string
+        name = str(self.scope.get_unique_variable_name("calibrant"))
+        content = [x.encode() for x in array.ravel()] if array.dtype.kind == "U" else array.ravel().tolist()
+        self.container.add_initializer(name, kinds[array.dtype.kind], list(array.shape), content)
+        return name
