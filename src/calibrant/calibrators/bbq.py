@@ -68,7 +68,10 @@ class BBQ(Calibrator):
         rows = tally.total
         fewest = max(1, math.floor(rows ** (1 / 3) / 10))
         most = max(fewest, min(math.ceil(rows / 5), math.ceil(10 * rows ** (1 / 3))))
-        models = [_histogram(tally, n_bins) for n_bins in range(fewest, most + 1)]
+        # Running sums, so that a model costs its number of bins and not the number of scores.
+        columns = (tally.totals, tally.positives, tally.positives * tally.scores)
+        sums = np.array([np.cumsum(column) for column in columns])
+        models = [_histogram(tally.scores, sums, n_bins) for n_bins in range(fewest, most + 1)]
         score = np.array([model[2] for model in models])
         relative = np.exp(score - score.max())
         kept = _before_elbow(relative, self.elbow)
@@ -83,20 +86,19 @@ def _check_elbow(elbow: Any) -> None:
         raise InvalidInputError(f"`elbow` must be a number of at least 0; got {elbow!r}. The authors use 0.001.")
 
 
-def _histogram(tally: Tally, n_bins: int) -> tuple[Floats, Floats, float]:
+def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Floats, float]:
     """Inner edges, probabilities and log marginal likelihood of one equal-frequency histogram."""
     from calibrant._kernels.equal_count import bin_ends
 
-    ends = bin_ends(np.cumsum(tally.totals), n_bins)
-    starts = np.concatenate(([0], ends[:-1]))
-    edges = 0.5 * (tally.scores[ends[:-1] - 1] + tally.scores[ends[:-1]])
+    ends = bin_ends(sums[0], n_bins)
+    edges = 0.5 * (scores[ends[:-1] - 1] + scores[ends[:-1]])
     middle = 0.5 * (np.concatenate(([0.0], edges)) + np.concatenate((edges, [1.0])))
-    n1, n = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
+    n, n1, positive_scores = np.diff(sums[:, ends - 1], axis=1, prepend=0.0)
     a = PSEUDO_COUNT * np.clip(middle, *PRIOR_RANGE)
     b = PSEUDO_COUNT - a
     score = gammaln(PSEUDO_COUNT) - gammaln(n + PSEUDO_COUNT)
     score += gammaln(n1 + a) - gammaln(a) + gammaln(n - n1 + b) - gammaln(b)
-    prior = (np.add.reduceat(tally.positives * tally.scores, starts) + middle) / (n1 + 1.0)
+    prior = (positive_scores + middle) / (n1 + 1.0)
     return edges, (n1 + prior) / (n + 1.0), float(score.sum())
 
 
