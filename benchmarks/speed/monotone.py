@@ -6,6 +6,8 @@ minutes at 10⁵; the venn-abers package 94 at 10⁶ rows.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
@@ -45,17 +47,24 @@ def against_netcal(n: int = 10_000) -> None:
 
 
 def thousand_rows() -> None:
-    """Different data, because how long the chains run depends on them."""
-    times = []
+    """Different data, because how long the chains run depends on them; one thread, so processor time is the cost."""
+    wall, processor = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         s = rng.random(1000)
         y = rng.random(1000) < s
         BayesIso().fit(s, y)
-        times.append(min(seconds(lambda s=s, y=y: BayesIso().fit(s, y)) for _ in range(5)))
-    middle = 1e3 * float(np.median(times))
-    print(f"\nBayesIso at 1000 rows, 12 data sets: median {middle:.1f} ms, largest {1e3 * max(times):.1f} ms")
-    print(f"  limit 60 ms  {'ok' if middle <= 60.0 else 'MISSED'}")
+        wall.append(min(seconds(lambda s=s, y=y: BayesIso().fit(s, y)) for _ in range(5)))
+        start = time.process_time()
+        BayesIso().fit(s, y)
+        processor.append(time.process_time() - start)
+    for name, times in (("wall clock", wall), ("processor time", processor)):
+        middle = 1e3 * float(np.median(times))
+        verdict = "ok" if middle <= 60.0 else "MISSED"
+        print(
+            f"\nBayesIso at 1000 rows, 12 data sets, {name}: median {middle:.1f} ms, largest {1e3 * max(times):.1f} ms"
+        )
+        print(f"  limit 60 ms  {verdict}")
 
 
 def main() -> None:
