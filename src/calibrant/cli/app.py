@@ -82,18 +82,12 @@ def _report(error: BaseException) -> int:
         raise error
     text, code = explained(error)
     if isinstance(error, OSError):
-        _drop_stdout()
+        from calibrant.cli.writing import drop_stdout
+
+        drop_stdout()
     if text:
         sys.stderr.write(f"error: {text}\n")
     return code
-
-
-def _drop_stdout() -> None:
-    """What could not be written to standard output must not fail a second time when Python ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

@@ -93,16 +93,16 @@ def number(table: Table, name: str, option: str) -> None:
     if not found and not table.values("SELECT 1 FROM rows LIMIT 1"):
         raise Problem(f"{table.name} has no rows below its header.")
     example = f", such as {str(found[0][0])[:40]!r}" if found and found[0][0] is not None else ""
-    raise Problem(f"{option} must be a column of numbers; '{name}' holds {table.kind(name).lower()} values{example}.")
+    raise Problem(f"{option} must be a column of numbers; '{name}' holds {_kind(table, name)}{example}.")
 
 
 def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, fits: Callable[[str], bool]) -> str:
-    by_name = [name for name in free if name.lower() in known]
-    if len(by_name) == 1:
+    by_name = sorted((name for name in free if name.lower() in known), key=lambda name: known.index(name.lower()))
+    if by_name:
         return by_name[0]
     if len(free) == 1 and len(table.columns) <= 2:
         return free[0]
-    fitting = [name for name in (by_name or free) if len(table.columns) <= 2 and fits(name)]
+    fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
     if len(fitting) == 1:
         return fitting[0]
     what = "labels" if option == "--label" else "scores"
@@ -111,6 +111,11 @@ def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, f
         if len(table.columns) > 1
         else f"{table.name} has one column only ({table.columns[0]!r}); it needs a column of scores and one of labels."
     )
+
+
+def _kind(table: Table, name: str) -> str:
+    kind = table.kind(name)
+    return "text" if kind == "VARCHAR" else f"values of type {kind.lower()}"
 
 
 def _listed(names: Sequence[str]) -> str:

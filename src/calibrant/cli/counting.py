@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["binary", "counted", "counted_by", "is_decision"]
 
 MOST_SEGMENTS = 200
+YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -71,26 +72,28 @@ def counted_by(table: Table, columns: Columns, positive: str | None = None) -> t
 def _positive(table: Table, label: str, given: str | None) -> Any:
     """The positive label in the type of its column; of two words, one that says yes needs no option."""
     if table.is_number(label):
-        return None if given is None else _number(given)
+        return None if given is None else _number(given, table.kind(label) == "BOOLEAN")
     values = table.distinct(label, 3)
     if given is not None:
         if given not in map(str, values):
             raise Problem(f"--positive must be a label in '{label}' ({', '.join(map(str, values))}); got {given!r}.")
         return given
-    yes = [value for value in values if str(value).lower() in ("1", "yes", "true", "positive", "pos", "y", "t")]
+    yes = [value for value in values if str(value).lower() in (*YES, "positive", "pos")]
     if len(values) == 2 and len(yes) == 1:
         note(f"Rows with {label} = {yes[0]!r} count as positive; choose another label with --positive.")
         return yes[0]
     return None
 
 
-def _number(text: str) -> float | bool:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+def _number(text: str, is_boolean: bool) -> float | bool:
+    word = text.lower()
+    if is_boolean and word in (*YES, *NO):  # the engine reads yes and no as true and false
+        return word in YES
     try:
         return float(text)
     except ValueError:
-        raise Problem(f"--positive must be a number, like the labels; got {text!r}.") from None
+        wanted = "true or false" if is_boolean else "a number"
+        raise Problem(f"--positive must be {wanted}, like the labels; got {text!r}.") from None
 
 
 def is_decision(tally: Tally) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
 import difflib
 import glob
 import gzip
@@ -14,7 +16,7 @@ from pathlib import Path
 from calibrant.cli.printing import note
 from calibrant.cli.problems import Problem
 
-__all__ = ["delimiter_of", "format_named", "format_of", "found_files", "spooled"]
+__all__ = ["delimiter_of", "format_named", "format_of", "found_files", "odd_line", "spooled"]
 
 ENDINGS = {
     "parquet": (".parquet", ".pq"),
@@ -84,6 +86,19 @@ def delimiter_of(name: str) -> str | None:
     return best if count[best] else None
 
 
+def odd_line(name: str, sign: str) -> str | None:
+    """The first line near the beginning that has another number of columns than the header, in words."""
+    lines = csv.reader(_head(name).decode("utf-8", "replace").splitlines()[:20_000], delimiter=sign)
+    wanted = len(next(lines, []))
+    try:
+        found = next(((lines.line_num, len(row)) for row in lines if row and len(row) != wanted), None)
+    except csv.Error:
+        return None
+    return (
+        None if found is None else f"line {found[0]} has {found[1]} columns, its header has {wanted}. Repair that line."
+    )
+
+
 def _head(name: str) -> bytes:
     with gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
         try:
@@ -99,7 +114,7 @@ def _check_text(name: str, head: bytes) -> None:
         raise Problem(f"{name} is not a table: it holds binary data, not CSV, Parquet, Arrow or JSON lines.")
     try:
         # The sample may end inside a character.
-        sample[: len(sample) - 4 if len(head) > len(sample) else None].decode("utf-8")
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(sample) == len(head))
     except UnicodeDecodeError:
         raise Problem(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
 

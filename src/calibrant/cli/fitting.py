@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +31,17 @@ def default_method() -> str:
     return str(getattr(registry, "DEFAULT_METHOD", "isotonic"))
 
 
+def check_method(*names: str | None) -> None:
+    """Refuse a method that does not exist before any data are read."""
+    from calibrant.calibrators import registry
+
+    for name in names:
+        if name is not None and name not in registry.METHODS:
+            near = difflib.get_close_matches(name, registry.METHODS, n=2, cutoff=0.5)
+            hint = f"Did you mean {' or '.join(near)}?" if near else "`calibrant methods` lists them."
+            raise Problem(f"There is no method {name!r}. {hint}")
+
+
 def fit(
     files: options.Files,
     *,
@@ -55,6 +67,7 @@ def fit(
     check_target(output)
     if as_json and output in (None, "-"):
         raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
+    check_method(method)
     settings = _parameters(parameter or [])
     with opened(files) as table:
         columns = choose(table, score or [], label, weight)
@@ -153,24 +166,27 @@ def apply(
 ) -> None:
     """Add the calibrated probability to a table of any size; all columns and the order of rows are kept."""
     from calibrant.cli.classes import highest_of
-    from calibrant.cli.columns import choose_score
+    from calibrant.cli.columns import choose_score, split
     from calibrant.cli.scoring import Scoring
     from calibrant.cli.tables import opened, quoted
     from calibrant.cli.writing import check_target, format_for
 
     check_target(output)
     format_for(output, format_)
+    several = not top_label and len(split(score or [])) > 1
+    models = {one: load_model(class_file(model, one) if several else model) for one in split(score or []) or [""]}
     with opened(files) as table:
         scores = choose_score(table, score or [])
-        if len(scores) > 1 and not top_label:
-            maps = {f"{name}_{one}": (quoted(one), load_model(class_file(model, one))) for one in scores}
+        if several:
+            maps = {f"{name}_{one}": (quoted(one), models[one]) for one in scores}
         else:
-            maps = {name: (highest_of(scores) if len(scores) > 1 else quoted(scores[0]), load_model(model))}
+            found = next(iter(models.values()))
+            maps = {name: (highest_of(scores) if len(scores) > 1 else quoted(scores[0]), found)}
         scoring = Scoring(table, maps, normalise=len(maps) > 1)
         with progress(f"calibrating {table.name}"):
             scoring.write(output, format_)
     where = "" if output in (None, "-") else f" Saved to {output}."
-    note(f"{scoring.rows} rows calibrated; the new column is {', '.join(maps)}.{where}")
+    note(f"{scoring.rows} rows calibrated; new: {', '.join(maps)}.{where}")
     if scoring.unusable:
         warn(f"{scoring.unusable} scores are missing, not finite or outside the map's range; their result is empty.")
 

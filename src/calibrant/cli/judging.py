@@ -135,10 +135,12 @@ def compare(
     """Cross-validate all methods, doing nothing among them, and recommend one."""
     from calibrant.cli.columns import split
     from calibrant.cli.counting import binary, counted
+    from calibrant.cli.fitting import check_method
 
+    names = split(method or []) or None
+    check_method(*(names or []))
     with _opened(files, score or [], label, weight) as (table, columns):
         tally = counted(*binary(table, columns, top_label, "compare"), positive)
-    names = split(method or []) or None
     found = compared(tally, methods=names, cv=folds, repeats=repeats, level=level, random_state=seed)
     if as_json:
         print_json(found.to_dict())
@@ -186,9 +188,11 @@ def report(
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline."""
     from calibrant.cli.counting import binary, counted_by
+    from calibrant.cli.fitting import check_method
     from calibrant.cli.writing import check_target
 
     check_target(output)
+    check_method(method)
     with _opened(files, score or [], label, weight, by) as (table, columns):
         tally, segments = counted_by(*binary(table, columns, top_label, "report"), positive)
         name = table.name
@@ -221,17 +225,19 @@ def monitor(
     as_json: options.As_json = False,
 ) -> None:
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far."""
-    from calibrant.cli.counting import counted
+    from calibrant.cli.counting import binary, counted
     from calibrant.cli.fitting import load_model
     from calibrant.monitoring import compare_tallies
 
     if not 0.0 < alpha < 1.0:
         raise Problem(f"--alpha must lie between 0 and 1; got {alpha:g}.")
     tallies = []
+    map_ = None if model is None else load_model(model)
     for files in ([reference], current):
-        with _opened(list(files), score or [], label) as (table, columns):
-            tallies.append(counted(table, columns, positive))
-    found = compare_tallies(*tallies, map_=None if model is None else load_model(model))
+        with _opened(files, score or [], label) as (table, columns):
+            tallies.append(counted(*binary(table, columns, False, "monitor"), positive))
+            score, label = list(columns.scores), columns.label
+    found = compare_tallies(*tallies, map_=map_)
     alarm = found.p_value <= alpha
     if as_json:
         print_json(vars(found) | {"p_value": found.p_value, "alarm": alarm})

@@ -98,7 +98,7 @@ def demo(
     check_target(output)
     tally, segments = _digits()
     sys.stdout.write(
-        "Naive Bayes, trained on a third of scikit-learn's handwritten digits, says how likely each of the others is\n"
+        "AdaBoost, trained on a third of scikit-learn's handwritten digits, says how likely each of the others is\n"
         "above four. Are its probabilities to be believed, and if not, which calibration mends them?\n\n"
     )
     sys.stdout.flush()
@@ -119,14 +119,14 @@ def _digits() -> tuple[Tally, dict[str, Tally]]:
     """Scores of digits that the model has not seen; as segments, how much ink they have."""
     import numpy as np
     from sklearn.datasets import load_digits
+    from sklearn.ensemble import AdaBoostClassifier
     from sklearn.model_selection import train_test_split
-    from sklearn.naive_bayes import GaussianNB
 
     from calibrant import Tally
 
     pixels, digit = load_digits(return_X_y=True)
     train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
-    scores: Any = GaussianNB().fit(train, y_train).predict_proba(rest)[:, 1]
+    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
     heavy = rest.sum(axis=1) > np.median(rest.sum(axis=1))
     parts = {"thin strokes": ~heavy, "thick strokes": heavy}
     segments = {name: Tally.from_arrays(scores[where], y_rest[where]) for name, where in parts.items()}

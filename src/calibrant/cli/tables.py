@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.cli.files import delimiter_of, format_of, found_files, spooled
+from calibrant.cli.files import delimiter_of, format_of, found_files, odd_line, spooled
 from calibrant.cli.problems import Problem, reading
 
 __all__ = ["Table", "connected", "opened", "quoted"]
@@ -98,8 +98,16 @@ def _relation(connection: Any, names: list[str], kind: str) -> Any:
     if kind == "arrow":
         return connection.from_arrow(_arrow(names))
     sign = delimiter_of(names[0])
-    # A fixed delimiter makes a line with too many columns an error; left to guess, the engine would take whole lines.
-    return connection.read_csv(names, delimiter=sign) if sign else connection.read_csv(names)
+    if sign is None:
+        return connection.read_csv(names)
+    try:
+        # A fixed delimiter makes a line with too many columns an error; left to guess, the engine takes whole lines.
+        return connection.read_csv(names, delimiter=sign)
+    except Exception:
+        odd = odd_line(names[0], sign)
+        if odd is None:
+            raise
+        raise Problem(f"{names[0]} is not a sound CSV file: {odd}") from None
 
 
 def _arrow(names: list[str]) -> Any:

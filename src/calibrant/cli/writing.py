@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from calibrant.cli.files import format_named
-from calibrant.cli.problems import Problem
+from calibrant.cli.problems import BROKEN_PIPE, Problem
 
-__all__ = ["check_target", "copied", "written"]
+__all__ = ["batches", "check_target", "copied", "drop_stdout", "format_for", "written"]
 
 COPY = {
     "parquet": "FORMAT parquet",
@@ -46,9 +46,7 @@ def written(output: str | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
             path = Path(folder) / "output"
             yield path
-            with path.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            _to_stdout(path)
         return
     target = Path(output or "")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -62,6 +60,25 @@ def written(output: str | None) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _to_stdout(path: Path) -> None:
+    sys.stdout.flush()
+    try:
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        drop_stdout()
+        raise SystemExit(BROKEN_PIPE) from None
+
+
+def drop_stdout() -> None:
+    """What could not be written to standard output must not fail a second time when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def format_for(output: str | None, given: str | None) -> str:

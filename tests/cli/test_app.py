@@ -1,0 +1,161 @@
+"""The command as a whole: help, version, errors without traces, and nothing half written."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import calibrant
+from calibrant.cli import app
+
+
+def test_help_and_version(cli):
+    text = cli("--help").out
+    commands = ["fit", "apply", "evaluate", "compare", "report", "export", "monitor", "simulate", "methods", "demo"]
+    assert all(command in text for command in commands)
+    assert cli("--version").out == f"calibrant {calibrant.__version__}\n"
+    assert all(cli(command, "--help").code == 0 for command in commands)
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ["sklearn", "numpy", "scipy", "duckdb", "ibis", "pyarrow", "pandas", "numba", "plotly"]
+    check = (
+        "import sys; from calibrant.cli.app import run; code = run(['fit', '--help']); "
+        f"print([m for m in {heavy} if m in sys.modules], code, file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert result.stderr == "[] 0\n"
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+ROWS = "".join(f"{i / 100},{i % 2}\n" for i in range(100))
+BROKEN = {
+    "too many columns": ("a.csv", "score,label\n" + ROWS + "0.5,1,7,8\n" + ROWS, "line 102 has 4 columns"),
+    "a word far down": ("a.csv", "score,label\n" + ROWS * 400 + "abc,1\n", "line 40002 has 'abc' where a number"),
+    "an open quote": ("a.csv", 'score,label\n0.1,0\n"0.5,1\n0.9,1\n', "column of numbers"),
+    "binary": ("a.csv", bytes(range(256)) * 20, "binary data"),
+    "binary, named parquet": ("a.parquet", bytes(range(256)) * 20, "named as Parquet"),
+    "cut parquet": ("a.parquet", b"PAR1" + b"abc" * 100, "not a whole Parquet file"),
+    "strings": ("a.csv", "score,label\nlow,0\nhigh,1\n", "'score' holds text, such as 'low'"),
+    "10 MB on one line": ("a.csv", "9" * 10_000_000, "a line longer than 2 MB"),
+    "10 MB on line three": ("a.csv", "score,label\n0.1,0\n" + "9" * 10_000_000 + ",1\n", "a line is longer than 2 MB"),
+    "nothing": ("a.csv", "", "is empty"),
+    "a header alone": ("a.csv", "score,label\n", "no rows below its header"),
+    "broken JSON": ("a.jsonl", '{"score": 0.1, "label": 0}\n{"score": ', "could not be read"),
+    "three labels": ("a.csv", "score,label\n0.1,0\n0.2,1\n0.3,2\n", "two classes"),
+    "a missing score": ("a.csv", "score,label\n0.1,0\n,1\n0.3,1\n", "must be finite"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_tables(refused, tmp_path, case):
+    name, content, message = BROKEN[case]
+    path = write(tmp_path / name, content)
+    assert message in refused("fit", path, "-o", tmp_path / "model.json")
+
+
+def test_missing_files_and_folders(refused, tmp_path, data):
+    assert "There is no file" in refused("fit", tmp_path / "nothing.csv")
+    assert "is a folder" in refused("fit", tmp_path)
+    assert "does not exist" in refused("fit", data, "-o", tmp_path / "no" / "m.json")
+
+
+def test_an_unreadable_folder(refused, tmp_path, data, monkeypatch):
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    inside = write(locked / "data.csv", data.read_bytes())
+    if os.geteuid() == 0:  # root reads everything, so the refusal of the system is played
+
+        def no(*_args, **_kwargs):
+            raise PermissionError(13, "Permission denied", str(inside))
+
+        monkeypatch.setattr(Path, "open", no)
+        assert refused("fit", inside, "-o", tmp_path / "m.json") == f"{inside}: permission denied."
+        return
+    locked.chmod(0)
+    try:
+        assert "permission denied" in refused("fit", inside, "-o", tmp_path / "m.json")
+        assert "permission denied" in refused("fit", data, "-o", locked / "m.json")
+    finally:
+        locked.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], ""),
+        (["frobnicate"], "No such command 'frobnicate'"),
+        (["fit"], "Missing argument"),
+        (["fit", "a.csv", "--scor", "x"], "No such option: --scor"),
+        (["compare", "a.csv", "--folds", "many"], "Invalid value for '--folds'"),
+    ],
+)
+def test_wrong_command_lines(cli, arguments, message):
+    result = cli(*arguments)
+    assert result.code == (2 if message else result.code)
+    assert message in result.err
+    assert "Traceback" not in result.err + result.out
+
+
+def test_what_nobody_expected(cli, monkeypatch, data):
+    def broken(*_args, **_kwargs):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("calibrant.cli.tables.opened", broken)
+    result = cli("fit", data)
+    assert result.code == 1
+    assert result.err.startswith("error: Unexpected ZeroDivisionError")
+    monkeypatch.setenv("CALIBRANT_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        app.run(["fit", str(data)])
+
+
+def start(*arguments, **options):
+    command = [sys.executable, "-m", "calibrant", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_a_full_disk_leaves_the_old_file(cli, data, tmp_path):
+    """A limit on the size of files stands for the full disk: the system refuses the same call."""
+    model, output = tmp_path / "m.json", tmp_path / "out.csv"
+    cli("fit", data, "-m", "platt", "-o", model)
+    output.write_text("old")
+    before = sorted(tmp_path.iterdir())
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    process = start("-q", "apply", model, data, "-o", output, preexec_fn=limit)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert err.splitlines()[0].startswith("error: The disk is full")
+    assert "Traceback" not in err
+    assert output.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_nothing_behind(cli, tmp_path, sign, code, data):
+    model, output, spool = tmp_path / "m.json", tmp_path / "out.csv", tmp_path / "spool"
+    spool.mkdir()
+    cli("fit", data, "-m", "platt", "-o", model)
+    before = sorted(tmp_path.rglob("*"))
+    process = start("apply", model, "-", "-o", output, stdin=subprocess.PIPE, env=os.environ | {"TMPDIR": str(spool)})
+    process.stdin.write("score\n0.5\n")
+    process.stdin.flush()
+    while not list(spool.iterdir()) and process.poll() is None:  # it comes up, and waits for more input
+        time.sleep(0.05)
+    process.send_signal(sign)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert sorted(tmp_path.rglob("*")) == before

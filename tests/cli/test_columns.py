@@ -1,0 +1,73 @@
+"""Columns as told, or guessed and said."""
+
+import duckdb
+import pytest
+
+from calibrant.cli.columns import Columns, checked, choose, choose_score, split
+from calibrant.cli.problems import Problem
+from calibrant.cli.tables import Table
+
+
+def table(sql):
+    connection = duckdb.connect()
+    return Table("data.csv", connection, connection.sql(sql))
+
+
+ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"
+
+
+@pytest.mark.parametrize(
+    "names", [("score", "label"), ("P", "Y"), ("conf", "churn"), ("label", "score"), ("a", "target"), ("prob", "b")]
+)
+def test_two_columns_need_no_names(names, capsys):
+    found = choose(table(ROWS.format(*names)), [], None)
+    expected = names if names != ("label", "score") else ("score", "label")
+    assert (found.score, found.label) == expected
+    assert f"'{found.score}'" in capsys.readouterr().err
+
+
+def test_known_names_among_many_in_order_of_trust():
+    many = table("SELECT 1 AS id, 0.5 AS probability, 0.4 AS score, 0.3 AS truth, 1 AS label")
+    assert choose(many, [], None) == Columns(("score",), "label")
+    assert choose(many, ["probability"], None).score == "probability"
+
+
+@pytest.mark.parametrize(
+    ("sql", "scores", "label", "message"),
+    [
+        ("SELECT 0.1 AS a, 0.2 AS b, 0 AS c", [], None, "Say which column of data.csv holds the labels"),
+        ("SELECT 0.1 AS a, 0.2 AS b, 0 AS y", [], None, "its columns are 'a', 'b', 'y'"),
+        ("SELECT 0.1 AS alone", [], None, "one column only"),
+        ("SELECT 0.1 AS score, 0 AS label", ["scroe"], None, "no 'scroe'. Did you mean 'score'"),
+        ("SELECT 0.1 AS score, 0 AS label", ["score"], "zzz", "Its columns are 'score', 'label'"),
+        ("SELECT 'abc' AS score, 0 AS y", [], None, "column of numbers; 'score' holds text, such as 'abc'"),
+        ("SELECT 'abc' AS score, 0 AS label WHERE 1 = 0", [], None, "has no rows below its header"),
+        ("SELECT DATE '2020-01-01' AS score, 0 AS label", [], None, "values of type date"),
+    ],
+)  # fmt: skip
+def test_refusals(sql, scores, label, message):
+    with pytest.raises(Problem, match=message):
+        choose(table(sql), scores, label)
+
+
+def test_options_that_must_exist_or_be_numbers():
+    rows = table("SELECT 0.1 AS score, 0 AS label, 'a' AS word, 2 AS n")
+    assert choose(rows, ["score"], "label", "n", "word") == Columns(("score",), "label", "n", "word")
+    with pytest.raises(Problem, match="--weight must be a column of numbers"):
+        choose(rows, ["score"], "label", "word")
+    with pytest.raises(Problem, match="--by must name a column"):
+        choose(rows, ["score"], "label", None, "nothing")
+    assert checked(rows, "n", "--by") == "n"
+
+
+def test_scores_alone():
+    assert choose_score(table("SELECT 0.1 AS a"), []) == ("a",)
+    assert choose_score(table(ROWS.format("x", "label")), []) == ("x",)
+    assert choose_score(table(ROWS.format("x", "z")), ["x", "z"]) == ("x", "z")
+    assert split(["a,b", " c "]) == ("a", "b", "c")
+
+
+def test_long_lists_are_cut():
+    wide = table("SELECT " + ", ".join(f"{i} AS c{i}" for i in range(30)))
+    with pytest.raises(Problem, match="and 18 more"):
+        choose(wide, [], None)

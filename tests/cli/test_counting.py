@@ -1,0 +1,74 @@
+"""Tallies of tables are those of arrays, whatever the labels are called."""
+
+import duckdb
+import numpy as np
+import pytest
+
+from calibrant import Tally
+from calibrant.cli.columns import Columns
+from calibrant.cli.counting import binary, counted, counted_by, is_decision
+from calibrant.cli.problems import Problem
+from calibrant.cli.tables import Table
+
+SCORES, LABELS = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]
+
+
+def table(*labels):
+    connection = duckdb.connect()
+    rows = [f"({s}, {label}, '{'ab'[i % 2]}')" for i, (s, label) in enumerate(zip(SCORES, labels, strict=True))]
+    return Table("data", connection, connection.sql(f"SELECT * FROM (VALUES {', '.join(rows)}) t(s, y, g)"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        ((0, 1, 0, 1), None),
+        ((-1, 1, -1, 1), None),
+        (("false", "true", "false", "true"), None),
+        (("true", "false", "true", "false"), "no"),
+        (("'no'", "'yes'", "'no'", "'yes'"), None),
+        (("'good'", "'bad'", "'good'", "'bad'"), "bad"),
+        ((1, 2, 1, 2), "2"),
+    ],
+)
+def test_labels(labels, positive):
+    found = counted(table(*labels), Columns(("s",), "y"), positive)
+    assert found == Tally.from_arrays(SCORES, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "message"),
+    [
+        (("'a'", "'b'", "'a'", "'b'"), "c", r"--positive must be a label in 'y' \(a, b\); got 'c'"),
+        ((0, 1, 0, 1), "x", "must be a number"),
+        (("true", "false", "true", "true"), "x", "must be true or false"),
+    ],
+)
+def test_wrong_positive_labels(labels, positive, message):
+    with pytest.raises(Problem, match=message):
+        counted(table(*labels), Columns(("s",), "y"), positive)
+
+
+def test_segments_add_up_to_the_whole():
+    whole, parts = counted_by(table(*LABELS), Columns(("s",), "y", None, "g"))
+    assert whole == Tally.from_arrays(SCORES, LABELS)
+    assert {name: part.total for name, part in parts.items()} == {"a": 2.0, "b": 2.0}
+    assert counted_by(table(*LABELS), Columns(("s",), "y")) == (whole, None)
+
+
+def test_too_many_segments():
+    connection = duckdb.connect()
+    rows = Table("data", connection, connection.sql("SELECT i / 1000 AS s, i % 2 AS y, i AS g FROM range(1000) t(i)"))
+    with pytest.raises(Problem, match="choose a column with at most 200"):
+        counted_by(rows, Columns(("s",), "y", None, "g"))
+
+
+def test_views_and_spaces():
+    rows = table(*LABELS)
+    assert binary(rows, Columns(("s",), "y"), False, "fit")[0] is rows
+    with pytest.raises(Problem, match="compare takes one score column"):
+        binary(rows, Columns(("s", "t"), "y"), False, "compare")
+    with pytest.raises(Problem, match="--top-label needs the score columns"):
+        binary(rows, Columns(("s",), "y"), True, "fit")
+    assert not is_decision(Tally.from_arrays(SCORES, LABELS))
+    assert is_decision(Tally.from_arrays(np.array(SCORES) * 5, LABELS))

@@ -1,0 +1,43 @@
+"""demo, methods and simulate."""
+
+import json
+
+import pytest
+
+from calibrant.calibrators import registry
+
+
+def test_methods(cli):
+    rows = json.loads(cli("methods", "--json").out)
+    assert [row["name"] for row in rows] == list(registry.METHODS)
+    assert sum(row["default"] for row in rows) == 1
+    assert all(row["summary"] for row in rows)
+    text = cli("methods").out
+    assert "(default)" in text
+    assert "bayes_iso" in text
+
+
+def test_simulate(cli, refused, tmp_path):
+    first = cli("simulate", "wave", "-n", "5", "--seed", "3")
+    assert first.out.splitlines()[0] == "score,label,truth"
+    assert len(first.out.splitlines()) == 6
+    assert cli("simulate", "wave", "-n", "5", "--seed", "3").out == first.out
+    assert cli("simulate", "xor", "-n", "50", "-o", tmp_path / "xor.parquet").code == 0
+    assert "hump" in cli("simulate", "--list").out
+    assert "There is no simulation 'wav'" in refused("simulate", "wav")
+    assert "--rows must be a positive number" in refused("simulate", "wave", "-n", "0")
+
+
+def test_demo(cli, refused, tmp_path, monkeypatch):
+    pytest.importorskip("plotly", reason="the report needs the extra report")
+    pytest.importorskip("jinja2", reason="the report needs the extra report")
+    import calibrant.cli.judging as judging
+
+    quick = judging.compared
+    monkeypatch.setattr(judging, "compared", lambda tally: quick(tally, methods=["platt", "isotonic"]))
+    page = tmp_path / "demo.html"
+    result = cli("demo", "-o", page)
+    assert result.code == 0, result.err
+    assert "Recommended: platt" in result.out
+    assert "<html" in page.read_text(encoding="utf-8")
+    assert "is a folder" in refused("demo", "-o", tmp_path)
