@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from calibrant import CalibratedClassifier
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.export import classifier_to_onnx
+
+pytest.importorskip("skl2onnx", reason="the export needs skl2onnx")
+pytest.importorskip("onnxruntime", reason="the export is checked with onnxruntime")
+
+from calibrant.export.onnx import run_session
+
+TWO = make_classification(300, random_state=0)
+THREE = make_classification(300, n_classes=3, n_informative=5, random_state=0)
+
+
+@pytest.mark.parametrize("data", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    "estimator",
+    [LogisticRegression(), GaussianNB(), make_pipeline(StandardScaler(), LogisticRegression())],
+    ids=["decision", "proba", "pipeline"],
+)
+@pytest.mark.parametrize("method", ["isotonic", "beta"])
+def test_probabilities_and_labels_are_the_same(data, estimator, method):
+    X, y = data
+    model = CalibratedClassifier(estimator, method, cv=2).fit(X, y)
+    label, proba = run_session(classifier_to_onnx(model, X), {"X": X})
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-9)
+    assert np.array_equal(label, model.predict(X))
+
+
+def test_features_can_be_single_precision():
+    X, y = TWO
+    model = CalibratedClassifier(LogisticRegression(), "platt", cv=2).fit(X, y)
+    _, proba = run_session(classifier_to_onnx(model, X, dtype="float32"), {"X": X.astype(np.float32)})
+    assert proba.dtype == np.float32
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-4)
+
+
+def test_string_labels():
+    X, y = TWO
+    model = CalibratedClassifier(LogisticRegression(), "platt", cv=2).fit(X, np.array(["no", "yes"])[y])
+    label, _ = run_session(classifier_to_onnx(model, X), {"X": X})
+    assert label.tolist() == model.predict(X).tolist()
+
+
+def test_an_export_that_differs_is_refused():
+    X, y = TWO
+    model = CalibratedClassifier(LogisticRegression(), "platt", cv=2).fit(X, y)
+    with pytest.raises(ModelFileError, match="differ from the model's"):
+        classifier_to_onnx(model, X, dtype="float32", tolerance=1e-15)
+
+
+def test_what_cannot_be_converted_is_said():
+    X, y = THREE
+    top = CalibratedClassifier(LogisticRegression(), "isotonic", cv=2, multiclass="top_label").fit(X, y)
+    with pytest.raises(InvalidInputError, match="Only multiclass='ovr'"):
+        classifier_to_onnx(top, X)
+    with pytest.raises(InvalidInputError, match="fitted CalibratedClassifier"):
+        classifier_to_onnx(CalibratedClassifier(LogisticRegression()), X)
+    with pytest.raises(InvalidInputError, match="`dtype`"):
+        classifier_to_onnx(top, X, dtype="int8")

@@ -1,0 +1,79 @@
+"""The export round trip of every registered method, and the check that guards it."""
+
+import numpy as np
+import pytest
+
+from calibrant import CalibrationMap, forms
+from calibrant.calibrators import registry
+from calibrant.errors import ModelFileError
+from calibrant.export import parity
+from calibrant.programs import evaluate, lower
+
+RNG = np.random.default_rng(0)
+RAW = np.round(RNG.beta(0.8, 1.2, 300), 2)
+LABELS = RNG.random(300) < RAW**1.4
+
+
+@pytest.fixture(scope="module")
+def maps():
+    return {name: registry.create(name).fit(RAW, LABELS).map_ for name in registry.METHODS}
+
+
+@pytest.mark.parametrize("name", sorted(registry.METHODS))
+def test_the_graph_of_every_method_is_the_map(maps, name):
+    map_ = maps[name]
+    scores = np.concatenate((RNG.random(100_000), parity.probe(map_)))
+    scores = np.clip(scores, 0.0, 1.0)
+    np.testing.assert_allclose(evaluate(lower(map_.form), scores), map_(scores), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(registry.METHODS))
+def test_every_method_round_trips_through_c_python_and_onnx(maps, name):
+    pytest.importorskip("onnxruntime", reason="the ONNX export needs onnxruntime")
+    from calibrant.export import to_c, to_onnx, to_python
+    from calibrant.export.onnx import run_session
+    from calibrant.export.source import _run_c, _run_python
+
+    map_ = maps[name]
+    scores = np.clip(np.concatenate((RNG.random(100_000), parity.probe(map_))), 0.0, 1.0)
+    expected = map_(scores)
+    double = run_session(to_onnx(map_), {"score": scores})[0]
+    np.testing.assert_allclose(double, expected, rtol=0, atol=1e-12)
+    single = scores.astype(np.float32)
+    out = run_session(to_onnx(map_, dtype="float32"), {"score": single})[0]
+    np.testing.assert_allclose(out, map_(single.astype(np.float64)), rtol=0, atol=1e-6)
+    few = scores[::20]
+    np.testing.assert_allclose(_run_python(to_python(map_), "calibrate", few), expected[::20], rtol=0, atol=1e-12)
+    text = to_c(map_)
+    if parity_compiler():
+        np.testing.assert_allclose(_run_c(text, "calibrate", scores), expected, rtol=0, atol=1e-12)
+
+
+def parity_compiler():
+    import shutil
+
+    return shutil.which("cc") is not None
+
+
+def test_the_probe_holds_all_knots_and_the_doubles_next_to_them():
+    map_ = CalibrationMap(forms.Step([0.25, 0.75], [0.1, 0.2, 0.3]), "probability")
+    probe = parity.probe(map_)
+    assert {0.25, 0.75, np.nextafter(0.25, 1), np.nextafter(0.75, 0), 0.0, 1.0} <= set(probe.tolist())
+    wide = parity.probe(CalibrationMap(forms.Linear([-7.0, 9.0], [0.1, 0.2])))
+    assert wide.min() < -7
+    assert wide.max() > 9
+
+
+def test_a_wrong_export_is_refused():
+    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.0, "logit"), "probability")
+    parity.check(map_, map_, "itself")
+    with pytest.raises(ModelFileError, match=r"refused: at score .* more than 1e-12 apart"):
+        parity.check(map_, lambda scores: map_(scores) + 2e-12, "nowhere")
+    with pytest.raises(ModelFileError, match="refused"):
+        parity.check(map_, lambda scores: np.where(scores == 0.5, np.nan, map_(scores)), "nowhere")
+
+
+def test_the_vector_is_what_the_map_says():
+    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.3, "logit"), "probability")
+    scores, probabilities = parity.vector(map_)
+    assert map_(scores).tolist() == probabilities

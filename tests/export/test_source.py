@@ -1,0 +1,70 @@
+import math
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from calibrant import CalibrationMap, forms
+from calibrant.errors import InvalidInputError
+from calibrant.export import source, to_c, to_python
+
+STEP = CalibrationMap(forms.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
+BLEND = CalibrationMap(
+    forms.Mixture([0.5, 0.5], (forms.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), forms.Beta(1.0, 0.5, 0.2))),
+    "probability",
+)
+DECISION = CalibrationMap(forms.Sigmoid(2.0, -1.0, "identity"))
+
+
+def function(text, name="calibrate"):
+    namespace = {"__name__": "exported"}
+    exec(text, namespace)
+    return namespace[name]
+
+
+def test_python_needs_the_standard_library_only():
+    text = to_python(BLEND, name="to_probability")
+    imports = [line for line in text.splitlines() if line.startswith(("import", "from"))]
+    assert imports == ["from bisect import bisect_left", "from math import exp, log, nan"]
+    calibrate = function(text, "to_probability")
+    assert calibrate(0.3) == pytest.approx(float(BLEND([0.3])[0]), abs=1e-15)
+    assert math.isnan(calibrate(1.5))
+    assert math.isnan(calibrate(math.nan))
+
+
+def test_the_python_module_checks_itself(tmp_path):
+    path = tmp_path / "exported.py"
+    path.write_text(to_python(BLEND), encoding="utf-8")
+    subprocess.run([sys.executable, str(path)], check=True)
+    path.write_text(path.read_text(encoding="utf-8").replace("TABLE_2 = (", "TABLE_2 = (9.0 + "), encoding="utf-8")
+    assert subprocess.run([sys.executable, str(path)], capture_output=True, check=False).returncode == 1
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+@pytest.mark.parametrize("map_", [STEP, BLEND, DECISION], ids=["step", "blend", "decision"])
+def test_c_computes_the_map(map_):
+    scores = np.array([0.0, 0.1, 0.4, 0.5, np.nextafter(0.5, 1), 0.9, 1.0])
+    got = source._run_c(to_c(map_), "calibrate", scores)
+    np.testing.assert_allclose(got, map_(scores), rtol=0, atol=1e-15)
+    assert np.isnan(source._run_c(to_c(map_), "calibrate", np.array([np.nan]))).all()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+def test_c_compiles_without_warnings(tmp_path):
+    path = tmp_path / "export.c"
+    path.write_text(to_c(BLEND), encoding="utf-8")
+    options = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-c"]
+    subprocess.run(["cc", *options, str(path), "-o", str(tmp_path / "export.o")], check=True)
+
+
+def test_c_is_checked_as_python_where_there_is_no_compiler(monkeypatch):
+    monkeypatch.setattr(source.shutil, "which", lambda _: None)
+    assert "double calibrate(double score)" in to_c(STEP)
+
+
+def test_nothing_in_a_name_reaches_the_source():
+    assert function(to_python(STEP))(0.6) == 0.7
+    with pytest.raises(InvalidInputError, match="`name` must be an identifier"):
+        to_python(STEP, name="f(x): import os #")
