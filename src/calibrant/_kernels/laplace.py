@@ -41,14 +41,21 @@ def evidence_grid(
     factors = np.zeros((shape[0], shape[1], size, size))
     eta = np.empty(len(offset))
     precision = np.empty((size, size))
+    mode = np.empty(size)
+    work = np.empty((3, size))
     best = -np.inf
     for a in range(shape[0]):
-        mode = modes[max(a - 1, 0), 0].copy()
+        for i in range(size):
+            mode[i] = modes[max(a - 1, 0), 0, i]
         for b in range(shape[1]):
             line_variance = line_scales[a] ** 2 + (coupling * rough_scales[b]) ** 2
-            precision[:] = line / line_variance + rough / rough_scales[b] ** 2
-            loss = _newton(values, first, offset, positives, totals, precision, mode, factors[a, b], eta)
-            modes[a, b] = mode
+            rough_variance = rough_scales[b] ** 2
+            for i in range(size):
+                for j in range(size):
+                    precision[i, j] = line[i, j] / line_variance + rough[i, j] / rough_variance
+            loss = _newton(values, first, offset, positives, totals, precision, mode, factors[a, b], eta, work)
+            for i in range(size):
+                modes[a, b, i] = mode[i]
             half_log_det = 0.0
             for i in range(size):
                 half_log_det += np.log(factors[a, b, i, i])
@@ -72,25 +79,35 @@ def _newton(
     mode: Floats,
     factor: Floats,
     eta: Floats,
+    work: Floats,
 ) -> float:
     """Move `mode` to the minimum; leave the Hessian's Cholesky factor in `factor`; return the loss there."""
+    gradient, step, trial = work[0], work[1], work[2]
+    size = len(mode)
     loss = _loss(mode, values, first, offset, positives, totals, precision, eta)
     for _ in range(MOST_STEPS):
-        gradient = precision @ mode
-        factor[:] = precision
+        for i in range(size):
+            gradient[i] = 0.0
+            for j in range(size):
+                factor[i, j] = precision[i, j]
+                gradient[i] += precision[i, j] * mode[j]
         _add_likelihood(values, first, positives, totals, eta, gradient, factor)
         _cholesky(factor)
-        step = gradient.copy()
+        for i in range(size):
+            step[i] = gradient[i]
         _solve(factor, step)
-        decrement = np.dot(step, gradient)
-        length = 1.0
-        trial = mode - step
-        loss_there = _loss(trial, values, first, offset, positives, totals, precision, eta)
+        decrement = 0.0
+        for i in range(size):
+            decrement += step[i] * gradient[i]
+        length = 2.0
+        loss_there = np.inf
         while loss_there > loss and length > 1e-6:
             length *= 0.5
-            trial = mode - length * step
+            for i in range(size):
+                trial[i] = mode[i] - length * step[i]
             loss_there = _loss(trial, values, first, offset, positives, totals, precision, eta)
-        mode[:] = trial
+        for i in range(size):
+            mode[i] = trial[i]
         loss = loss_there
         if decrement < DECREMENT:
             break
@@ -108,7 +125,10 @@ def _loss(
     precision: Floats,
     eta: Floats,
 ) -> float:
-    total: float = 0.5 * np.dot(c, precision @ c)
+    total = 0.0
+    for i in range(len(c)):
+        for j in range(len(c)):
+            total += 0.5 * c[i] * precision[i, j] * c[j]
     for i in range(len(offset)):
         j = first[i]
         h = (

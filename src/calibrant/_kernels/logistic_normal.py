@@ -7,6 +7,8 @@ from numba import njit
 
 from calibrant._typing import Floats, Ints
 
+SMALLEST = 1e-300  # logits beyond ±690 are as good as infinite
+
 
 @njit(cache=True, nogil=True)
 def curve_moments(
@@ -14,15 +16,25 @@ def curve_moments(
 ) -> tuple[Floats, Floats]:
     """Mean and standard deviation, (C, n) each, of basis · c for c ~ N(modes[k], roots[k]ᵀ roots[k]).
 
-    A point's basis is its four B-splines, `values` from number `first` on, plus `beyond` times the row `slope`.
-    Four B-splines need one 4 × 4 block of the covariance. O(C (n + K³)).
+    The roots are lower triangles. A point's basis is its four B-splines, `values` from number `first` on, plus
+    `beyond` times the row `slope`. Four B-splines need one 4 × 4 block of the covariance. O(C (n + K³)).
     """
     shape = (len(modes), len(first))
+    size = len(slope)
     means, spreads = np.empty(shape), np.empty(shape)
+    covariance, along = np.empty((size, size)), np.empty(size)
     for c in range(shape[0]):
-        covariance = roots[c].T @ roots[c]
-        along = covariance @ slope
-        along_mean, along_variance = np.dot(modes[c], slope), np.dot(along, slope)
+        along_mean, along_variance = 0.0, 0.0
+        for i in range(size):
+            along[i] = 0.0
+            for j in range(size):
+                total = 0.0
+                for k in range(max(i, j), size):  # roots are lower triangles
+                    total += roots[c, k, i] * roots[c, k, j]
+                covariance[i, j] = total
+                along[i] += total * slope[j]
+            along_mean += modes[c, i] * slope[i]
+            along_variance += along[i] * slope[i]
         for i in range(shape[1]):
             mean, variance = beyond[i] * along_mean, beyond[i] ** 2 * along_variance
             for a in range(values.shape[1]):
@@ -68,5 +80,5 @@ def _mean_logit(weights: Floats, means: Floats, spreads: Floats, nodes: Floats, 
                 larger = weights[c] * shares[row, k] / (1.0 + small)
                 p += larger if eta >= 0.0 else larger * small
                 q += larger * small if eta >= 0.0 else larger
-        out[i] = np.log(p) - np.log(q)
+        out[i] = np.log(max(p, SMALLEST)) - np.log(max(q, SMALLEST))
     return out

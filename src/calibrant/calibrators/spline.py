@@ -23,7 +23,7 @@ KINDS = ("bayesian", "cumulative")
 CUMULATIVE_KNOTS = 6  # as in Gupta et al.
 CUMULATIVE_CELLS = 1000  # a curve of six knots needs no finer table
 BETWEEN_KNOTS = 10  # nodes of the exact mean in each gap; a cubic spline runs through them
-OUTSIDE_KNOTS = 21  # nodes of it in each stretch without knots
+OUTSIDE_KNOTS = 33  # nodes of it in each stretch without knots
 CLOSE = 1e-6
 EXTREME = float(links.logit(np.array(1.0)))
 
@@ -129,7 +129,10 @@ class SplineCalibration(BayesianCalibrator):
         posterior, grid, z = self._posterior(scores)
         tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
         ends = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
-        return links.expit(np.interp(z, grid, ends[0])), links.expit(np.interp(z, grid, ends[1]))
+        # Far outside the data the mean of a skew posterior can lie beyond its quantiles.
+        predicted = self.predict(scores)
+        low, high = (links.expit(np.interp(z, grid, end)) for end in ends)
+        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
@@ -163,7 +166,9 @@ def _check_integer(name: str, value: Any, least: int) -> None:
 def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
     """Straight pieces for the posterior mean, over every logit that a score can have."""
     breaks = _breaks(posterior)
-    nodes = [np.linspace(a, b, OUTSIDE_KNOTS) for a, b in pairwise(breaks)]
+    # Close together at both ends, where curves turn into their continuations.
+    unit = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, OUTSIDE_KNOTS))
+    nodes = [breaks, *(a + (b - a) * unit[1:-1] for a, b in pairwise(breaks))]
     for knots in {part.knots.tobytes(): part.knots for part in posterior.parts}.values():
         inner = np.unique(knots)
         steps = np.arange(BETWEEN_KNOTS) / BETWEEN_KNOTS
