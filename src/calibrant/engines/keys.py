@@ -102,8 +102,14 @@ def plan(lows: Floats, highs: Floats, shares: Floats, largest_count: float, max_
 
     `lows` and `highs` are the extreme scores of each coarse cell, in order, and `shares` its part of the mass.
     """
-    plain = _runs(lows, highs, shares * max_cells)
-    fold = _runs(folded_values(lows), folded_values(highs), shares * max_cells)
+    wanted = shares * max_cells
+    low, high = folded_values(lows), folded_values(highs)
+    sizes = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(np.float64).tiny)
+    # A light cell need not be split, whatever scores it holds; it counts with its whole width.
+    extents = np.where(wanted > 1.0, np.abs(high - low), sizes * 2.0**-COARSE_BITS)
+    fold = _runs(sizes, extents, wanted)
+    near_one = is_near_one(low)
+    plain = _runs(np.where(near_one, highs, sizes), np.where(near_one, extents / FAR, extents), wanted)
     folds = fold[2] < 0.7 * plain[2]
     starts, bits, _ = fold if folds else plain
     # An offset from a cell of p bits has sum_bits - p bits, and a sum of n of them log2(n) more: at most 53 in all.
@@ -111,13 +117,12 @@ def plan(lows: Floats, highs: Floats, shares: Floats, largest_count: float, max_
     return Resolution(tuple(lows[starts].tolist()), tuple(bits.tolist()), max(sum_bits, int(bits.max())), folds)
 
 
-def _runs(lows: Floats, highs: Floats, wanted: Floats) -> tuple[Ints, Ints, float]:
+def _runs(sizes: Floats, extents: Floats, wanted: Floats) -> tuple[Ints, Ints, float]:
     """Starts and bits of a few runs of coarse cells, and how many cells they make.
 
     Neighbouring runs are joined, cheapest first, until few enough are left.
     """
-    sizes = np.maximum(np.maximum(np.abs(lows), np.abs(highs)), np.finfo(np.float64).tiny)
-    relative = np.abs(highs - lows) / sizes
+    relative = extents / sizes
     bits = _wanted_bits(sizes, relative, wanted)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bits)) + 1))
     # A cell of p bits is about 2^-p wide, relative to its scores; so a run of this length has length · 2^p cells.
@@ -134,8 +139,8 @@ def _runs(lows: Floats, highs: Floats, wanted: Floats) -> tuple[Ints, Ints, floa
 
 def _wanted_bits(sizes: Floats, relative: Floats, wanted: Floats) -> Ints:
     """Bits at which a coarse cell splits into about as many cells as its share of the mass deserves."""
-    wide = (relative > 0.0) & (wanted > 1.0)
-    # Relative to the power of two above it, a score's cell is exactly 2^-p wide.
-    extent = np.where(wide, relative * sizes / 2.0 ** np.ceil(np.log2(sizes)), 1.0)
-    bits = np.round(np.log2(np.where(wide, wanted, 1.0) / extent))
+    # Relative to the power of two above it, a score's cell is exactly 2^-p wide; a single score needs no bits at all.
+    width = np.where(relative > 0.0, relative * sizes / 2.0 ** np.ceil(np.log2(sizes)), np.inf)
+    with np.errstate(divide="ignore"):
+        bits = np.round(np.log2(wanted / width))
     return np.clip(bits, COARSE_BITS, MOST_BITS).astype(np.intp)

@@ -1,0 +1,135 @@
+"""Errors are found inside the engine, with the words that arrays get."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibrant import Tally, engines
+from calibrant.errors import InvalidInputError
+
+pytest.importorskip("ibis", reason="engines need ibis")
+
+MANY = 6000  # more distinct scores than cells, so that the other path is taken
+RNG = np.random.default_rng(0)
+
+
+def frame(few, **changes):
+    n = 20 if few else MANY
+    columns = {"p": np.round(RNG.random(n), 1) if few else RNG.random(n), "y": np.arange(n) % 2}
+    table = pd.DataFrame(columns)
+    for name, value in changes.items():
+        table[name] = table[name].astype(object if isinstance(value, str) or value is None else float)
+        table.loc[n - 3, name] = value
+    return table
+
+
+def count(table, **options):
+    return engines.tally(table, score="p", label="y", max_cells=100, **options)
+
+
+@pytest.fixture(params=[True, False], ids=["few scores", "many scores"])
+def few(request):
+    return request.param
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_scores_must_be_finite(few, value):
+    with pytest.raises(InvalidInputError, match="`p` must be finite; got NaN, NULL, inf"):
+        count(frame(few, p=value))
+
+
+def test_labels_must_not_be_missing(few):
+    with pytest.raises(InvalidInputError, match="`y` must have no missing labels"):
+        count(frame(few, y=np.nan))
+
+
+def test_three_labels_are_too_many(few):
+    with pytest.raises(InvalidInputError, match="`y` must have two classes; got 3 distinct values"):
+        count(frame(few, y=2))
+
+
+def test_a_third_label_beyond_the_first_rows():
+    n = 3000
+    table = pd.DataFrame({"p": np.tile([0.1, 0.2], n // 2), "y": [0.0, 1.0] * (n // 2)})
+    table.loc[n - 1, "y"] = 7.0
+    with pytest.raises(InvalidInputError, match="3 distinct values"):
+        count(table)
+
+
+def test_strings_need_a_positive_label(few):
+    table = frame(few)
+    table["y"] = np.where(table["y"] == 1, "yes", "no")
+    with pytest.raises(InvalidInputError, match="Say which one is the positive class with `pos_label`"):
+        count(table)
+    assert count(table, pos_label="yes").total_positive == (table["y"] == "yes").sum()
+    with pytest.raises(InvalidInputError, match="`pos_label` must be one of the labels"):
+        count(table, pos_label="maybe")
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (False, True), (0.0, 1.0), (-1.0, 1.0)])
+def test_labels_that_speak_for_themselves(few, labels):
+    table = frame(few)
+    table["y"] = np.array(labels)[table["y"]]
+    expected = Tally.from_arrays(table["p"], table["y"])
+    assert count(table).total_positive == expected.total_positive
+
+
+def test_minus_one_and_zero_and_one_are_three_labels(few):
+    table = frame(few)
+    table.loc[4, "y"] = -1
+    with pytest.raises(InvalidInputError, match="3 distinct values"):
+        count(table)
+
+
+def test_other_numbers_need_a_positive_label(few):
+    table = frame(few)
+    table["y"] = table["y"] + 1
+    with pytest.raises(InvalidInputError, match="must be bool"):
+        count(table)
+    assert count(table, pos_label=2).base_rate == 0.5
+
+
+def test_one_class_is_enough(few):
+    table = frame(few)
+    table["y"] = 0
+    assert count(table).total_positive == 0
+
+
+def test_scores_must_be_numbers():
+    table = frame(True)
+    table["p"] = table["p"].astype(str)
+    with pytest.raises(InvalidInputError, match="`p` must be numbers; got string"):
+        count(table)
+
+
+@pytest.mark.parametrize("value", [np.nan, -1.0, np.inf])
+def test_weights_must_be_finite_and_not_negative(few, value):
+    table = frame(few)
+    table["w"] = 1.0
+    table.loc[3, "w"] = value
+    with pytest.raises(InvalidInputError, match="`w` must be finite and not negative; 1 row"):
+        count(table, weight="w")
+
+
+def test_weights_must_not_all_be_zero(few):
+    table = frame(few)
+    table["w"] = 0.0
+    with pytest.raises(InvalidInputError, match="all weights are zero"):
+        count(table, weight="w")
+
+
+def test_an_empty_table():
+    with pytest.raises(InvalidInputError, match="at least one row; got 0"):
+        count(pd.DataFrame({"p": np.empty(0), "y": np.empty(0, dtype=int)}))
+
+
+def test_tiny_negative_scores_are_refused_not_mixed_up():
+    table = frame(False)
+    table.loc[0, "p"] = -1e-160
+    table["p"] = np.where(table["p"] > 0.5, 1 - 1e-10 * table["p"], table["p"])
+    try:
+        found = count(table)
+    except InvalidInputError as error:
+        assert "closer to 0" in str(error)  # noqa: PT017 - either answer is right
+    else:
+        assert found.total == len(table)

@@ -1,0 +1,77 @@
+import json
+
+import numpy as np
+import pytest
+
+from calibrant import Tally, engines
+from calibrant.errors import InvalidInputError, ModelFileError
+
+RNG = np.random.default_rng(0)
+TALLY = Tally.from_arrays(RNG.random(100), RNG.random(100) < 0.4, RNG.random(100) + 0.1)
+
+
+@pytest.fixture(params=["json", "parquet"])
+def ending(request):
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    return request.param
+
+
+def test_what_was_saved_is_loaded(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    engines.save(TALLY, path)
+    assert engines.load(path) == TALLY
+    engines.save(Tally.empty(), path)
+    assert len(engines.load(path)) == 0
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_shards_add_up(tmp_path, ending):
+    scores, y = np.round(RNG.random(900), 2), RNG.random(900) < 0.3
+    for i in range(3):
+        engines.save(Tally.from_arrays(scores[i::3], y[i::3]), tmp_path / f"{i}.{ending}")
+    whole = Tally.from_arrays(scores, y)
+    assert engines.merge(str(tmp_path / f"*.{ending}")) == whole
+    assert engines.merge([tmp_path / f"{i}.{ending}" for i in range(3)]) == whole
+    small = engines.merge(tmp_path / f"*.{ending}", max_cells=10)
+    assert len(small) <= 10
+    assert small.total == whole.total
+
+
+def test_damaged_files_are_refused(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    engines.save(TALLY, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ModelFileError, match="cut short"):
+        engines.load(path)
+
+
+def test_foreign_and_newer_files_are_refused(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text("[1, 2]", encoding="utf-8")
+    with pytest.raises(ModelFileError, match="not a tally"):
+        engines.load(path)
+    engines.save(TALLY, path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(content | {"version": 99}), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="file version 99"):
+        engines.load(path)
+    path.write_text(json.dumps(content | {"positives": [1e9] * len(TALLY)}), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="damaged"):
+        engines.load(path)
+
+
+def test_foreign_parquet_is_refused(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    import pyarrow as pa
+
+    parquet.write_table(pa.table({"scores": [0.1], "positives": [1.0], "totals": [2.0]}), tmp_path / "t.parquet")
+    with pytest.raises(ModelFileError, match="not a tally"):
+        engines.load(tmp_path / "t.parquet")
+
+
+def test_other_endings_and_no_files(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"must end in \.parquet or \.json"):
+        engines.save(TALLY, tmp_path / "t.csv")
+    with pytest.raises(InvalidInputError, match="at least one saved tally"):
+        engines.merge(str(tmp_path / "*.json"))

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from calibrant import CalibrationMap, engines, forms
+from calibrant.calibrators import registry
+from calibrant.errors import InvalidInputError
+from calibrant.export import parity
+
+ibis = pytest.importorskip("ibis", reason="engines need ibis")
+pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:DeprecationWarning")
+
+RNG = np.random.default_rng(0)
+RAW = np.round(RNG.beta(0.8, 1.2, 200), 1)
+LABELS = RNG.random(200) < RAW
+
+
+def scored(map_, scores, backend="duckdb"):
+    table = pa.table({"s": scores, "i": np.arange(len(scores))})
+    if backend == "polars":
+        import polars as pl
+
+        found = ibis.polars.connect({"t": pl.from_arrow(table)}).table("t")
+    else:
+        connection = ibis.duckdb.connect()
+        connection.con.register("t", table)
+        found = connection.table("t")
+    out = found.mutate(p=engines.apply(map_, found, score="s")).order_by("i").to_pyarrow()
+    return out.column("p").to_numpy(zero_copy_only=False)
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.METHODS) - {"abb", "spline"}))
+def test_every_method_inside_duckdb(name):
+    map_ = registry.create(name).fit(RAW, LABELS).map_
+    scores = np.clip(np.concatenate((RNG.random(20_000), parity.probe(map_))), 0, 1)
+    np.testing.assert_allclose(scored(map_, scores), map_(scores), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        forms.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5),
+        forms.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2),
+        forms.Chain((forms.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]), forms.Step([0.25, 0.6], [0.1, 0.4, 0.9]))),
+    ],
+    ids=["logit_linear", "poisson_steps", "chain"],
+)
+@pytest.mark.parametrize("backend", ["duckdb", "polars"])
+def test_forms_inside_two_engines(form, backend):
+    map_ = CalibrationMap(form, "probability")
+    scores = np.concatenate((RNG.random(2000), [0.0, 1.0]))
+    np.testing.assert_allclose(scored(map_, scores, backend), map_(scores), rtol=0, atol=1e-12)
+
+
+def test_what_the_map_refuses_becomes_null():
+    map_ = CalibrationMap(forms.Step([0.5], [0.2, 0.8]), "probability")
+    out = scored(map_, pa.array([None, np.nan, -0.1, 1.1, 0.4], pa.float64(), from_pandas=False))
+    assert np.isnan(out).tolist() == [True, True, True, True, False]
+
+
+def test_integers_are_scores_too():
+    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.0, "identity"))
+    assert scored(map_, np.array([0, 1]))[0] == 0.5
+
+
+def test_what_is_not_a_table_or_column_is_refused():
+    map_ = CalibrationMap(forms.Identity())
+    with pytest.raises(InvalidInputError, match=r"`table` must be an Ibis table; got dict"):
+        engines.apply(map_, {"s": [1]}, score="s")
+    table = ibis.memtable(pa.table({"score": [0.5], "name": ["a"]}))
+    with pytest.raises(InvalidInputError, match="Did you mean 'score'"):
+        engines.apply(map_, table, score="scor")
+    with pytest.raises(InvalidInputError, match="`name` must be numbers"):
+        engines.apply(map_, table, score="name")
