@@ -19,7 +19,7 @@ from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
 from calibrant.report.segments import Segment
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import method_title, percent, rounded
+from calibrant.report.wording import method_title, rounded
 
 __all__ = ["comparison_figure", "map_figure", "plain", "reliability_figure", "scores_figure", "segments_figure"]
 
@@ -70,7 +70,7 @@ def _points(points: Table, color: str, label: str) -> Figure:
         "name": plain(label),
         "x": _list(points["mean_score"]),
         "y": _list(points["fraction"]),
-        "marker": {"color": color, "size": _list(size, 3), "line": {"color": "@paper", "width": 1}},
+        "marker": {"color": color, "size": _list(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
         "error_y": {
             "type": "data",
             "symmetric": False,
@@ -113,7 +113,7 @@ def _scale(results: list[Reliability]) -> Figure:
         "linear": list(visible_range(float(low), float(high))),
         "logit": _list(links.logit(np.array(ends))),
         "ticks": _list(links.logit(np.array(ticks))),
-        "texts": [percent(tick).replace(" ", "") for tick in ticks],
+        "texts": [f"{100.0 * tick:.8g}%" for tick in ticks],
     }
 
 
@@ -228,7 +228,7 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "meta": {"label": "methods"},
     }
     layout = {
-        "xaxis": {"title": {"text": f"Log-loss compared with {reference} (left is better)"}, "zeroline": True},
+        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
         "yaxis": {"autorange": "reversed", "type": "category"},
         "showlegend": False,
     }
@@ -268,7 +268,7 @@ def segments_figure(segments: tuple[Segment, ...]) -> Figure:
             }
         )
     layout = {
-        "xaxis": {"title": {"text": "Predicted minus happened"}, "zeroline": True, "tickformat": "+.1~%"},
+        "xaxis": {"title": {"text": "Predicted − happened"}, "zeroline": True, "tickformat": "+.1~%"},
         "yaxis": {
             "range": [len(segments) - 0.5, -0.5],
             "tickvals": list(range(len(segments))),

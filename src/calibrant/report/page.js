@@ -23,24 +23,28 @@
     return value;
   }
 
-  // Stretched axes show log(p / (1 - p)); what lies beyond their ends is moved to the ends.
-  function stretch(limits) {
-    return (p) => (p <= 0 ? limits[0] : p >= 1 ? limits[1] : Math.min(Math.max(Math.log(p / (1 - p)), limits[0]), limits[1]));
-  }
+  // Stretched axes show log(p / (1 - p)).
+  const logit = (p) => Math.log(Math.max(p, 1e-12) / Math.max(1 - p, 1e-12));
+  const within = (limits) => (p) => Math.min(Math.max(logit(p), limits[0]), limits[1]);
 
+  // Lines run on beyond the ends of the axes; points beyond them stand at the end, as triangles that point outwards.
   function scatter(trace, scale, both, out) {
     const { low, high, rows, left, right, diagonal, band } = trace.meta;
-    const move = scale ? stretch(scale) : (p) => p;
     const [x, y] = [trace.x, trace.y];
+    const line = scale ? logit : (p) => p;
+    const point = scale ? within(scale) : (p) => p;
+    const move = trace.mode === "lines" ? line : point;
     trace.customdata = x.map((v, i) => [v, y[i], low ? low[i] : 0, high ? high[i] : 0, rows ? rows[i] : 0, left ? left[i] : 0, right ? right[i] : 0]);
     trace.x = both ? x.map(move) : x;
-    trace.y = y.map(move);
+    trace.y = both ? y.map(move) : y;
     if (diagonal && scale) trace.x = trace.y = [scale[0], scale[1]];
     if (trace.error_y) {
       trace.error_y.array = high.map((v, i) => move(v) - trace.y[i]);
       trace.error_y.arrayminus = low.map((v, i) => trace.y[i] - move(v));
       trace.error_x.array = right.map((v, i) => move(v) - trace.x[i]);
       trace.error_x.arrayminus = left.map((v, i) => trace.x[i] - move(v));
+      trace.cliponaxis = false;
+      if (scale) trace.marker.symbol = y.map((v, i) => outside(x[i], v, scale));
     }
     if (band) {
       out.push({
@@ -51,10 +55,15 @@
     }
     out.push(trace);
   }
+  function outside(x, y, [low, high]) {
+    if (logit(y) < low) return "triangle-down";
+    if (logit(y) > high) return "triangle-up";
+    return logit(x) < low ? "triangle-left" : logit(x) > high ? "triangle-right" : "circle";
+  }
 
   function bars(trace, scale, out) {
     const found = trace.meta.bars[scale ? "logit" : "linear"];
-    const move = scale ? stretch(scale) : (p) => p;
+    const move = scale ? within(scale) : (p) => p;
     const [left, right] = [found.left.map(move), found.right.map(move)];
     trace.x = left.map((v, i) => (v + right[i]) / 2);
     trace.width = left.map((v, i) => right[i] - v);
@@ -63,12 +72,15 @@
     out.push(trace);
   }
 
-  function probabilityAxis(scale, stretched) {
+  function probabilityAxis(scale, stretched, width) {
     if (!stretched) {
       const [low, high] = scale.linear, margin = 0.02 * (high - low);
       return { range: [low - margin, high + margin], tickformat: ",.3~%", nticks: 7 };
     }
-    return { range: scale.logit, tickvals: scale.ticks, ticktext: scale.texts };
+    const every = Math.ceil(scale.ticks.length / Math.max(4, Math.floor(width / 58)));
+    const middle = scale.texts.indexOf("50%");
+    const shown = (_, i) => (i - Math.max(middle, 0)) % every === 0;
+    return { range: scale.logit, tickvals: scale.ticks.filter(shown), ticktext: scale.texts.filter(shown), tickangle: 0 };
   }
 
   function heightOf(div, meta, width) {
@@ -90,11 +102,17 @@
       else out.push(trace);
     }
     const width = state.printing ? printWidth(div) : div.clientWidth;
+    if (meta.rows && width < 480) {
+      // Beside a narrow figure there is room for the first words only.
+      const texts = layout.yaxis.ticktext;
+      if (texts) layout.yaxis.ticktext = texts.map((text) => (text.length > 14 && !/[&]/.test(text) ? `${text.slice(0, 13)}…` : text));
+      for (const trace of out) trace.y = trace.y.map((name) => (typeof name === "string" ? name.replace(/ \(.*\)$/, "") : name));
+    }
     const axis = { gridcolor: "@grid", zerolinecolor: "@faint", linecolor: "@line", zeroline: false, fixedrange: true, automargin: true, ticks: "", title: { standoff: 10 } };
     const full = { ...layout, width, height: heightOf(div, meta, width), dragmode: false, hovermode: "closest" };
     for (const key of Object.keys(full)) {
       if (!/^[xy]axis\d*$/.test(key)) continue;
-      const shared = meta.scale && (key === "xaxis" || meta.both) ? probabilityAxis(meta.scale, scale) : {};
+      const shared = meta.scale && (key === "xaxis" || meta.both) ? probabilityAxis(meta.scale, scale, width) : {};
       full[key] = { ...axis, ...shared, ...full[key], title: { ...axis.title, ...(full[key].title || {}) } };
     }
     Object.assign(full, {
@@ -162,7 +180,7 @@
   const themeButton = document.getElementById("theme");
   function setTheme(name) {
     root.dataset.theme = name;
-    themeButton.setAttribute("aria-pressed", String(name === "dark"));
+    themeButton.textContent = name === "dark" ? "Light theme" : "Dark theme";
     drawAll();
   }
   themeButton.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));

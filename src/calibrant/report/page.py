@@ -16,7 +16,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report import figures, tables
 from calibrant.report.study import Side, Study, study
-from calibrant.report.verdict import evidence, judge, next_steps
+from calibrant.report.verdict import judge, next_steps, worth_calibrating
 from calibrant.report.wording import count, method_title, percent, with_titles
 from calibrant.tally import Tally
 
@@ -104,7 +104,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "positive": percent(found.base_rate),
         "verdict": verdict,
         "steps": next_steps(found),
-        "calibrate": found.before is None or evidence(found) > 0,
+        "calibrate": worth_calibrating(found),
         "method": method_title(found.name),
         "chips": [{"name": name, "title": method_title(name), "color": _color(i)} for i, name in enumerate(found.maps)],
         "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],

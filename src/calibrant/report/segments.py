@@ -18,8 +18,9 @@ from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.points import binned_points
 from calibrant.tally import Tally
 
-__all__ = ["Gap", "Segment", "segment_results"]
+__all__ = ["JUDGE", "Gap", "Segment", "calibrated_segments", "segment_results"]
 
+JUDGE = "bayes_iso"  # draws credible bands where the method has none; it does not favour the diagonal
 MOST_CURVES = 20
 MOST_CELLS = 4096
 CHANCE = 0.05
@@ -66,20 +67,21 @@ def segment_results(
     """
     parts = {str(name): part.coarsen(MOST_CELLS) for name, part in segments.items() if len(part)}
     names = sorted(parts, key=lambda name: (-parts[name].total, name))
-    calibrated = _crossfit(parts, calibrator, n_folds)
+    curve = calibrator if hasattr(calibrator, "sample_maps") else JUDGE
+    calibrated = calibrated_segments(parts, calibrator, n_folds)
     found = []
     for place, name in enumerate(names):
         part, after = parts[name], calibrated.get(name)
         usable = bool(part.scores[0] >= 0.0 and part.scores[-1] <= 1.0)
         shown = part if usable else after
-        diagram = reliability(shown, curve="bayes_iso", level=level) if shown is not None else None
+        diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=curve, level=level)
         found.append(
             Segment(
                 name,
                 part.total,
                 _gap(part, level, len(names)) if usable else None,
                 _gap(after, level, len(names)) if after is not None else None,
-                diagram if place < MOST_CURVES else None,
+                diagram,
             )
         )
     return tuple(found)
@@ -92,7 +94,7 @@ def _gap(tally: Tally, level: float, tests: int) -> Gap:
     return Gap(predicted, happened, low, high, off=p_value * tests < CHANCE)
 
 
-def _crossfit(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
+def calibrated_segments(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
     """The segments with probabilities from fits that did not see their rows; those too small to split are missing."""
     generator = np.random.default_rng(0)
     splits = {name: list(folds(part, n_folds, generator)) for name, part in parts.items()}

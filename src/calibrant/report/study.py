@@ -21,7 +21,7 @@ from calibrant.metrics.evaluation import Evaluation, evaluate
 from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.curves import curve_grid
 from calibrant.reliability.tables import Table, table
-from calibrant.report.segments import Segment, segment_results
+from calibrant.report.segments import JUDGE, Segment, segment_results
 from calibrant.tally import Tally
 
 __all__ = ["Side", "Study", "study"]
@@ -29,7 +29,7 @@ __all__ = ["Side", "Study", "study"]
 LEVEL = 0.9
 MOST_CELLS = 2**15  # distinct scores; a page shows no difference beyond this, whatever the number of rows
 FOLDS = 5
-JUDGE = "bayes_iso"  # draws credible bands where the method has none; it does not favour the diagonal
+RESAMPLES = 300
 PREFERRED = ("blend", "spline", "bayes_iso")  # the default is the first that is registered
 
 
@@ -114,8 +114,8 @@ def study(
     >>> found.name, list(found.maps), found.before.error.value > found.after.error.value
     ('bayes_iso', ['bayes_iso', 'platt'], True)
     """
-    if len(tally) == 0:
-        raise InvalidInputError("A report needs at least one row; the tally is empty.")
+    if tally.total < 2.0:
+        raise InvalidInputError(f"A report needs at least 2 rows; the rows of this tally add up to {tally.total:g}.")
     cells = tally.coarsen(MOST_CELLS)
     probabilities = bool(cells.scores[0] >= 0.0 and cells.scores[-1] <= 1.0)
     name, calibrator = _chosen(method, probabilities)
@@ -144,7 +144,9 @@ def study(
 def _chosen(method: str | Calibrator | None, probabilities: bool) -> tuple[str, Calibrator]:
     """The name in the registry where there is one, else of the class; and a calibrator for these scores."""
     if method is None:
-        method = next(name for name in PREFERRED if name in registry.METHODS)
+        first = getattr(registry, "DEFAULT_METHOD", PREFERRED[0])
+        known = [name for name in (first, *PREFERRED) if name in registry.METHODS]
+        method = next(name for name in known if probabilities or created(name, probabilities).space != "probability")
     if not isinstance(method, str):
         own = type(method).__name__
         return next((name for name, (_, cls) in registry.METHODS.items() if cls == own), own), method
@@ -163,10 +165,12 @@ def _after(calibrator: Calibrator, cells: Tally) -> Tally:
     """Probabilities for rows that the fit did not see; with too few rows to split, of one fit to all."""
     splits = list(folds(cells, FOLDS, np.random.default_rng(0)))
     try:
-        return crossfit(calibrator, splits, 1).tally()
+        if len(splits) > 1:
+            return crossfit(calibrator, splits, 1).tally()
     except InvalidInputError:
-        fitted: Calibrator = clone(calibrator).fit_tally(cells)
-        return cells.rescored(fitted.predict(cells.scores))
+        pass  # some part has rows of one class only, which the method cannot take
+    fitted: Calibrator = clone(calibrator).fit_tally(cells)
+    return cells.rescored(fitted.predict(cells.scores))
 
 
 def _compared(cells: Tally) -> tuple[Comparison | None, list[str]]:
@@ -180,7 +184,7 @@ def _side(tally: Tally, calibrator: Calibrator) -> Side:
     curve = calibrator if hasattr(calibrator, "sample_maps") else registry.create(JUDGE)
     return Side(
         tally,
-        evaluate(tally, level=LEVEL),
+        evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
         reliability(tally, curve=curve, level=LEVEL),
         reliability(tally, curve=None, level=LEVEL, scale="logit"),
         posterior(clone(curve).fit_tally(tally), tally).interval(LEVEL),

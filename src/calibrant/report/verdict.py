@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import count, estimate, method_title, number, percent, points, points_range
+from calibrant.report.wording import count, estimate, method_title, percent, points, points_range
 
-__all__ = ["Verdict", "judge", "next_steps"]
+__all__ = ["Verdict", "judge", "next_steps", "worth_calibrating"]
 
 CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
 SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
@@ -32,6 +33,8 @@ def judge(found: Study) -> Verdict:
         sentences = ("Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities.",)
         return Verdict("open", "These scores are not probabilities yet.", (*sentences, _after(found)))
     tone, answer = _answer(found.before, found)
+    if evidence(found) == 0:
+        return Verdict(tone, answer, (_possible(found.before), _after(found)))
     return Verdict(tone, answer, (_size(found.before), *_direction(found.before), _after(found)))
 
 
@@ -63,18 +66,33 @@ def _answer(side: Side, found: Study) -> tuple[str, str]:
     return ("bad", "No, its probabilities are off.") if proof == 2 else ("fair", "Probably not quite.")
 
 
-def _size(side: Side) -> str:
-    error, level = side.error, f"{100 * side.error.level:g} %"
-    rate = side.evaluation.base_rate
-    text = (
-        f"On average a predicted probability is about {points(error.value)} percentage points away from how often the "
-        f"event really happens ({level} credible interval: {points_range(error)} points)"
+def _possible(side: Side) -> str:
+    error = side.error
+    # The upper end of a central interval leaves half of the remaining probability above it.
+    return (
+        f"A calibrated model could well have produced these rows. If there is an error, it is limited: with "
+        f"{50 + 50 * error.level:g} % probability a prediction is on average at most {points(error.high)} percentage "
+        f"points away from how often the event really happens{_compared(side)}."
     )
+
+
+def _size(side: Side) -> str:
+    error = side.error
+    return (
+        f"On average a predicted probability is about {points(error.value)} percentage points away from how often the "
+        f"event really happens ({100 * error.level:g} % credible interval: {points_range(error)} points)"
+        f"{_compared(side)}."
+    )
+
+
+def _compared(side: Side) -> str:
+    """A measure for the error where one class is rare."""
+    rate = side.evaluation.base_rate
     rarer = min(rate, 1.0 - rate)
     if 0.0 < rarer < RARE:
         of = "the event happens" if rate < 0.5 else "it fails to happen"
-        text += f"; compare that with how often {of} at all: {percent(rarer)}"
-    return text + "."
+        return f"; compare that with how often {of} at all: {percent(rarer)}"
+    return ""
 
 
 def _direction(side: Side) -> list[str]:
@@ -108,7 +126,8 @@ def _after(found: Study) -> str:
         return text + "."
     if gain.high < 0.0:
         value, ends = estimate(Interval(-gain.value, -gain.high, -gain.low, gain.level))
-        return f"{text}, and the log-loss falls by {value} ({100 * gain.level:g} % confidence interval: {ends})."
+        share = f" or {100 * -gain.value / raw:.2g} %" if (raw := _raw(found)) > 0.0 else ""
+        return f"{text}, and the log-loss falls by {value}{share} ({100 * gain.level:g} % confidence interval: {ends})."
     if gain.low > 0.0:
         value, ends = estimate(gain)
         return f"{text}, but the log-loss rises by {value} ({ends}): leave the scores as they are."
@@ -122,20 +141,19 @@ def _gain(found: Study) -> Interval | None:
     return next((r.log_loss_difference for r in found.comparison.results if r.name == found.name), None)
 
 
+def _raw(found: Study) -> float:
+    return float(found.before.evaluation["log_loss"].value) if found.before is not None else 0.0
+
+
 def next_steps(found: Study) -> list[str]:
     """What to do, most important first."""
     comparison, title = found.comparison, method_title(found.name)
     off_before = [s.name for s in found.segments if s.before is not None and s.before.off]
     off_after = [s.name for s in found.segments if s.after is not None and s.after.off]
-    steps = []
-    if found.before is None or evidence(found) > 0:
-        steps.append(f"Calibrate with {title}: the code is below. Keep the model as it is; only its scores change.")
-    else:
-        steps.append("Leave the scores as they are: these rows give no reason to change them.")
-    if comparison is not None and comparison.recommended not in ("identity", found.name):
-        best, shown = comparison[comparison.recommended], _result(found)
-        by = f", {number(shown - best.log_loss.value)} below {title}" if shown is not None and best.log_loss else ""
-        steps.append(f"Consider {method_title(best.name)}: it had the lowest log-loss of all methods{by}.")
+    steps = [_first_step(found)]
+    if comparison is not None and comparison.recommended not in ("identity", found.name) and not _tied(found):
+        best = method_title(comparison.recommended)
+        steps.append(f"Consider {best}: on these rows it had a lower log-loss than {title}.")
     if off_after:
         steps.append(
             f"Look into {_listed(off_after)}: after calibration the probabilities still do not fit there. With enough "
@@ -149,13 +167,30 @@ def next_steps(found: Study) -> list[str]:
     return steps
 
 
-def _result(found: Study) -> float | None:
-    own = (
-        [r.log_loss.value for r in found.comparison.results if r.name == found.name and r.log_loss is not None]
-        if (found.comparison is not None)
-        else []
-    )
-    return own[0] if own else None
+def worth_calibrating(found: Study) -> bool:
+    """Whether some method improves on the raw score by more than chance, or the scores are of no use without one."""
+    if found.comparison is None:
+        return False
+    return found.before is None or found.comparison.recommended != "identity"
+
+
+def _first_step(found: Study) -> str:
+    title, proof = method_title(found.name), evidence(found)
+    if found.comparison is None:
+        return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
+    if worth_calibrating(found):
+        if found.before is not None and is_small(found.before.error.high, found.base_rate):
+            return f"Calibrating with {title} is optional: the gain is real but small. The code is below."
+        return f"Calibrate with {title}: the code is below. Keep the model as it is; only its scores change."
+    if proof:
+        return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
+    return "Leave the scores as they are: these rows give no reason to change them."
+
+
+def _tied(found: Study) -> bool:
+    """Whether the recommendation names the method shown among those that the rows cannot tell from the best."""
+    reason = found.comparison.reason if found.comparison is not None else ""
+    return re.search(rf"\b{re.escape(found.name)}\b", reason) is not None
 
 
 def _listed(names: list[str]) -> str:

@@ -52,19 +52,19 @@ def percent(value: float) -> str:
     --------
     >>> from calibrant.report.wording import percent
     >>> [percent(v) for v in (0.0, 0.000312, 0.0312, 0.238, 0.9996, 1.0)]
-    ['0 %', '0.031 %', '3.1 %', '23.8 %', '99.96 %', '100 %']
+    ['0 %', '0.031 %', '3.1 %', '23.8 %', '99.960 %', '100 %']
     """
-    return f"{_trimmed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
+    return f"{_fixed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
 
 
 def points(value: float) -> str:
     """A difference of probabilities in percentage points, without the unit: "17.1", "0.52"."""
-    return _trimmed(100.0 * value, _decimals(100.0 * abs(value)))
+    return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
 
 
 def points_range(found: Interval) -> str:
-    """Both ends with the same number of digits: "16.8 to 17.4"."""
-    decimals = _decimals(100.0 * found.high)
+    """Both ends with as many decimals as the value: "16.8 to 17.4"."""
+    decimals = _decimals(100.0 * found.value)
     return f"{100.0 * found.low:.{decimals}f} to {100.0 * found.high:.{decimals}f}"
 
 
@@ -102,6 +102,5 @@ def _decimals(size: float) -> int:
     return max(1 - math.floor(math.log10(size)), 1) if size < 10.0 else 1
 
 
-def _trimmed(value: float, decimals: int) -> str:
-    text = f"{value:.{min(decimals, 9)}f}"
-    return text.rstrip("0").rstrip(".") if float(text) == round(float(text)) and decimals <= 1 else text
+def _fixed(value: float, decimals: int) -> str:
+    return f"{value:.{min(decimals, 9)}f}"

@@ -1,0 +1,56 @@
+"""One small study that the tests of the report share."""
+
+import numpy as np
+import pytest
+
+from calibrant import Tally, compare
+from calibrant.report.study import study
+
+HOSTILE = '</script><script>alert(1)</script> <b>"bold"</b> & {{ 7 * 7 }} %{x}'
+
+
+def rows(n, slope, seed, shift=0.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0.0, 1.2, n).round(1)
+    return Tally.from_arrays(1 / (1 + np.exp(-z)), rng.random(n) < 1 / (1 + np.exp(-slope * z - shift)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_resamples():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibrant.report.study.RESAMPLES", 10)
+        yield
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def tally():
+    return rows(400, 2.5, 0)
+
+
+@pytest.fixture(scope="session")
+def comparison(tally):
+    return compare(tally, methods=["platt", "isotonic"])
+
+
+@pytest.fixture(scope="session")
+def found(tally, comparison):
+    return study(tally, comparison=comparison, method="bayes_iso")
+
+
+@pytest.fixture(scope="session")
+def segmented():
+    segments = {HOSTILE: rows(300, 1.0, 1), "south": rows(200, 1.0, 2, shift=2.0), "one": Tally.from_arrays([0.4], [0])}
+    whole = segments[HOSTILE] + segments["south"] + segments["one"]
+    return study(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
+
+
+@pytest.fixture(scope="session")
+def unbounded():
+    z = np.linspace(-3.0, 3.0, 200)
+    tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
+    return study(tally, comparison=compare(tally, methods=["platt"]))

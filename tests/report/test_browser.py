@@ -1,0 +1,215 @@
+"""The page in a real browser: Chromium without a screen."""
+
+import base64
+import json
+import shutil
+import struct
+
+import pytest
+
+from calibrant.report import render
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed, so no browser can be driven")
+jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
+offline = pytest.importorskip("plotly.offline", reason="plotly is in the extra `report`")
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+FLAGS = """
+--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --window-size=1280,900
+"""
+
+pytestmark = pytest.mark.skipif(
+    not BROWSER or not DRIVER, reason="needs chromium and chromedriver (Debian: chromium chromium-driver)"
+)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for flag in (*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="module")
+def address(segmented, hostile, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(segmented, hostile, jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def loaded(driver, address):
+    """The page, loaded once, 1280 pixels wide and light; every test that uses it leaves it as it was."""
+    show(driver, address, 1280, "light")
+    return driver
+
+
+@pytest.fixture
+def page(loaded):
+    yield loaded
+    assert complaints(loaded) == []
+
+
+def show(driver, address, width, scheme):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wanted = {"name": "prefers-color-scheme", "value": scheme}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [wanted]})
+    driver.get(address)
+    assert js(driver, "document.documentElement.dataset.ready") == "true"
+
+
+def complaints(driver):
+    return [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def js(driver, code, *values):
+    return driver.execute_script(f"return {code}", *values)
+
+
+def click(driver, selector):
+    js(driver, "document.querySelector(arguments[0]).click()", selector)
+
+
+def curves_shown(driver):
+    shown = "(t) => t.meta && t.meta.method && t.visible"
+    return js(driver, f"document.getElementById('figure-map').data.filter({shown}).map((t) => t.meta.method)")
+
+
+def test_every_figure_is_drawn_and_nothing_is_requested(page, address):
+    drawn = js(page, "[...document.querySelectorAll('.figure')].map((d) => d.querySelectorAll('.trace').length)")
+    assert len(drawn) == 7
+    assert min(drawn) > 0
+    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    requests = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    asked = {r["request"]["url"] for r in requests if r["documentURL"] == address}
+    assert address in asked
+    assert {url for url in asked if not url.startswith("data:")} == {address}
+
+
+def test_methods_switch_on_and_off(page):
+    assert curves_shown(page) == ["bayes_iso"]
+    click(page, "button[data-method=platt]")
+    assert curves_shown(page) == ["bayes_iso", "platt"]
+    assert js(page, "document.querySelector('button[data-method=platt]').getAttribute('aria-pressed')") == "true"
+    click(page, "button[data-method=bayes_iso]")
+    assert curves_shown(page) == ["platt"]
+    click(page, "#all-methods")
+    assert curves_shown(page) == ["bayes_iso", "platt"]
+    click(page, "#all-methods")
+    assert curves_shown(page) == ["bayes_iso"]
+
+
+def test_axes_stretch(page):
+    def right_end():
+        return js(page, "document.getElementById('figure-before').layout.xaxis.range[1]")
+
+    assert right_end() == pytest.approx(1.02)
+    click(page, "button[data-scale=logit]")
+    assert right_end() > 1.5
+    click(page, "button[data-scale=linear]")
+    assert right_end() == pytest.approx(1.02)
+
+
+def test_segments_can_be_chosen(page):
+    def choose(index):
+        js(page, "document.getElementById('segment').selectedIndex = arguments[0]", index)
+        js(page, "document.getElementById('segment').dispatchEvent(new Event('change'))")
+        return js(page, "document.getElementById('figure-segment').data.at(-1).x")
+
+    assert choose(1) != choose(0)
+
+
+def test_theme_button(page):
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert js(page, background) == "rgb(255, 255, 255)"
+    click(page, "#theme")
+    assert js(page, background) == "rgb(20, 23, 27)"
+    line = "document.getElementById('figure-before').data.find((t) => t.meta && t.meta.low).line.color"
+    assert js(page, line) == "#ff9f5a"
+    click(page, "#theme")
+    assert js(page, background) == "rgb(255, 255, 255)"
+
+
+def test_hover_shows_values(page):
+    js(page, "Plotly.Fx.hover('figure-before', [{curveNumber: 2, pointNumber: 20}])")
+    shown = js(page, "document.querySelector('#figure-before .hoverlayer').textContent")
+    js(page, "Plotly.Fx.unhover('figure-before')")
+    assert "predicted" in shown
+    assert "%" in shown
+
+
+def test_everything_works_from_the_keyboard(page):
+    keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+    focus = "document.activeElement"
+    seen = []
+    while len(seen) < 60 and "platt" not in seen:
+        webdriver.ActionChains(page).send_keys(keys.TAB).perform()
+        seen.append(js(page, f"{focus}.id || {focus}.dataset.method || {focus}.tagName"))
+    assert "theme" in seen
+    assert seen[-1] == "platt"
+    assert js(page, f"getComputedStyle({focus}).outlineStyle") == "solid"
+    webdriver.ActionChains(page).send_keys(keys.SPACE).perform()
+    assert curves_shown(page) == ["bayes_iso", "platt"]
+    webdriver.ActionChains(page).send_keys(keys.SPACE).perform()
+    assert curves_shown(page) == ["bayes_iso"]
+
+
+# WCAG 2: texts need 4.5 times the luminance of their ground, or the reverse.
+TOO_FAINT = """
+const numbers = (color) => color.match(/[0-9.]+/g).map(Number);
+const linear = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+function luminance(color) {
+  const [r, g, b] = numbers(color).map(linear);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+function ground(element) {
+  for (let e = element; e; e = e.parentElement) {
+    const color = getComputedStyle(e).backgroundColor;
+    if (numbers(color).length < 4 || numbers(color)[3] > 0) return color;
+  }
+  return "rgb(255,255,255)";
+}
+const found = [];
+for (const e of document.querySelectorAll("body *:not(script)")) {
+  const own = [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  if (!own || e.closest(".figure") || !e.getClientRects().length) continue;
+  const [high, low] = [luminance(getComputedStyle(e).color), luminance(ground(e))].sort((x, y) => y - x);
+  const ratio = (high + 0.05) / (low + 0.05);
+  if (ratio < 4.5) found.push([e.tagName, e.className, e.textContent.slice(0, 40), ratio]);
+}
+return found;
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_every_width_and_theme(driver, address, width, scheme):
+    show(driver, address, width, scheme)
+    assert js(driver, "document.documentElement.scrollWidth") == width
+    ends = js(driver, "[...document.querySelectorAll('svg.main-svg')].map((s) => s.getBoundingClientRect().right)")
+    assert max(ends) <= width
+    assert driver.execute_script(TOO_FAINT) == []
+    found = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
+    picture = base64.b64decode(found["data"])
+    assert struct.unpack(">I", picture[16:20])[0] == width
+    assert len(picture) > 20_000
+    assert complaints(driver) == []
+
+
+def test_prints_without_controls_and_comes_back(driver, address):
+    show(driver, address, 1280, "dark")
+    found = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    assert base64.b64decode(found["data"]).startswith(b"%PDF")
+    assert js(driver, "document.documentElement.dataset.theme") == "dark"
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert js(driver, "getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert js(driver, "getComputedStyle(document.querySelector('.controls')).display") == "none"
+    assert complaints(driver) == []

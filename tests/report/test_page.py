@@ -1,0 +1,158 @@
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from calibrant import Tally, compare
+from calibrant.errors import InvalidInputError, MissingExtraError
+from calibrant.report import render, write_report
+
+jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
+pytest.importorskip("plotly", reason="plotly is in the extra `report`")
+
+
+class Outline(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.script, self.data = [], [], None, {}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self.script = dict(attrs).get("id", len(self.data))
+            self.data[self.script] = ""
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self.script = None
+
+    def handle_data(self, data):
+        if self.script is not None:
+            self.data[self.script] += data
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(segmented, hostile):
+    return render(segmented, hostile, jinja2, "/* plotly </script> */")
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return Outline(page)
+
+
+def test_texts_of_the_user_cannot_break_out(page, outline, hostile):
+    assert "<script>alert(1)" not in page
+    assert '<b>"bold"' not in page
+    assert "{{ 7 * 7 }}" in page  # shown, not computed
+    assert len(outline.all("script")) == 4
+    data = json.loads(outline.data["report-data"])
+    assert set(data["figures"]) == {"before", "after", "map", "scores", "comparison", "segments"}
+
+
+def test_a_script_with_an_end_tag_in_it_stays_one_script(outline):
+    assert outline.data[2].startswith("/* plotly <\\/script> */")
+
+
+def test_the_page_loads_nothing(page, outline):
+    assert not any("src" in attrs for tag in ("script", "img", "iframe") for attrs in outline.all(tag))
+    assert [link["href"] for link in outline.all("link")] == ["data:,"]
+    assert "default-src 'none'" in page
+    own = page.split("<style>")[1].split("</style>")[0]
+    assert "url(" not in own
+    assert "@import" not in own
+
+
+def test_structure_for_those_who_cannot_see_it(outline):
+    assert outline.all("html")[0]["lang"] == "en"
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    drawn = [attrs for attrs in outline.all("div") if attrs.get("id", "").startswith("figure-")]
+    assert len(drawn) == 7
+    assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in drawn)
+    assert all(attrs.get("type") == "button" for attrs in outline.all("button"))
+    assert {attrs["for"] for attrs in outline.all("label")} == {"segment"}
+    ids = [attrs["id"] for _, attrs in outline.tags if "id" in attrs]
+    assert len(set(ids)) == len(ids)
+    targets = [attrs["href"][1:] for attrs in outline.all("a") if attrs["href"].startswith("#")]
+    assert set(targets) <= set(ids)
+
+
+def test_every_figure_has_its_numbers_in_a_table(outline):
+    assert len(outline.all("table")) == 5 + 3  # two diagrams, map, two histograms; measures, methods, segments
+
+
+def test_same_input_same_page(found):
+    assert render(found, "t", jinja2, "") == render(found, "t", jinja2, "")
+
+
+def test_no_time_and_no_duration_in_the_page(tally, found):
+    # Fits take a different time on every run; the page must not show it.
+    again = compare(tally, methods=["platt", "isotonic"])
+    changed = {**vars(found), "comparison": again}
+    assert render(type(found)(**changed), "t", jinja2, "") == render(found, "t", jinja2, "")
+
+
+def test_scores_that_are_no_probabilities(unbounded):
+    outline = Outline(render(unbounded, "t", jinja2, ""))
+    assert "before" not in json.loads(outline.data["report-data"])["figures"]
+    assert "figure-before" not in [attrs.get("id") for attrs in outline.all("div")]
+
+
+def test_code_runs(found, tally, tmp_path, monkeypatch):
+    text = Code(render(found, "t", jinja2, "")).text
+    monkeypatch.chdir(tmp_path)
+    scope = {"scores": tally.scores, "labels": tally.positives / tally.totals > 0.5, "new_scores": [0.2, 0.8]}
+    exec(compile(text, "report", "exec"), scope)
+    assert (tmp_path / "calibration.json").exists()
+    assert np.all(scope["low"] <= scope["high"])
+
+
+class Code(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.inside, self.text = False, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.inside = tag == "pre" and dict(attrs)["id"] == "code-python"
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "pre"
+
+    def handle_data(self, data):
+        self.text += data if self.inside else ""
+
+
+def test_the_whole_file_is_small_and_repeats(tmp_path, tally, comparison):
+    paths = [tmp_path / "a.html", tmp_path / "b.html"]
+    for path in paths:
+        write_report(path, tally, comparison=comparison, method="bayes_iso")
+    first, second = (path.read_bytes() for path in paths)
+    assert first == second
+    assert 1e6 < len(first) < 6e6
+    assert first.count(b"plotly.js v") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]
+
+
+def test_a_failure_leaves_the_old_file(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(InvalidInputError, match="at least 2 rows"):
+        write_report(path, Tally.from_arrays([0.5], [1]))
+    assert path.read_text() == "old"
+
+
+def test_a_missing_package_is_named(monkeypatch, tmp_path, tally):
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"calibrant\[report\]"):
+        write_report(tmp_path / "r.html", tally)

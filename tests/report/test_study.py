@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from calibrant import BayesIso, PlattScaling, Tally, compare, metrics
+from calibrant.calibrators.registry import METHODS
+from calibrant.calibrators.registry import get as registry_get
+from calibrant.errors import InvalidInputError
+from calibrant.report.study import MOST_CELLS, study
+
+
+def test_numbers_are_those_of_the_library(found, tally, comparison):
+    assert found.before.evaluation["log_loss"].value == metrics.log_loss(tally)
+    assert found.comparison is comparison
+    assert list(found.maps) == ["bayes_iso", "platt", "isotonic"]
+    assert np.array_equal(
+        found.maps["platt"]["probability"], PlattScaling().fit_tally(tally).predict(found.maps["platt"]["score"])
+    )
+    fitted = BayesIso().fit_tally(tally)
+    assert found.before.error == metrics.posterior(fitted, tally).interval(0.9)
+
+
+def test_bands_come_with_posteriors_only(found):
+    assert "low" in found.maps["bayes_iso"].dtype.names
+    assert "low" not in found.maps["isotonic"].dtype.names
+    assert found.before.linear.curve_name == found.after.linear.curve_name == "BayesIso"
+
+
+def test_after_keeps_every_row_and_improves(found, tally):
+    assert found.after.tally.total == tally.total
+    assert found.after.tally.total_positive == tally.total_positive
+    assert found.after.evaluation["log_loss"].value < found.before.evaluation["log_loss"].value
+
+
+def test_after_is_cross_fitted():
+    # Isotonic regression to pure noise looks perfect on its own rows and worse than doing nothing on others.
+    rng = np.random.default_rng(0)
+    noise = Tally.from_arrays(rng.random(300), rng.random(300) < 0.5)
+    found = study(noise, comparison=compare(noise, methods=["isotonic"]), method="isotonic")
+    own = noise.rescored(found.calibrator.predict(noise.scores))
+    assert metrics.log_loss(own) < np.log(2.0) < found.after.evaluation["log_loss"].value
+
+
+def test_a_calibrator_without_a_posterior_borrows_a_band(tally, comparison):
+    found = study(tally, comparison=comparison, method=PlattScaling(target_correction=False))
+    assert found.name == "platt"
+    assert found.calibrator.target_correction is False
+    assert found.before.linear.curve_name == "BayesIso"
+
+
+def test_scores_that_are_no_probabilities():
+    z = np.linspace(-3.0, 3.0, 200)
+    tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
+    found = study(tally, comparison=compare(tally, methods=["platt"]))
+    assert found.before is None
+    assert found.calibrator.space != "probability"
+    assert (found.maps[found.name]["score"][0], found.maps[found.name]["score"][-1]) == (-3.0, 3.0)
+
+
+def test_one_class_is_reported_with_a_note():
+    found = study(Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.ones(30)), method="bayes_iso")
+    assert found.comparison is None
+    assert "Methods are not compared" in found.notes[0]
+
+
+def test_a_method_that_needs_both_classes_says_so():
+    needy = next(name for name in METHODS if not registry_get(name).one_class)
+    with pytest.raises(InvalidInputError, match="both classes"):
+        study(Tally.from_arrays([0.2, 0.4, 0.6], [1, 1, 1]), method=needy)
+
+
+def test_too_few_rows():
+    with pytest.raises(InvalidInputError, match="at least 2 rows"):
+        study(Tally.from_arrays([0.3], [1]))
+
+
+def test_same_data_same_numbers(found, tally, comparison):
+    again = study(tally, comparison=comparison, method="bayes_iso")
+    assert again.before.evaluation == found.before.evaluation
+    assert again.after.error == found.after.error
+    assert np.array_equal(again.maps["bayes_iso"], found.maps["bayes_iso"])
+
+
+def test_many_distinct_scores_are_joined():
+    rng = np.random.default_rng(0)
+    scores = rng.random(MOST_CELLS + 5000)
+    tally = Tally.from_arrays(scores, rng.random(len(scores)) < scores)
+    found = study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    assert len(found.before.tally) <= MOST_CELLS
+    assert found.total == tally.total

@@ -1,0 +1,64 @@
+from calibrant.report.tables import (
+    MEANING,
+    histogram_rows,
+    map_rows,
+    measure_groups,
+    method_rows,
+    point_rows,
+    segment_rows,
+)
+from calibrant.report.wording import count, estimate, percent
+
+
+def test_measures_before_and_after(found):
+    groups = measure_groups(found)
+    first = groups[0]["rows"][0]
+    assert groups[0]["name"] == "Proper scores (lower is better)"
+    assert first["name"] == "Log-loss"
+    assert first["before"] == estimate(found.before.evaluation["log_loss"])
+    assert first["after"] == estimate(found.after.evaluation["log_loss"])
+
+
+def test_every_measure_is_explained(found):
+    assert {row.key for row in found.after.evaluation.rows} <= set(MEANING)
+    assert all(row["meaning"] for group in measure_groups(found) for row in group["rows"])
+
+
+def test_without_probabilities_there_is_no_before(unbounded):
+    assert {row["before"] for group in measure_groups(unbounded) for row in group["rows"]} == {("–", "")}
+
+
+def test_methods_best_first_with_marks(found):
+    rows = method_rows(found.comparison, "platt")
+    assert [row["shown"] for row in rows].count(True) == 1
+    assert [row["best"] for row in rows].index(True) == [r.name for r in found.comparison.results].index(
+        found.comparison.recommended
+    )
+    assert next(row for row in rows if row["name"] == "do nothing")["change"] == ("–", "")
+
+
+def test_segments_keep_their_names_as_given(segmented, hostile):
+    rows = segment_rows(segmented.segments)
+    assert rows[0]["name"] == hostile
+    assert rows[0]["rows"] == "300"
+    assert rows[-1]["after"] == {"predicted": "–", "gap": "", "off": False}
+    assert rows[1]["before"]["off"]
+    assert rows[1]["before"]["gap"].startswith("−")
+
+
+def test_numbers_behind_the_figures(found):
+    points = found.before.linear.points
+    rows = point_rows(points)
+    assert len(rows) == len(points)
+    assert rows[0][0] == percent(points["mean_score"][0])
+    bars = histogram_rows(found.before.linear.histogram)
+    assert sum(float(bar[2].replace(",", "")) for bar in bars) == found.total
+    assert count(found.total) == "400"
+
+
+def test_map_rows_follow_the_map(found):
+    rows = map_rows(found.maps["bayes_iso"], probabilities=True)
+    table = found.maps["bayes_iso"]
+    assert rows[0][:2] == (percent(table["score"][0]), percent(table["probability"][0]))
+    assert rows[-1][:2] == (percent(table["score"][-1]), percent(table["probability"][-1]))
+    assert map_rows(found.maps["platt"], probabilities=True)[0][2] == "–"

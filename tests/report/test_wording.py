@@ -1,0 +1,63 @@
+import math
+
+import pytest
+
+from calibrant.calibrators import registry
+from calibrant.metrics import Interval
+from calibrant.report.wording import (
+    TITLES,
+    count,
+    estimate,
+    method_title,
+    number,
+    percent,
+    points,
+    points_range,
+    rounded,
+    with_titles,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.238, "23.8 %"), (0.0312, "3.1 %"), (0.0052, "0.52 %"), (0.000031, "0.0031 %")],
+)
+def test_percent_keeps_two_digits_of_what_is_rare(value, text):
+    assert percent(value) == text
+
+
+def test_percent_near_one_shows_what_is_missing():
+    assert percent(0.99996) == "99.9960 %"
+
+
+def test_counts_are_parted_and_weights_keep_a_digit():
+    assert (count(1234567.0), count(12.5), count(3.0)) == ("1,234,567", "12.5", "3")
+
+
+def test_points_and_their_interval_share_decimals():
+    assert points(0.0094) == "0.94"
+    assert points_range(Interval(0.0094, 0.007, 0.0119, 0.9)) == "0.70 to 1.19"
+
+
+def test_numbers_have_a_true_minus_sign_and_no_negative_zero():
+    assert number(-0.5) == "−0.5000"
+    assert number(-0.00001, size=0.5) == "0.0000"
+    assert number(0.000364) == "0.000364"
+    assert estimate(Interval(-0.01, -0.02, 0.0, 0.9), "+") == ("−0.0100", "−0.0200 to 0.0000")
+
+
+def test_rounding_is_by_significant_digits_and_never_gives_what_json_cannot_hold():
+    assert rounded(0.123456789) == 0.123457
+    assert rounded(math.nan) == 0.0
+    assert rounded(math.inf) == 0.0
+
+
+def test_every_method_has_a_title():
+    assert set(registry.METHODS) <= set(TITLES)
+    assert method_title("my_own") == "my_own"
+
+
+def test_names_in_a_sentence_become_titles():
+    assert (
+        with_titles("abb: lower than that of platt.") == "ABB (average of binnings): lower than that of Platt scaling."
+    )
