@@ -184,11 +184,12 @@ def apply(
             maps = {name: (highest_of(scores) if len(scores) > 1 else quoted(scores[0]), found)}
         scoring = Scoring(table, maps, normalise=len(maps) > 1)
         with progress(f"calibrating {table.name}"):
-            scoring.write(output, format_)
+            rows = scoring.write(output, format_)
+            unusable = scoring.unusable()
     where = "" if output in (None, "-") else f" Saved to {output}."
-    note(f"{scoring.rows} rows calibrated; new: {', '.join(maps)}.{where}")
-    if scoring.unusable:
-        warn(f"{scoring.unusable} scores are missing, not finite or outside the map's range; their result is empty.")
+    note(f"{rows} rows calibrated; new: {', '.join(maps)}.{where}")
+    if unusable:
+        warn(f"{unusable} scores are missing, not finite or outside the map's range; their result is empty.")
 
 
 def load_model(path: str) -> CalibrationMap:

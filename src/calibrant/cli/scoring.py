@@ -1,29 +1,29 @@
-"""Apply maps to a table of any size: rows stream from the engine through the map and back, never all in memory."""
+"""Apply maps to a table of any size, inside the engine: rows never come to Python."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from calibrant.cli.problems import Problem
-from calibrant.cli.tables import Table, quoted
-from calibrant.cli.writing import batches, copied
+from calibrant.cli.tables import Table
+from calibrant.cli.writing import copied
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
 
 __all__ = ["Scoring"]
 
-SCORED = "calibrant_scored"
+ROWS, LISTS = "calibrant_rows", "calibrant_lists"
 
 
 class Scoring:
-    """The table with a new column for each map; `unusable` counts the rows whose score no map accepts.
+    """The table with a new column for each map; all other columns and the order of the rows are kept.
 
     Parameters
     ----------
     table : Table
-        The rows; every column is kept.
+        The rows.
     maps : dict of str to (str, CalibrationMap)
         New column → SQL expression of its score, and the map.
     normalise : bool
@@ -35,58 +35,42 @@ class Scoring:
         if taken:
             raise Problem(f"{table.name} already has a column '{taken[0]}'; choose another name with --name.")
         self.table, self.maps, self.normalise = table, maps, normalise
-        self.rows = self.unusable = 0
 
-    def write(self, output: str | None, given: str | None) -> None:
-        """Write all rows, in their order."""
+    def write(self, output: str | None, given: str | None) -> int:
+        """Write all rows, and return their number."""
+        connection = self.table.connection
+        connection.register(ROWS, self.table.relation)
+        return copied(connection, self._query(), output, given)
+
+    def unusable(self) -> int:
+        """How many scores are missing, not finite or outside what their map accepts."""
+        from calibrant.cli.lookups import number
+        from calibrant.programs import DOMAINS
+
+        inside = []
+        for score, map_ in self.maps.values():
+            low, high = DOMAINS[map_.space]
+            inside.append(f"count(*) FILTER (({score}) BETWEEN {number(low)} AND {number(high)})")
+        found = self.table.values(f"SELECT count(*) * {len(inside)} - ({' + '.join(inside)}) FROM rows")
+        return int(found[0][0])
+
+    def _query(self) -> str:
         import pyarrow as pa
 
-        scores = (f"({expression})::DOUBLE AS {quoted(self._hidden(name))}" for name, (expression, _) in self._items())
-        reader = batches(self.table.selected("*", *scores).relation)
-        kept = [field for field in reader.schema if field.name in self.table.columns]
-        schema = pa.schema([*kept, *(pa.field(name, pa.float64()) for name in self.maps)])
-        stream = pa.RecordBatchReader.from_batches(schema, self._scored(reader, schema))
-        # The rows are being read on the table's own connection; another one writes them.
-        writer = self.table.connection.cursor()
-        writer.register(SCORED, stream)
-        copied(writer, f"SELECT * FROM {SCORED}", output, given)
+        from calibrant.cli.lookups import Lookups
 
-    def _items(self) -> Any:
-        return self.maps.items()
-
-    def _hidden(self, name: str) -> str:
-        return f"score of {name}"
-
-    def _scored(self, reader: Any, schema: Any) -> Iterator[Any]:
-        import numpy as np
-        import pyarrow as pa
-
-        n_kept = len(self.table.columns)
-        for batch in reader:
-            parts = [
-                self._probabilities(batch.column(n_kept + place), map_)
-                for place, (_, map_) in enumerate(self.maps.values())
+        lookups = Lookups()
+        parts = [lookups.add(map_, score) for score, map_ in self.maps.values()]
+        texts = [text for text, _ in parts]
+        if self.normalise:
+            total, _ = lookups.column(f"({' + '.join(texts)})", max(stage for _, stage in parts))
+            # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
+            texts = [
+                f"CASE WHEN {total} > 0 THEN {text} / {total} WHEN {total} = 0 THEN 1 / {len(texts)} END"
+                for text in texts
             ]
-            if self.normalise:
-                with np.errstate(invalid="ignore"):
-                    total = np.sum(parts, axis=0)
-                    # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
-                    parts = [np.where(total > 0.0, part / total, 1.0 / len(parts)) for part in parts]
-            self.rows += batch.num_rows
-            columns = [pa.array(part, from_pandas=True) for part in parts]
-            yield pa.record_batch([*batch.columns[:n_kept], *columns], schema=schema)
-
-    def _probabilities(self, column: Any, map_: CalibrationMap) -> Any:
-        """What the map gives; NaN, written as a missing value, for a score that it refuses."""
-        import numpy as np
-
-        scores = column.to_numpy(zero_copy_only=False)
-        low, high = (0.0, 1.0) if map_.space == "probability" else (np.finfo(np.float64).min, np.finfo(np.float64).max)
-        # Comparisons with NaN are false, so a missing score is outside as well.
-        if len(scores) and scores.min() >= low and scores.max() <= high:
-            return map_.form(scores)
-        inside = (scores >= low) & (scores <= high)
-        self.unusable += int(len(scores) - inside.sum())
-        out = np.full(len(scores), np.nan)
-        out[inside] = map_.form(scores[inside])
-        return out
+        if lookups.lists:
+            lists = pa.table({name: [values] for name, values in lookups.lists.items()})
+            self.table.connection.register(f"{LISTS}_arrow", lists)
+            self.table.connection.execute(f"CREATE OR REPLACE TEMP TABLE {LISTS} AS SELECT * FROM {LISTS}_arrow")
+        return lookups.query(ROWS, LISTS, dict(zip(self.maps, texts, strict=True)), self.table.columns)

@@ -96,26 +96,31 @@ def format_for(output: str | None, given: str | None) -> str:
     return kind
 
 
-def copied(connection: Any, query: str, output: str | None, given: str | None = None) -> None:
-    """Write the result of a query."""
+def copied(connection: Any, query: str, output: str | None, given: str | None = None) -> int:
+    """Write the result of a query, and return its number of rows."""
     kind = format_for(output, given)
     if kind == "parquet" and output in (None, STDOUT) and sys.stdout.isatty():
         raise Problem("Parquet is not for the screen; name a file with -o.")
     with written(output) as path:
         if kind == "arrow":
-            _write_arrow(connection, query, path)
-            return
+            return _write_arrow(connection, query, path)
         options = COPY[kind] + (", COMPRESSION gzip" if str(output).endswith(".gz") else "")
-        connection.execute(f"COPY ({query}) TO '{str(path).replace(chr(39), 2 * chr(39))}' ({options})")
+        found = connection.execute(
+            f"COPY ({query}) TO '{str(path).replace(chr(39), 2 * chr(39))}' ({options})"
+        ).fetchall()
+        return int(found[0][0])
 
 
-def _write_arrow(connection: Any, query: str, path: Path) -> None:
+def _write_arrow(connection: Any, query: str, path: Path) -> int:
     import pyarrow as pa
 
     reader = batches(connection.sql(query))
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as writer:
+        rows = 0
         for batch in reader:
             writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows
 
 
 def batches(relation: Any, rows: int = 122_880) -> Any:

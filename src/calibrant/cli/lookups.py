@@ -1,0 +1,171 @@
+"""A map as SQL that DuckDB runs at the speed of a few look-ups, whatever the number of its pieces.
+
+A CASE over hundreds of pieces costs DuckDB microseconds for each row, a constant list is copied for every block of
+rows, and a join loses the order of the rows. Lists in a table of one row have none of these costs: a cross join hands
+them to every block by reference. A search among edges then is one look-up in a list of equally wide buckets and a few
+steps of bisection inside the bucket. Every comparison is with the exact edge, so no score falls on the wrong side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+from calibrant.cli.tables import quoted
+from calibrant.maps import CalibrationMap
+from calibrant.programs import DOMAINS, Number, Operation, Pick, Score, Search, lower, walk
+
+__all__ = ["Lookups"]
+
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+FUNCTIONS = {"min": "least", "max": "greatest", "exp": "exp", "log": "ln"}
+SIZES = (1024, 4096, 16384, 65536)
+PREFIX = "calibrant "  # of hidden columns
+
+Expression = tuple[str, int]  # SQL, and the stage from which on it can be written
+
+
+class Lookups:
+    """Collects lists and stages of hidden columns; each stage sees the columns of the stages before it."""
+
+    def __init__(self) -> None:
+        self.lists: dict[str, list[Any]] = {}
+        self.stages: list[list[str]] = []
+
+    def add(self, map_: CalibrationMap, score: str) -> Expression:
+        """The probability that a map gives to the SQL expression `score`; NULL for a score that it refuses."""
+        low, high = (number(end) for end in DOMAINS[map_.space])
+        value = self.column(f"({score})::DOUBLE", 0)
+        root = lower(map_.form)
+        nodes = list(walk(root))
+        uses = Counter(id(parent) for node in nodes for parent in node.parents())
+        known: dict[int, Expression] = {}
+        for node in nodes:
+            if isinstance(node, Score):
+                known[id(node)] = value
+            elif isinstance(node, Number):
+                known[id(node)] = number(node.value), 0
+            elif isinstance(node, Search):
+                place = self._search(known[id(node.of)], node.edges)
+                picks = [pick for pick in nodes if isinstance(pick, Pick) and pick.search is node]
+                known |= self._picked(place, picks)
+            elif isinstance(node, Operation):
+                text, stage = _operation(node, known)
+                known[id(node)] = self.column(text, stage) if uses[id(node)] > 1 else (text, stage)
+        text, stage = known[id(root)]
+        # Nothing above fails on a score that is refused, so one question at the end is enough.
+        return self.column(f"CASE WHEN {value[0]} BETWEEN {low} AND {high} THEN {text} END", max(stage, value[1]))
+
+    def column(self, text: str, stage: int) -> Expression:
+        """A hidden column that is computed in a stage and can be used in the next one."""
+        while len(self.stages) <= stage:
+            self.stages.append([])
+        name = quoted(f"{PREFIX}{stage}.{len(self.stages[stage])}")
+        self.stages[stage].append(f"{text} AS {name}")
+        return name, stage + 1
+
+    def query(self, rows: str, lists: str, columns: dict[str, str], kept: list[str]) -> str:
+        """A SELECT of the kept columns of `rows` and of new ones, name → expression."""
+        inner = f"SELECT * FROM {rows} CROSS JOIN {lists}" if self.lists else f"SELECT * FROM {rows}"
+        for stage in self.stages:
+            inner = f"SELECT *, {', '.join(stage)} FROM ({inner})"
+        shown = [*map(quoted, kept), *(f"{text} AS {quoted(name)}" for name, text in columns.items())]
+        return f"SELECT {', '.join(shown)} FROM ({inner})"
+
+    def _search(self, value: Expression, edges: Floats) -> Expression:
+        """How many edges lie below the value: those in lower buckets, and by bisection those in its own."""
+        if len(edges) == 0:
+            return "0", value[1]
+        if not value[0].startswith('"'):
+            value = self.column(*value)
+        buckets = Buckets.of(edges)
+        place = "0", value[1]
+        if buckets.scale > 0.0:
+            place = self.column(f"{self._list(buckets.before.tolist())}[{buckets.sql(value[0])}]", value[1])
+        most = buckets.most
+        padded = self._list([*edges.tolist(), *[float("inf")] * (2 * most)])
+        for step in (2**power for power in reversed(range(most.bit_length()))):
+            name = place[0]
+            place = self.column(f"{name} + {step} * ({padded}[{name} + {step}] < {value[0]})::INTEGER", place[1])
+        return place
+
+    def _picked(self, place: Expression, picks: list[Pick]) -> dict[int, Expression]:
+        """The numbers that one search picks: one look-up in a list of records costs less than one in each table."""
+        if len(picks) == 1:
+            return {id(picks[0]): (f"{self._list(picks[0].table.tolist())}[{place[0]} + 1]", place[1])}
+        tables = [pick.table.tolist() for pick in picks]
+        records = [{f"f{i}": entry for i, entry in enumerate(row)} for row in zip(*tables, strict=True)]
+        record, stage = self.column(f"{self._list(records)}[{place[0]} + 1]", place[1])
+        return {id(pick): (f"{record}.f{i}", stage) for i, pick in enumerate(picks)}
+
+    def _list(self, values: list[Any]) -> str:
+        name = f"{PREFIX}list {len(self.lists)}"
+        self.lists[name] = values
+        return quoted(name)
+
+
+def _operation(node: Operation, known: dict[int, Expression]) -> Expression:
+    parts = [known[id(part)] for part in node.of]
+    sign = SIGNS.get(node.kind)
+    texts = [text for text, _ in parts]
+    text = f"({f' {sign} '.join(texts)})" if sign else f"{FUNCTIONS[node.kind]}({', '.join(texts)})"
+    return text, max(stage for _, stage in parts)
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Equally wide pieces of the range of some edges.
+
+    Attributes
+    ----------
+    low, high : float
+        The outer edges; what lies beyond them belongs to the first and the last bucket.
+    scale : float
+        Buckets for each unit; 0 where the range is too wide or too narrow for arithmetic, and there are none.
+    before : ndarray
+        How many edges lie in lower buckets, for each bucket.
+    most : int
+        The largest number of edges in a bucket.
+    """
+
+    low: float
+    high: float
+    scale: float
+    before: Ints
+    most: int
+
+    @classmethod
+    def of(cls, edges: Floats) -> Buckets:
+        """As few buckets as separate all edges, or the most that are allowed."""
+        low, high = float(edges[0]), float(edges[-1])
+        for n in SIZES:
+            with np.errstate(over="ignore", divide="ignore"):
+                scale = float(n / (edges[-1] - edges[0]))
+            if not 0.0 < scale < np.inf:
+                return cls(low, high, 0.0, np.zeros(1, dtype=np.intp), len(edges))
+            own = np.rint((edges - low) * scale).astype(np.intp)
+            own[-1] = n
+            counts = np.bincount(own, minlength=n + 1)
+            if counts.max() == 1:
+                break
+        return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()))
+
+    def sql(self, value: str) -> str:
+        """The number of a value's bucket, from 1.
+
+        The cast rounds as numpy does. Bounds by CASE are several times faster than by least and greatest; NaN is
+        greater than all numbers here, and so does not reach the cast.
+        """
+        low, high = number(self.low), number(self.high)
+        inside = f"(({value} - {low}) * {number(self.scale)})::INTEGER"
+        beyond = f"({value} >= {high})::INTEGER * {len(self.before) - 1}"
+        return f"CASE WHEN {value} > {low} AND {value} < {high} THEN {inside} ELSE {beyond} END + 1"
+
+
+def number(value: float) -> str:
+    """A double that SQL reads exactly."""
+    return f"CAST('{float(value)!r}' AS DOUBLE)"
