@@ -48,3 +48,21 @@ def test_one_class_is_known_by_its_value():
 def test_dates_are_not_labels():
     with pytest.raises(InvalidInputError, match="numbers, booleans or strings"):
         _validation.encode_labels(np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"))
+
+
+def test_generators_from_all_kinds_of_seeds():
+    generator = _validation.generator
+    assert generator(3).random() == generator(np.random.default_rng(3)).random()
+    assert generator(np.random.RandomState(3)).random() == generator(np.random.RandomState(3)).random()
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, 1.5, "high", True, np.nan])
+def test_levels_lie_between_zero_and_one(level):
+    with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1"):
+        _validation.check_level(level)
+
+
+@pytest.mark.parametrize("count", [0, 1.5, True, "many"])
+def test_counts_are_whole_numbers(count):
+    with pytest.raises(InvalidInputError, match="`n_draws` must be an integer of at least 1"):
+        _validation.check_count("n_draws", count)

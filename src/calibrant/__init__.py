@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.acp import ACP
     from calibrant.calibrators.bayes_iso import BayesIso
+    from calibrant.calibrators.bayes_temperature import BayesianTemperature
     from calibrant.calibrators.bbq import BBQ
     from calibrant.calibrators.beta import BetaCalibration
+    from calibrant.calibrators.blend import Blend
     from calibrant.calibrators.bpm import BPM
     from calibrant.calibrators.enir import ENIR
     from calibrant.calibrators.ensemble_temperature import EnsembleTemperatureScaling
@@ -44,7 +46,9 @@ __all__ = [
     "ENIR",
     "SBB",
     "BayesIso",
+    "BayesianTemperature",
     "BetaCalibration",
+    "Blend",
     "CalibratedClassifier",
     "CalibrationMap",
     "CalibrationMapDisplay",

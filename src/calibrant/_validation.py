@@ -5,12 +5,13 @@ Each message says what must hold, what was got (value and first index), and what
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from calibrant._typing import ArrayLike, Bools, Floats, Ints
+from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
 ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
@@ -270,3 +271,24 @@ def check_same_length(n_scores: int, n_other: int, name: str) -> None:
             f"`{name}` must have as many rows as the scores; got {n_other} and {n_scores}. "
             "Pass columns of one table (inconsistent numbers of samples)."
         )
+
+
+def check_level(level: Any) -> float:
+    """The probability inside an interval, strictly between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
+        raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
+    return float(level)
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """An integer option of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """Numpy's generator from whatever scikit-learn takes as `random_state`."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
+    return np.random.default_rng(random_state)

@@ -24,12 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 __all__ = ["CalibratedClassifier"]
-
-DEFAULT_METHOD = "isotonic"
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import ABB, Tally, simulate
-from calibrant.calibrators.abb_posterior import bin_counts, filled_gaps, generator, softmax
+from calibrant.calibrators.abb_posterior import bin_counts, filled_gaps, softmax
 
 CELLS = Tally(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.0]))
 
@@ -16,11 +16,6 @@ def test_counts_of_binnings_listed_one_after_another():
 
 def test_softmax_of_huge_logarithms():
     np.testing.assert_allclose(softmax(np.array([-1e6, -1e6 + np.log(3.0)])), [0.25, 0.75])
-
-
-def test_generators_from_all_kinds_of_seeds():
-    assert generator(3).random() == generator(np.random.default_rng(3)).random()
-    assert generator(np.random.RandomState(3)).random() == generator(np.random.RandomState(3)).random()
 
 
 def test_in_a_wide_gap_the_exact_interval_opens_towards_the_prior():
@@ -52,8 +47,8 @@ def test_intervals_shrink_with_the_number_of_rows(interval):
 
 def test_stretching_the_scores_does_not_move_the_akaike_interval():
     data = simulate.from_truth("hump", 400, rng=1)
-    plain = ABB(n_draws=100).fit(data.scores, data.labels)._interval_model.interval(100, 0.05, generator(0))
-    cubed = ABB(n_draws=100).fit(data.scores**3, data.labels)._interval_model.interval(100, 0.05, generator(0))
+    plain = ABB(n_draws=100).fit(data.scores, data.labels)._interval_model.interval(100, 0.05, np.random.default_rng(0))
+    cubed = ABB(n_draws=100).fit(data.scores**3, data.labels)._interval_model.interval(100, 0.05, np.random.default_rng(0))
     # Cells are means of scores where they had to be merged; here each score is its own cell or nearly so.
     np.testing.assert_allclose(plain[1], cubed[1], atol=1e-12)
     np.testing.assert_allclose(plain[2], cubed[2], atol=1e-12)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps, generator, softmax
+from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps, softmax
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.errors import InvalidInputError
@@ -128,9 +127,9 @@ class ABB(BayesianCalibrator):
         for name, options in (("averaging", AVERAGINGS), ("interval", INTERVALS)):
             if getattr(self, name) not in options:
                 raise InvalidInputError(f"`{name}` must be one of {', '.join(options)}; got {getattr(self, name)!r}.")
-        _check_count("n_draws", self.n_draws)
+        _validation.check_count("n_draws", self.n_draws)
         if self.n_cache is not None:
-            _check_count("n_cache", self.n_cache)
+            _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
 
     def _cached(self, form: Form, cells: Tally) -> Form:
@@ -148,8 +147,8 @@ class ABB(BayesianCalibrator):
         turn, so the draws are independent and exact.
         """
         self._fitted_map()
-        _check_count("n_draws", n_draws)
-        return self._posterior.draw(_validation.check_scores(scores), n_draws, generator(random_state))
+        _validation.check_count("n_draws", n_draws)
+        return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
@@ -157,21 +156,10 @@ class ABB(BayesianCalibrator):
         Quantiles of `n_draws` draws at the cells, straight lines between them.
         """
         predicted = self._fitted_map()(scores)
-        tail = 0.5 * (1.0 - _checked_level(level))
-        at, low, high = self._interval_model.interval(self.n_draws, tail, generator(self.random_state))
+        tail = 0.5 * (1.0 - _validation.check_level(level))
+        at, low, high = self._interval_model.interval(self.n_draws, tail, _validation.generator(self.random_state))
         array = _validation.check_scores(scores)
         return np.minimum(np.interp(array, at, low), predicted), np.maximum(np.interp(array, at, high), predicted)
-
-
-def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidInputError(f"`{name}` must be a positive integer; got {value!r}.")
-
-
-def _checked_level(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
-        raise InvalidInputError(f"`level` must lie between 0 and 1, such as 0.9; got {level!r}.")
-    return float(level)
 
 
 def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:

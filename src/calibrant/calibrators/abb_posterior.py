@@ -7,23 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._typing import Bools, Floats, RandomState
+from calibrant._typing import Bools, Floats
 from calibrant.calibrators.sbb import counts
 from calibrant.tally import Tally
 
-__all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps", "generator"]
+__all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps"]
 
 INTERVAL_CELLS = 256  # of equal mass: finer than any bin that so much data would support
 WIDE_GAP = 1.0 / 256.0  # of the range; wider gaps get inner points, where the interval may bulge
 
 Integers = npt.NDArray[np.int64]
-
-
-def generator(random_state: RandomState) -> np.random.Generator:
-    """Numpy's generator from whatever scikit-learn takes as `random_state`."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
-    return np.random.default_rng(random_state)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
+from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
 __all__ = ["BayesianCalibrator", "Calibrator"]
+
+LEAVE_ONE_OUT_DRAWS = 250
 
 
 class Calibrator(BaseEstimator):
@@ -131,3 +134,17 @@ class BayesianCalibrator(Calibrator):
     @abstractmethod
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability."""
+
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What the posterior without a row says about that row, for positive and for negative rows of each cell.
+
+        Leaving a row out divides the posterior by the likelihood of the row, so the predictive probability of a
+        positive row is the harmonic mean of p over the posterior, and of a negative row that of 1 − p. No refit is
+        needed. `tally` holds the rows of the fit, or cells of them.
+
+        Returns
+        -------
+        positive, negative : ndarray of shape (m,)
+        """
+        draws = links.clip(self.sample_maps(tally.scores, LEAVE_ONE_OUT_DRAWS))
+        return 1.0 / (1.0 / draws).mean(axis=0), 1.0 / (1.0 / (1.0 - draws)).mean(axis=0)

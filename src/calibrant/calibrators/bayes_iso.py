@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,9 +107,9 @@ class BayesIso(BayesianCalibrator):
                 options = ", ".join(map(repr, allowed))
                 raise InvalidInputError(f"`{name}` must be one of {options}; got {getattr(self, name)!r}.")
         tree = self.sampler == "tree"
-        max_cells = _whole("max_cells", self.max_cells, 1, 100 if tree else len(tally))
+        max_cells = _or_default("max_cells", self.max_cells, 1, 100 if tree else len(tally))
         cells = tally.coarsen(max_cells)
-        rng = _generator(self.random_state)
+        rng = _validation.generator(self.random_state)
         mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)
         self._scores = cells.scores
         return CalibrationMap(Linear(cells.scores, mean), self.space, self.monotone, type(self).__name__)
@@ -118,8 +117,8 @@ class BayesIso(BayesianCalibrator):
     def _by_tree(self, cells: Tally, rng: np.random.Generator) -> Floats:
         from calibrant._kernels import monotone_posterior
 
-        n_draws = _whole("n_draws", self.n_draws, 100, 1000)
-        max_sweeps = _whole("max_sweeps", self.max_sweeps, 1, 5000)
+        n_draws = _or_default("n_draws", self.n_draws, 100, 1000)
+        max_sweeps = _validation.check_count("max_sweeps", self.max_sweeps)
         found = monotone_posterior.sample(
             cells.positives, cells.totals, rng, n_draws, R_HAT_LIMIT, LEAST_EFFECTIVE, max_sweeps
         )
@@ -148,7 +147,7 @@ class BayesIso(BayesianCalibrator):
     def _by_importance(self, cells: Tally, rng: np.random.Generator) -> Floats:
         from calibrant._kernels import monotone_importance
 
-        n_draws = _whole("n_draws", self.n_draws, 1, 10_000)
+        n_draws = _or_default("n_draws", self.n_draws, 1, 10_000)
         found = monotone_importance.sample(cells.positives, cells.totals, rng, n_draws, self.bounds)
         self._draws = found.resampled
         weights = np.exp(found.log_weights - found.log_weights.max())
@@ -174,8 +173,8 @@ class BayesIso(BayesianCalibrator):
         They are picked from the draws of the fit; with repetitions where more are wanted than there are.
         """
         self._fitted_map()
-        at, count = _validation.check_scores(scores), _whole("n_draws", n_draws, 1, 100)
-        rng = _generator(random_state)
+        at, count = _validation.check_scores(scores), _validation.check_count("n_draws", n_draws)
+        rng = _validation.generator(random_state)
         picked = rng.choice(len(self._draws), size=count, replace=count > len(self._draws))
         return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
 
@@ -186,26 +185,10 @@ class BayesIso(BayesianCalibrator):
         """
         self._fitted_map()
         at = _validation.check_scores(scores)
-        tail = 0.5 * (1.0 - _share("level", level))
+        tail = 0.5 * (1.0 - _validation.check_level(level))
         low, high = np.quantile(self._draws, (tail, 1.0 - tail), axis=0)
         return np.interp(at, self._scores, low), np.interp(at, self._scores, high)
 
 
-def _whole(name: str, value: Any, least: int, default: int) -> int:
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {value!r}.")
-    return int(value)
-
-
-def _share(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise InvalidInputError(f"`{name}` must lie between 0 and 1, such as 0.9; got {value!r}.")
-    return float(value)
-
-
-def _generator(random_state: RandomState) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
-    return np.random.default_rng(random_state)
+def _or_default(name: str, value: int | None, least: int, default: int) -> int:
+    return default if value is None else _validation.check_count(name, value, least)

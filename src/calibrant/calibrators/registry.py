@@ -10,7 +10,9 @@ from calibrant.errors import InvalidInputError
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
 
-__all__ = ["METHODS", "create", "get"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "create", "get"]
+
+DEFAULT_METHOD = "blend"
 
 METHODS: dict[str, tuple[str, str]] = {
     "identity": ("identity", "Identity"),
@@ -29,6 +31,8 @@ METHODS: dict[str, tuple[str, str]] = {
     "bpm": ("bpm", "BPM"),
     "acp": ("acp", "ACP"),
     "ets": ("ensemble_temperature", "EnsembleTemperatureScaling"),
+    "bayes_temperature": ("bayes_temperature", "BayesianTemperature"),
+    "blend": ("blend", "Blend"),
 }
 
 

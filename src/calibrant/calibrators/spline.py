@@ -124,8 +124,7 @@ class SplineCalibration(BayesianCalibrator):
         -------
         lower, upper : ndarray of shape (n,)
         """
-        if not 0.0 < level < 1.0:
-            raise InvalidInputError(f"`level` must lie strictly between 0 and 1; got {level!r}.")
+        level = _validation.check_level(level)
         posterior, grid, z = self._posterior(scores)
         tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
         ends = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
@@ -142,6 +141,13 @@ class SplineCalibration(BayesianCalibrator):
             random_state = random_state.randint(2**31 - 1)
         curves = self._shaped(posterior.draws(grid, n_draws, np.random.default_rng(random_state)))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in curves]))
+
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What the posterior without a row says about that row; of Gaussian logits in closed form."""
+        if self.monotone:
+            return super().leave_one_out(tally)
+        posterior, _, z = self._posterior(tally.scores)
+        return posterior.leave_one_out(z)
 
     def _posterior(self, scores: ArrayLike) -> tuple[SplinePosterior, Floats, Floats]:
         """The posterior, the logits at which the map is tabulated, and the logits of `scores`."""

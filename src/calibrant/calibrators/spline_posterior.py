@@ -23,6 +23,7 @@ ORDERS = {2: 0.75, 1: 0.25}  # prior shares of smooth curves (second derivative)
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
 DENSITY = 0.4  # share of the knots' spacing that follows the mass
 RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of the prior reads them so
+MAX_LOGIT = 36.0  # beyond, probabilities are clipped
 NEGLIGIBLE = 1e-3  # components with less weight than this share of the heaviest are dropped
 
 
@@ -83,6 +84,10 @@ class SplinePosterior:
         """The quantile of the logit of p at each z."""
         return self._piecewise(z, partial(_mixture_quantile, probability))
 
+    def leave_one_out(self, z: Floats) -> tuple[Floats, Floats]:
+        """Harmonic means of p and of 1 − p over the posterior at each z."""
+        return self._piecewise(z, partial(_harmonic_mean, 1.0)), self._piecewise(z, partial(_harmonic_mean, -1.0))
+
     def _piecewise(self, z: Floats, function: Callable[[Floats, Floats, Floats], Floats]) -> Floats:
         """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
         extreme = np.abs(z) > min(limit for part in self.parts for limit in part.limits)
@@ -119,6 +124,13 @@ class SplinePosterior:
                 coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[own], part.roots[which])
                 out[own] = part.curves(z, limit, coefficients)
         return out
+
+
+def _harmonic_mean(sign: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """1 / E[1 / expit(±η)]: of a Gaussian η, E[1 / expit(η)] = 1 + exp(−mean + spread² / 2)."""
+    inverse = 1.0 + np.exp(np.minimum(0.5 * spreads**2 - sign * means, 2.0 * MAX_LOGIT))
+    out: Floats = 1.0 / (weights @ inverse)
+    return out
 
 
 def _mixture_quantile(probability: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:

@@ -1,0 +1,106 @@
+"""Bayesian temperature scaling with lapses: how steep the score should be, and how often it means nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import lapse_grid, links, polyline
+from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.forms import LogitLinear
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["BayesianTemperature"]
+
+EXTREME = float(links.logit(np.array(1.0)))
+# Nodes of the tabulated map over every logit that a score can have, dense around 0 where the curve bends.
+NODES = EXTREME * np.sinh(np.linspace(-6.0, 6.0, 401)) / np.sinh(6.0)
+
+
+class BayesianTemperature(BayesianCalibrator):
+    """The posterior mean of (1 − ε) expit(e^τ z) + ε / 2, where z is the logit of the score.
+
+    The slope e^τ is the inverse of a temperature; the lapse rate ε is the share of rows on which the score says
+    nothing, so that a score of exactly 0 or 1 is not taken at its word. Both are averaged over their posterior. The
+    prior is centred on the identity, so a handful of rows changes little. It is the Bayesian relative of
+    `EnsembleTemperatureScaling`, and the member of `Blend` that speaks first when data are few.
+
+    Parameters
+    ----------
+    max_cells : int
+        The model is fitted to at most this many cells of equal mass.
+
+    Attributes
+    ----------
+    temperature_ : float
+        Posterior mean of the temperature, on the log scale.
+    lapse_ : float
+        Posterior mean of ε.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import BayesianTemperature
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.beta(2, 2, 3000)
+    >>> y = rng.random(3000) < truth
+    >>> overconfident = truth**2 / (truth**2 + (1 - truth) ** 2)
+    >>> calibrator = BayesianTemperature().fit(overconfident, y)
+    >>> calibrator.predict([0.1, 0.5, 0.9]).round(1).tolist()
+    [0.2, 0.5, 0.8]
+    """
+
+    space = "probability"
+    monotone = True
+    reference: ClassVar[str] = "this library, after Guo et al. 2017 and Zhang et al. 2020"
+
+    def __init__(self, *, max_cells: int = 200) -> None:
+        self.max_cells = max_cells
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        cells = tally.coarsen(self.max_cells)
+        self._grid = lapse_grid.posterior(links.logit(cells.scores), cells.positives, cells.totals)
+        self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
+        self.lapse_ = float(self._grid.weights @ self._grid.lapses)
+        mean = self._grid.weights @ self._maps(NODES, np.arange(len(self._grid.weights)))
+        x, y = polyline.straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
+        return CalibrationMap(LogitLinear(x, y, 0.0, 0.0), self.space, self.monotone, type(self).__name__)
+
+    def _maps(self, z: Floats, points: Ints) -> Floats:
+        """The map of each point of the grid, (points, n)."""
+        slopes, lapses = self._grid.slopes[points, None], self._grid.lapses[points, None]
+        return (1.0 - lapses) * links.expit(slopes * z) + 0.5 * lapses
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        drawn = rng.choice(len(self._grid.weights), size=count, p=self._grid.weights)
+        return self._maps(self._logits(scores), drawn)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        level = _validation.check_level(level)
+        z = self._logits(scores)
+        maps = self._maps(NODES, np.arange(len(self._grid.weights)))
+        order = np.argsort(maps, axis=0)
+        below = np.cumsum(self._grid.weights[order], axis=0)
+        ends = []
+        for tail in (0.5 - 0.5 * level, 0.5 + 0.5 * level):
+            at = np.minimum((below < tail).sum(axis=0), len(maps) - 1)
+            ends.append(np.interp(z, NODES, maps[order[at, np.arange(len(NODES))], np.arange(len(NODES))]))
+        return ends[0], ends[1]
+
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What the posterior without a row says about that row; exact on the grid."""
+        maps = links.clip(self._maps(self._logits(tally.scores), np.arange(len(self._grid.weights))))
+        return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
+
+    def _logits(self, scores: ArrayLike) -> Floats:
+        self._fitted_map()
+        array = _validation.check_scores(scores)
+        _validation.check_unit_interval(array, "scores", type(self).__name__)
+        return links.logit(array)

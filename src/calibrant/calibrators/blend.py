@@ -1,0 +1,209 @@
+"""Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import links, pooling
+from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant.calibrators.abb import ABB
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.bayes_iso import BayesIso
+from calibrant.calibrators.bayes_temperature import BayesianTemperature
+from calibrant.calibrators.identity import Identity
+from calibrant.calibrators.platt import PlattScaling
+from calibrant.calibrators.spline import SplineCalibration
+from calibrant.errors import InvalidInputError
+from calibrant.forms import Chain, Form, Mixture
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["Blend"]
+
+SPACES = ("probability", "decision")
+# Rows of imagined evidence for each member, the parameters of the Dirichlet prior (less one) of the weights.
+PRIOR_ROWS = {"identity": 0.25, "spline": 2.0, "bayes_iso": 0.25, "temperature": 0.25, "abb": 0.05}
+MAX_CELLS = 200  # on which members are compared
+ABB_CELLS = 512
+NEGLIGIBLE = 1e-3  # members with less weight are left out of the map
+INTERVAL_DRAWS = 2000
+DESCRIPTIONS = {
+    "identity": "the raw score",
+    "temperature": "a temperature",
+    "spline": "a smooth curve (spline)",
+    "bayes_iso": "a rising curve (Bayes-Iso)",
+    "abb": "steps (ABB)",
+}
+
+
+class Blend(BayesianCalibrator):
+    """The default method: no family of maps is best at every sample size, so this one mixes five.
+
+    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and
+    the average over all binnings. Each member is fitted once; what its posterior says about every row when that row
+    is left out follows without a refit, and the weights maximise the likelihood of the mixture on these
+    predictions. Few rows keep the blend at the score or a gentle correction of it, many let it follow any shape.
+
+    Parameters
+    ----------
+    space : {"probability", "decision"}
+        What the scores are. Decision scores, such as margins, first become probabilities by Platt scaling; then the
+        member "identity" is that logistic curve, since the score itself is no probability.
+    random_state : int, Generator, RandomState or None
+        The seed of the draws of Bayes-Iso.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The weight of each member; they sum to one.
+    members_ : dict of str to Calibrator
+        The fitted members.
+
+    Examples
+    --------
+    >>> from calibrant import Blend, simulate
+    >>> data = simulate.bayes_iso(2000, rng=0)
+    >>> blend = Blend().fit(data.scores, data.labels)
+    >>> print(blend.summary().splitlines()[0])  # doctest: +ELLIPSIS
+    Calibration was needed: on rows left out, the log-loss is ... lower ... than with the raw score.
+    >>> low, high = blend.predict_interval([0.5], level=0.9)
+    >>> bool(low[0] < blend.predict([0.5])[0] < high[0])
+    True
+    """
+
+    space: str = "probability"
+    reference: ClassVar[str] = "this library"
+
+    def __init__(self, *, space: str = "probability", random_state: RandomState = 0) -> None:
+        self.space = space
+        self.random_state = random_state
+
+    def _fit_map(self, tally: Tally) -> CalibrationMap:
+        if self.space not in SPACES:
+            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        self._to_probability: CalibrationMap | None = None
+        self._draws: Floats | None = None
+        self._at = tally.coarsen(MAX_CELLS).scores
+        if self.space == "decision":
+            self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
+            tally = tally.rescored(self._to_probability(tally.scores))
+        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted().items()}
+        self._cells = tally.coarsen(MAX_CELLS)
+        likelihoods, counts = _left_out(self.members_, self._cells)
+        weights = _weights(likelihoods, counts, self.members_)
+        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
+        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        kept = {name: weight for name, weight in self.weights_.items() if weight >= NEGLIGIBLE}
+        maps = [self.members_[name].map_ for name in kept]
+        shares = np.array(list(kept.values()))
+        form: Form = Mixture(shares / shares.sum(), tuple(map_.form for map_ in maps))
+        monotone = all(map_.monotone for map_ in maps)
+        if self._to_probability is None:
+            return CalibrationMap(form, "probability", monotone, type(self).__name__)
+        first = self._to_probability
+        return CalibrationMap(Chain((first.form, form)), "real", monotone and first.monotone, type(self).__name__)
+
+    def _unfitted(self) -> dict[str, Calibrator]:
+        return {
+            "identity": Identity(),
+            "temperature": BayesianTemperature(),
+            "spline": SplineCalibration(),
+            "bayes_iso": BayesIso(random_state=self.random_state),
+            "abb": ABB(max_cells=ABB_CELLS),
+        }
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
+
+        A member gives its share of the draws; the identity has one map, the score itself.
+        """
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        array = self._probabilities(scores)
+        shares = rng.multinomial(count, list(self.weights_.values()))
+        return rng.permutation(self._member_draws(array, shares, rng))
+
+    def _member_draws(self, scores: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
+        draws = [
+            member.sample_maps(scores, int(count), rng)
+            if isinstance(member, BayesianCalibrator)
+            else np.tile(scores, (count, 1))
+            for member, count in zip(self.members_.values(), counts, strict=True)
+            if count
+        ]
+        return np.concatenate(draws)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability.
+
+        They are quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by
+        straight lines, and widened where needed to contain the prediction.
+        """
+        tail = 0.5 * (1.0 - _validation.check_level(level))
+        array = self._probabilities(scores)
+        ends = np.quantile(self._interval_draws(), (tail, 1.0 - tail), axis=0)
+        low, high = (np.interp(array, self._cells.scores, end) for end in ends)
+        predicted = self.predict(scores)
+        return np.minimum(low, predicted), np.maximum(high, predicted)
+
+    def _interval_draws(self) -> Floats:
+        """Draws at the cells of the fit, made when they are first wanted."""
+        if self._draws is None:
+            counts = np.round(INTERVAL_DRAWS * np.array(list(self.weights_.values()))).astype(int)
+            self._draws = self._member_draws(self._cells.scores, counts, _validation.generator(0))
+        return self._draws
+
+    def summary(self) -> str:
+        """Say in a few lines whether calibration was needed, which shape it took, and how sure it is."""
+        self._fitted_map()
+        low, high = self.predict_interval(self._at, level=0.9)
+        width = float(np.average(high - low, weights=self._cells.totals))
+        ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
+        shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
+        lines = [_verdict(*self._gain), f"Its shape: {shape}.", f"Its 90 % intervals are {width:.3f} wide on average."]
+        if self._to_probability is not None:
+            lines.append(
+                "The scores are no probabilities: they were mapped by Platt scaling, which is the raw score here."
+            )
+        return "\n".join(lines)
+
+    def _probabilities(self, scores: ArrayLike) -> Floats:
+        self._fitted_map()
+        array = _validation.check_scores(scores)
+        if self._to_probability is not None:
+            return self._to_probability(array)
+        _validation.check_unit_interval(array, "scores", type(self).__name__)
+        return array
+
+
+def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
+    """What each member says about the positive and the negative rows of each cell, (2m, members), and their numbers."""
+    columns = []
+    for member in members.values():
+        if isinstance(member, BayesianCalibrator):
+            columns.append(np.concatenate(member.leave_one_out(cells)))
+        else:
+            p = links.clip(member.predict(cells.scores))
+            columns.append(np.concatenate((p, 1.0 - p)))
+    return np.column_stack(columns), np.concatenate((cells.positives, cells.negatives))
+
+
+def _weights(likelihoods: Floats, counts: Floats, names: Iterable[str]) -> Floats:
+    return pooling.pool_weights(likelihoods, counts, np.array([PRIOR_ROWS[name] for name in names]))
+
+
+def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
+    """By how much the log-loss of left-out rows is lower than with the raw score, and the standard error of that."""
+    gains = np.log(blended / raw)
+    mean = float(np.average(gains, weights=counts))
+    return mean, float(np.sqrt(np.average((gains - mean) ** 2, weights=counts) / counts.sum()))
+
+
+def _verdict(gain: float, error: float) -> str:
+    figures = f"on rows left out, the log-loss is {abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    if gain > 2.0 * error:
+        return f"Calibration was needed: {figures} than with the raw score."
+    return f"The data do not show that calibration was needed: {figures} than with the raw score."
