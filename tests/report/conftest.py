@@ -45,6 +45,8 @@ def found(tally, comparison):
 @pytest.fixture(scope="session")
 def segmented():
     segments = {HOSTILE: rows(300, 1.0, 1), "south": rows(200, 1.0, 2, shift=2.0), "one": Tally.from_arrays([0.4], [0])}
+    # Some scores at the very ends, which no logit axis can show.
+    segments["south"] += Tally.from_arrays([0.0, 1.0, 1.0], [0, 1, 1])
     whole = segments[HOSTILE] + segments["south"] + segments["one"]
     return study(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
 

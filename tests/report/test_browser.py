@@ -111,9 +111,14 @@ def test_axes_stretch(page):
     def right_end():
         return js(page, "document.getElementById('figure-before').layout.xaxis.range[1]")
 
+    def rows_in_bars():
+        return js(page, "document.getElementById('figure-scores').data.map((t) => t.y.reduce((a, b) => a + b, 0))")
+
     assert right_end() == pytest.approx(1.02)
+    rows = rows_in_bars()
     click(page, "button[data-scale=logit]")
     assert right_end() > 1.5
+    assert rows_in_bars() == pytest.approx(rows)  # none are lost beyond the ends
     click(page, "button[data-scale=linear]")
     assert right_end() == pytest.approx(1.02)
 

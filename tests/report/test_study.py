@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import BayesIso, PlattScaling, Tally, compare, metrics
+from calibrant import PlattScaling, SplineCalibration, Tally, compare, metrics
 from calibrant.calibrators.registry import METHODS
 from calibrant.calibrators.registry import get as registry_get
 from calibrant.errors import InvalidInputError
@@ -15,14 +15,14 @@ def test_numbers_are_those_of_the_library(found, tally, comparison):
     assert np.array_equal(
         found.maps["platt"]["probability"], PlattScaling().fit_tally(tally).predict(found.maps["platt"]["score"])
     )
-    fitted = BayesIso().fit_tally(tally)
-    assert found.before.error == metrics.posterior(fitted, tally).interval(0.9)
+    judge = SplineCalibration().fit_tally(tally)
+    assert found.before.error == metrics.posterior(judge, tally).interval(0.9)
 
 
 def test_bands_come_with_posteriors_only(found):
     assert "low" in found.maps["bayes_iso"].dtype.names
     assert "low" not in found.maps["isotonic"].dtype.names
-    assert found.before.linear.curve_name == found.after.linear.curve_name == "BayesIso"
+    assert found.before.linear.curve_name == found.after.linear.curve_name == "SplineCalibration"
 
 
 def test_after_keeps_every_row_and_improves(found, tally):
@@ -40,11 +40,10 @@ def test_after_is_cross_fitted():
     assert metrics.log_loss(own) < np.log(2.0) < found.after.evaluation["log_loss"].value
 
 
-def test_a_calibrator_without_a_posterior_borrows_a_band(tally, comparison):
+def test_a_calibrator_keeps_its_options(tally, comparison):
     found = study(tally, comparison=comparison, method=PlattScaling(target_correction=False))
     assert found.name == "platt"
     assert found.calibrator.target_correction is False
-    assert found.before.linear.curve_name == "BayesIso"
 
 
 def test_scores_that_are_no_probabilities():

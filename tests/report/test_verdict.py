@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from calibrant.comparison import MethodResult
 from calibrant.metrics import Interval
 from calibrant.report.verdict import evidence, is_small, judge, next_steps, worth_calibrating
 
@@ -80,12 +81,22 @@ def test_without_a_comparison_nothing_is_recommended(found):
     assert next_steps(replace(found, comparison=None))[0].startswith("Gather more rows, of both outcomes")
 
 
-def test_another_method_is_named_only_if_the_rows_tell_it_apart(found):
+def test_another_method_is_named_only_if_it_is_better_and_the_rows_tell_it_apart(found):
     facts = {"p_value": 0.0001, "error": (0.06, 0.05, 0.07), "recommended": "platt"}
-    apart = next_steps(with_facts(found, reason="platt: the lowest of all", **facts))
-    tied = next_steps(with_facts(found, reason="platt; these rows cannot tell it from bayes_iso", **facts))
-    assert "Consider Platt scaling" in apart[1]
-    assert not any("Consider" in step for step in tied)
+    losses = {"platt": 0.500, "bayes_iso": 0.510, "identity": 0.6}
+    results = tuple(MethodResult(name, Interval(v, v, v, 0.9)) for name, v in losses.items())
+
+    def steps(reason, **changed):
+        new = replace(with_facts(found, reason=reason, **facts).comparison, results=results, **changed)
+        return " ".join(next_steps(replace(with_facts(found, **facts), comparison=new)))
+
+    apart, tied = "platt: the lowest of all", "platt; these rows cannot tell it from bayes_iso"
+    assert "Consider Platt scaling: its log-loss was 0.0100 lower" in steps(apart)
+    assert "Consider" not in steps(tied)
+    assert "Consider" not in steps(apart, recommended="identity")
+    close = replace(results[1], log_loss=Interval(0.5001, 0.5, 0.5002, 0.9))
+    results = (results[0], close, results[2])
+    assert "Consider" not in steps(apart)
 
 
 def test_segments_that_stay_off_are_named(segmented):

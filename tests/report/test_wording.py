@@ -2,12 +2,11 @@ import math
 
 import pytest
 
-from calibrant.calibrators import registry
 from calibrant.metrics import Interval
 from calibrant.report.wording import (
-    TITLES,
     count,
     estimate,
+    method_name,
     method_title,
     number,
     percent,
@@ -52,12 +51,11 @@ def test_rounding_is_by_significant_digits_and_never_gives_what_json_cannot_hold
     assert rounded(math.inf) == 0.0
 
 
-def test_every_method_has_a_title():
-    assert set(registry.METHODS) <= set(TITLES)
-    assert method_title("my_own") == "my_own"
+def test_methods_have_titles_and_names():
+    assert method_title("bayes_iso") == "Bayes-Iso (Bayesian isotonic)"
+    assert method_name("bayes_iso") == "Bayes-Iso"
+    assert method_title("my_own") == "my own"
 
 
-def test_names_in_a_sentence_become_titles():
-    assert (
-        with_titles("abb: lower than that of platt.") == "ABB (average of binnings): lower than that of Platt scaling."
-    )
+def test_names_in_a_sentence_become_those_of_the_page():
+    assert with_titles("abb: lower than that of platt.") == "ABB: lower than that of Platt scaling."

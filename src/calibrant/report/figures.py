@@ -19,14 +19,14 @@ from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
 from calibrant.report.segments import Segment
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import method_title, rounded
+from calibrant.report.wording import method_name, method_title, rounded
 
 __all__ = ["comparison_figure", "map_figure", "plain", "reliability_figure", "scores_figure", "segments_figure"]
 
 Figure = dict[str, Any]
 LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
 PREDICTED, HAPPENED = "Predicted probability", "How often it happened"
-LONGEST = 24  # letters of a segment's name beside the axis
+LONGEST, NARROW = 29, 16  # letters of a name beside the axis, on wide and on narrow screens
 PALETTE = 8  # colours of the page for methods: @m0 … @m7
 POINT_COLUMNS = {"low": "low", "high": "high", "rows": "total", "left": "left", "right": "right"}
 DASHES = ("solid", "dash", "dot")
@@ -207,12 +207,13 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     rows = [r for r in comparison.results if r.log_loss_difference is not None]
     diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
     colors = ["@after" if r.name == shown else "@neutral" for r in rows]
-    reference = "doing nothing" if comparison.reference == "identity" else method_title(comparison.reference)
+    reference = "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
     trace = {
         "type": "scatter",
         "mode": "markers",
         "x": _list(d.value for d in diffs),
-        "y": [plain(method_title(r.name)) for r in rows],
+        "y": list(range(len(rows))),
+        "text": [plain(method_title(r.name)) for r in rows],
         "marker": {"color": colors, "size": 10},
         "error_x": {
             "type": "data",
@@ -224,15 +225,19 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
             "width": 3,
         },
         "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
-        "hovertemplate": "%{y}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
+        "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
         "meta": {"label": "methods"},
     }
     layout = {
         "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": {"autorange": "reversed", "type": "category"},
+        "yaxis": _row_axis([method_title(r.name) for r in rows]),
         "showlegend": False,
     }
-    return {"data": [trace], "layout": layout, "meta": {"rows": len(rows)}}
+    return {
+        "data": [trace],
+        "layout": layout,
+        "meta": _row_meta("Change of log-loss", [method_name(r.name) for r in rows]),
+    }
 
 
 def segments_figure(segments: tuple[Segment, ...]) -> Figure:
@@ -269,19 +274,25 @@ def segments_figure(segments: tuple[Segment, ...]) -> Figure:
         )
     layout = {
         "xaxis": {"title": {"text": "Predicted − happened"}, "zeroline": True, "tickformat": "+.1~%"},
-        "yaxis": {
-            "range": [len(segments) - 0.5, -0.5],
-            "tickvals": list(range(len(segments))),
-            "ticktext": [plain(_short(s.name)) for s in segments],
-            "zeroline": False,
-        },
+        "yaxis": _row_axis([s.name for s in segments]),
         "showlegend": False,
     }
-    return {"data": data, "layout": layout, "meta": {"rows": len(segments)}}
+    return {"data": data, "layout": layout, "meta": _row_meta("Predicted − happened", [s.name for s in segments])}
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+def _row_axis(names: list[str]) -> Figure:
+    """An axis with one name for each row, the first at the top."""
+    texts = [plain(_short(name)) for name in names]
+    return {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": texts}
+
+
+def _row_meta(title: str, names: list[str]) -> Figure:
+    """What a figure of rows needs beside a narrow screen: a short title and short names."""
+    return {"rows": len(names), "short": title, "names": [plain(_short(name, NARROW)) for name in names]}
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:

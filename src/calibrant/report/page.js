@@ -61,14 +61,28 @@
     return logit(x) < low ? "triangle-left" : logit(x) > high ? "triangle-right" : "circle";
   }
 
+  // Rows beyond the ends of a stretched axis count in the outermost bars, so that none are lost.
   function bars(trace, scale, out) {
     const found = trace.meta.bars[scale ? "logit" : "linear"];
+    const ends = scale || [-Infinity, Infinity];
     const move = scale ? within(scale) : (p) => p;
-    const [left, right] = [found.left.map(move), found.right.map(move)];
-    trace.x = left.map((v, i) => (v + right[i]) / 2);
-    trace.width = left.map((v, i) => right[i] - v);
-    trace.y = found.total;
-    trace.customdata = left.map((_, i) => [found.left[i], found.right[i], found.total[i], found.total[i] ? found.positives[i] / found.total[i] : 0]);
+    const shown = [];
+    for (let i = 0; i < found.total.length; i += 1) {
+      const bar = { from: found.left[i], to: found.right[i], rows: found.total[i], positives: found.positives[i] };
+      bar.left = move(bar.from);
+      bar.right = move(bar.to);
+      if (bar.right <= ends[0]) bar.right = ends[0] + 0.25;
+      if (bar.left >= ends[1]) bar.left = ends[1] - 0.25;
+      const last = shown[shown.length - 1];
+      const joins = scale && last && (last.left <= ends[0] ? bar.left <= ends[0] : bar.right >= ends[1] && last.right >= ends[1]);
+      if (joins) {
+        Object.assign(last, { to: bar.to, right: Math.max(last.right, bar.right), rows: last.rows + bar.rows, positives: last.positives + bar.positives });
+      } else shown.push(bar);
+    }
+    trace.x = shown.map((bar) => (bar.left + bar.right) / 2);
+    trace.width = shown.map((bar) => bar.right - bar.left);
+    trace.y = shown.map((bar) => bar.rows);
+    trace.customdata = shown.map((bar) => [bar.from, bar.to, bar.rows, bar.rows ? bar.positives / bar.rows : 0]);
     out.push(trace);
   }
 
@@ -103,10 +117,8 @@
     }
     const width = state.printing ? printWidth(div) : div.clientWidth;
     if (meta.rows && width < 480) {
-      // Beside a narrow figure there is room for the first words only.
-      const texts = layout.yaxis.ticktext;
-      if (texts) layout.yaxis.ticktext = texts.map((text) => (text.length > 14 && !/[&]/.test(text) ? `${text.slice(0, 13)}…` : text));
-      for (const trace of out) trace.y = trace.y.map((name) => (typeof name === "string" ? name.replace(/ \(.*\)$/, "") : name));
+      Object.assign(layout.xaxis, { nticks: 4, tickangle: 0, title: { text: meta.short } });
+      layout.yaxis.ticktext = meta.names;
     }
     const axis = { gridcolor: "@grid", zerolinecolor: "@faint", linecolor: "@line", zeroline: false, fixedrange: true, automargin: true, ticks: "", title: { standoff: 10 } };
     const full = { ...layout, width, height: heightOf(div, meta, width), dragmode: false, hovermode: "closest" };
@@ -175,7 +187,12 @@
   }
 
   const select = document.getElementById("segment");
-  if (select) select.addEventListener("change", () => draw("segment", chosenSegment()));
+  if (select) {
+    select.addEventListener("change", () => {
+      document.getElementById("segment-name").textContent = select.selectedOptions[0].textContent;
+      draw("segment", chosenSegment());
+    });
+  }
 
   const themeButton = document.getElementById("theme");
   function setTheme(name) {
@@ -190,6 +207,7 @@
   addEventListener("beforeprint", () => {
     if (themeBefore === null) themeBefore = root.dataset.theme;
     state.printing = true;
+    for (const details of all("#about details")) details.open = true;
     setTheme("light");
   });
   addEventListener("afterprint", () => {

@@ -16,14 +16,15 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report import figures, tables
 from calibrant.report.study import Side, Study, study
-from calibrant.report.verdict import judge, next_steps, worth_calibrating
-from calibrant.report.wording import count, method_title, percent, with_titles
+from calibrant.report.verdict import behind_best, judge, next_steps, worth_calibrating
+from calibrant.report.wording import count, method_name, method_title, number, percent, with_titles
 from calibrant.tally import Tally
 
 __all__ = ["render", "write_report"]
 
 CALLER = "The report"
-CROWDED = 0.03
+CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
+LEAST = 0.0001
 MOST_SEGMENTS = 40  # in the figure; the table has all
 
 
@@ -105,7 +106,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "verdict": verdict,
         "steps": next_steps(found),
         "calibrate": worth_calibrating(found),
-        "method": method_title(found.name),
+        "method": method_name(found.name),
         "chips": [{"name": name, "title": method_title(name), "color": _color(i)} for i, name in enumerate(found.maps)],
         "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],
         "probabilities": found.before is not None,
@@ -113,6 +114,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "groups": tables.measure_groups(found),
         "methods": tables.method_rows(comparison, found.name) if comparison is not None else [],
         "comparison": comparison,
+        "behind": _behind(found),
         "reason": with_titles(comparison.reason) if comparison is not None else "",
         "reference": _reference(comparison),
         "segments": tables.segment_rows(found.segments),
@@ -124,10 +126,17 @@ def _context(found: Study, title: str) -> dict[str, Any]:
     }
 
 
+def _behind(found: Study) -> str:
+    behind = behind_best(found)
+    if behind is None:
+        return ""
+    return number(behind[0], 1.0) if behind[0] >= LEAST else f"less than {LEAST}"
+
+
 def _reference(comparison: Comparison | None) -> str:
     if comparison is None:
         return ""
-    return "doing nothing" if comparison.reference == "identity" else method_title(comparison.reference)
+    return "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
 
 
 def _color(place: int) -> str:

@@ -20,7 +20,7 @@ from calibrant.tally import Tally
 
 __all__ = ["JUDGE", "Gap", "Segment", "calibrated_segments", "segment_results"]
 
-JUDGE = "bayes_iso"  # draws credible bands where the method has none; it does not favour the diagonal
+JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
 MOST_CURVES = 20
 MOST_CELLS = 4096
 CHANCE = 0.05
@@ -67,14 +67,13 @@ def segment_results(
     """
     parts = {str(name): part.coarsen(MOST_CELLS) for name, part in segments.items() if len(part)}
     names = sorted(parts, key=lambda name: (-parts[name].total, name))
-    curve = calibrator if hasattr(calibrator, "sample_maps") else JUDGE
     calibrated = calibrated_segments(parts, calibrator, n_folds)
     found = []
     for place, name in enumerate(names):
         part, after = parts[name], calibrated.get(name)
         usable = bool(part.scores[0] >= 0.0 and part.scores[-1] <= 1.0)
         shown = part if usable else after
-        diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=curve, level=level)
+        diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=JUDGE, level=level)
         found.append(
             Segment(
                 name,

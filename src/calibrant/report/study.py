@@ -130,8 +130,8 @@ def study(
             LEVEL,
             name,
             fitted,
-            _side(cells, calibrator) if probabilities else None,
-            _side(after, calibrator),
+            _side(cells) if probabilities else None,
+            _side(after),
             _maps(name, fitted, cells, table_, probabilities),
             table_,
             segment_results(segments or {}, calibrator, LEVEL, FOLDS),
@@ -180,14 +180,14 @@ def _compared(cells: Tally) -> tuple[Comparison | None, list[str]]:
         return None, [f"Methods are not compared. {error}"]
 
 
-def _side(tally: Tally, calibrator: Calibrator) -> Side:
-    curve = calibrator if hasattr(calibrator, "sample_maps") else registry.create(JUDGE)
+def _side(tally: Tally) -> Side:
+    judge: Any = registry.create(JUDGE).fit_tally(tally)
     return Side(
         tally,
         evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
-        reliability(tally, curve=curve, level=LEVEL),
+        reliability(tally, curve=JUDGE, level=LEVEL),
         reliability(tally, curve=None, level=LEVEL, scale="logit"),
-        posterior(clone(curve).fit_tally(tally), tally).interval(LEVEL),
+        posterior(judge, tally).interval(LEVEL),
     )
 
 

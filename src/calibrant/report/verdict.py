@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import count, estimate, method_title, percent, points, points_range
+from calibrant.report.wording import count, estimate, method_name, number, percent, points, points_range
 
-__all__ = ["Verdict", "judge", "next_steps", "worth_calibrating"]
+__all__ = ["Verdict", "behind_best", "judge", "next_steps", "worth_calibrating"]
 
 CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
 SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
 RARE = 0.05
+MATERIAL = 0.001  # a share of the log-loss worth a change of method
 MOST_NAMED = 5
 
 
@@ -116,7 +117,7 @@ def _direction(side: Side) -> list[str]:
 
 def _after(found: Study) -> str:
     error = found.after.error
-    title = method_title(found.name)
+    title = method_name(found.name)
     text = (
         f"Calibrated with {title} and checked on rows that the fit had not seen, the average error is about "
         f"{points(error.value)} points ({100 * error.level:g} % credible interval: {points_range(error)})"
@@ -147,13 +148,14 @@ def _raw(found: Study) -> float:
 
 def next_steps(found: Study) -> list[str]:
     """What to do, most important first."""
-    comparison, title = found.comparison, method_title(found.name)
+    comparison, title = found.comparison, method_name(found.name)
     off_before = [s.name for s in found.segments if s.before is not None and s.before.off]
     off_after = [s.name for s in found.segments if s.after is not None and s.after.off]
     steps = [_first_step(found)]
-    if comparison is not None and comparison.recommended not in ("identity", found.name) and not _tied(found):
-        best = method_title(comparison.recommended)
-        steps.append(f"Consider {best}: on these rows it had a lower log-loss than {title}.")
+    behind = behind_best(found)
+    if comparison is not None and behind is not None and behind[1] > MATERIAL and not _tied(found):
+        best = method_name(comparison.recommended)
+        steps.append(f"Consider {best}: its log-loss was {number(behind[0])} lower than that of {title}.")
     if off_after:
         steps.append(
             f"Look into {_listed(off_after)}: after calibration the probabilities still do not fit there. With enough "
@@ -175,7 +177,7 @@ def worth_calibrating(found: Study) -> bool:
 
 
 def _first_step(found: Study) -> str:
-    title, proof = method_title(found.name), evidence(found)
+    title, proof = method_name(found.name), evidence(found)
     if found.comparison is None:
         return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if worth_calibrating(found):
@@ -185,6 +187,18 @@ def _first_step(found: Study) -> str:
     if proof:
         return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
     return "Leave the scores as they are: these rows give no reason to change them."
+
+
+def behind_best(found: Study) -> tuple[float, float] | None:
+    """How much higher the log-loss of the method shown is than that of the recommended one, and as a share of it."""
+    comparison = found.comparison
+    if comparison is None or comparison.recommended in ("identity", found.name):
+        return None
+    losses = {r.name: r.log_loss.value for r in comparison.results if r.log_loss is not None}
+    if found.name not in losses or losses[comparison.recommended] <= 0.0:
+        return None
+    difference = losses[found.name] - losses[comparison.recommended]
+    return difference, difference / losses[comparison.recommended]
 
 
 def _tied(found: Study) -> bool:

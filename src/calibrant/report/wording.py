@@ -7,13 +7,25 @@ import re
 
 from calibrant.metrics.bootstrap import Interval
 
-__all__ = ["count", "estimate", "method_title", "number", "percent", "points", "points_range", "rounded", "with_titles"]
+__all__ = [
+    "count",
+    "estimate",
+    "method_name",
+    "method_title",
+    "number",
+    "percent",
+    "points",
+    "points_range",
+    "rounded",
+    "with_titles",
+]
 
 TITLES = {
     "identity": "do nothing",
     "platt": "Platt scaling",
     "temperature": "temperature scaling",
     "ets": "ensemble temperature scaling",
+    "bayes_temperature": "Bayesian temperature scaling",
     "beta": "beta calibration",
     "isotonic": "isotonic regression",
     "histogram": "histogram binning",
@@ -31,8 +43,13 @@ TITLES = {
 
 
 def method_title(name: str) -> str:
-    """How the page calls a method."""
-    return TITLES.get(name, name)
+    """How tables and buttons call a method."""
+    return TITLES.get(name, name.replace("_", " "))
+
+
+def method_name(name: str) -> str:
+    """How sentences call a method: its title without the explanation in brackets."""
+    return method_title(name).partition(" (")[0]
 
 
 def rounded(value: float, digits: int = 6) -> float:
@@ -92,8 +109,8 @@ def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
 
 
 def with_titles(text: str) -> str:
-    """A sentence in which the names of methods are replaced by their titles."""
-    return re.sub(r"\b(" + "|".join(TITLES) + r")\b", lambda match: TITLES[match[0]], text)
+    """A sentence in which the names of methods are replaced as by `method_name`."""
+    return re.sub(r"\b(" + "|".join(TITLES) + r")\b", lambda match: method_name(match[0]), text)
 
 
 def _decimals(size: float) -> int:
