@@ -1,0 +1,1 @@
+"""The tables and figures of the papers behind calibrant, each printed beside the published figures."""

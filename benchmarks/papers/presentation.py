@@ -1,0 +1,58 @@
+"""What the papers' tables share: where the data lie, one figure beside another, and the list of deviations."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+__all__ = ["beside", "deviations", "header", "parser", "raw_data"]
+
+NEIGHBOUR = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def parser(command: str, description: str) -> argparse.ArgumentParser:
+    """A parser of command lines with the one option that all tables have, the folder of data."""
+    out = argparse.ArgumentParser(prog=f"python -m benchmarks.papers.{command}", description=description)
+    folder = os.environ.get("CALIBRANT_DATA", NEIGHBOUR)
+    out.add_argument("--data", type=Path, default=Path(folder), help="folder with raw/ (default: CALIBRANT_DATA)")
+    return out
+
+
+def raw_data(folder: Path, name: str) -> Path | None:
+    """The path of a raw data file, or None after saying that its part of the table is skipped."""
+    path = folder / "raw" / name
+    if path.exists():
+        return path
+    print(f"\nSkipped: {path} does not exist; give its folder with --data.")
+    return None
+
+
+def header(columns: Iterable[str], first: str = "", width: int = 15, label: int = 14) -> None:
+    """Print the names of the columns."""
+    print(f"{first:<{label}}" + "".join(f"{name:>{width}}" for name in columns))
+
+
+def beside(
+    name: str,
+    ours: Sequence[float | None],
+    paper: Sequence[float | None],
+    digits: int = 3,
+    width: int = 15,
+    label: int = 14,
+) -> None:
+    """Print a row of ours with the published figures in brackets; a dash where one of the two has none."""
+    texts = (f"{_number(mine, digits)} ({_number(theirs, digits)})" for mine, theirs in zip(ours, paper, strict=True))
+    print(f"{name:<{label}}" + "".join(f"{text:>{width}}" for text in texts))
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def deviations(lines: Iterable[str]) -> None:
+    """Print in what ours differs from the paper's experiment."""
+    print("\nDeviations from the paper, and what it leaves open:")
+    for line in lines:
+        print(f"  - {line}")
