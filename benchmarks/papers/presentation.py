@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -55,4 +56,4 @@ def deviations(lines: Iterable[str]) -> None:
     """Print in what ours differs from the paper's experiment."""
     print("\nDeviations from the paper, and what it leaves open:")
     for line in lines:
-        print(f"  - {line}")
+        print(textwrap.fill(line, 116, initial_indent="  - ", subsequent_indent="    "))
