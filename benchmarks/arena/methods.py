@@ -1,0 +1,134 @@
+"""The contestants: each takes calibration rows and test scores and returns test probabilities.
+
+A peer is imported inside its adapter only; where it is not installed, that import is the reason of the skip. Names are
+those of the recorded results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatch
+from functools import partial
+
+import numpy as np
+from scipy.special import logit
+
+from calibrant.calibrators import registry
+
+__all__ = ["METHODS", "chosen"]
+
+Method = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+LOGIT_CLIP = 1e-12  # where scikit-learn is given logits: the value of the recorded results
+
+
+def _calibrant(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    return registry.create(name).fit(p, y).predict(test)
+
+
+def _raw(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:  # noqa: ARG001 - nothing to learn
+    return test
+
+
+def _sklearn_isotonic(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from sklearn.isotonic import IsotonicRegression
+
+    return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(p, y).predict(test)
+
+
+def _sklearn_calibrated(kind: str, on_logits: bool, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+
+    from benchmarks.arena.passing import Passing
+
+    p, test = (_logits(p), _logits(test)) if on_logits else (p, test)
+    model = CalibratedClassifierCV(FrozenEstimator(Passing().fit(p[:, None], y)), method=kind)
+    return model.fit(p[:, None], y).predict_proba(test[:, None])[:, 1]
+
+
+def _betacal(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from betacal import BetaCalibration
+
+    return BetaCalibration("abm").fit(p[:, None], y).predict(test[:, None])
+
+
+def _venn_abers(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from venn_abers import VennAbers
+
+    return VennAbers().fit(_columns(p), y).predict_proba(_columns(test))[0][:, 1]
+
+
+def _probmetrics(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from probmetrics.calibrators import get_calibrator
+
+    return get_calibrator(name).fit(_columns(p), y).predict_proba(_columns(test))[:, 1]
+
+
+def _probmetrics_ets(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from probmetrics.calibrators import ETSCalibrator
+
+    return ETSCalibrator().fit(_columns(p), y).predict_proba(_columns(test))[:, 1]
+
+
+def _netcal_bbq(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from netcal.binning import BBQ
+
+    model = BBQ()
+    model.fit(p, y)
+    return model.transform(test)
+
+
+def _splinecalib(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from splinecalib import SplineCalib
+
+    model = SplineCalib()
+    model.fit(p, y)
+    return model.calibrate(test)
+
+
+def _probcal(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    import probcal
+
+    return getattr(probcal, name)().fit(p, y).predict_proba(test)
+
+
+def _columns(p: np.ndarray) -> np.ndarray:
+    return np.column_stack((1.0 - p, p))
+
+
+def _logits(p: np.ndarray) -> np.ndarray:
+    return logit(np.clip(p, LOGIT_CLIP, 1.0 - LOGIT_CLIP))
+
+
+PEERS: dict[str, Method] = {
+    "ref.raw": _raw,
+    "sklearn.IsotonicRegression": _sklearn_isotonic,
+    "sklearn.CCV-sigmoid(p)": partial(_sklearn_calibrated, "sigmoid", False),
+    "sklearn.CCV-sigmoid(logit)": partial(_sklearn_calibrated, "sigmoid", True),
+    "sklearn.CCV-temperature": partial(_sklearn_calibrated, "temperature", True),
+    "betacal.abm": _betacal,
+    "venn_abers.VennAbers": _venn_abers,
+    "netcal.BBQ": _netcal_bbq,
+    "splinecalib.SplineCalib": _splinecalib,
+    "probmetrics.ETS": _probmetrics_ets,
+    "probmetrics.cir": partial(_probmetrics, "cir"),
+    "probmetrics.ivap": partial(_probmetrics, "ivap"),
+    "probmetrics.logistic-mix": partial(_probmetrics, "logistic-mix"),
+    "probmetrics.quadratic": partial(_probmetrics, "quadratic-scaling"),
+    "probcal.BBQCalibrator": partial(_probcal, "BBQCalibrator"),
+    "probcal.CalibratorSelector": partial(_probcal, "CalibratorSelector"),
+    "probcal.ENIRCalibrator": partial(_probcal, "ENIRCalibrator"),
+    "probcal.SplineCalibrator": partial(_probcal, "SplineCalibrator"),
+}
+METHODS: dict[str, Method] = {
+    **{f"calibrant.{name}": partial(_calibrant, name) for name in registry.METHODS},
+    **PEERS,
+}
+
+
+def chosen(patterns: list[str]) -> list[str]:
+    """The names of methods that fit one of the patterns; all without patterns."""
+    names = [name for name in METHODS if not patterns or any(fnmatch(name, pattern) for pattern in patterns)]
+    if not names:
+        raise SystemExit(f"No method fits {' '.join(patterns)}; there are {', '.join(METHODS)}.")
+    return names

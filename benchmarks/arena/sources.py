@@ -1,0 +1,98 @@
+"""Where scores and labels come from: simulations with a known truth, scikit-learn's own sets, folders of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from benchmarks.arena import trained
+from calibrant import simulate
+
+__all__ = ["Split", "Task", "folder", "simulations", "sklearn_sets"]
+
+TEST_ROWS = 6000
+SIMULATED_TEST_ROWS = 20000
+SIMULATED_TEST_SEED = 1_000_000  # far from the seeds of the calibration rows, which are the repetitions
+FEWEST_TEST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to calibrate on and rows to judge on; `expected` are the labels, or their true probabilities if known."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    test_scores: np.ndarray
+    expected: np.ndarray
+    truth_known: bool = False
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named source of rows; `open` prepares it once and returns what draws a split for (n, rep)."""
+
+    name: str
+    open: Callable[[], Callable[[int, int], Split]]
+
+
+def folder(path: Path) -> Iterator[Task]:
+    """Tables (score, label) as Parquet or CSV; INDEX.csv (task, space) says which hold decision scores."""
+    index = path / "INDEX.csv"
+    spaces = pd.read_csv(index).set_index("task")["space"].to_dict() if index.exists() else {}
+    for file in sorted([*path.glob("*.parquet"), *path.glob("*.csv")]):
+        if file != index:
+            yield Task(file.stem, partial(_open_table, file, spaces.get(file.stem, "probability")))
+
+
+def simulations() -> Iterator[Task]:
+    """All binary simulations of calibrant: losses there are exact expectations under the truth."""
+    for name in ("bayes_iso", "binomial_process", "circular", "separable", "xor"):
+        yield Task(f"sim.{name}", partial(_open_simulation, getattr(simulate, name)))
+    for name in simulate.TRUTHS:
+        yield Task(f"sim.{name}", partial(_open_simulation, partial(simulate.from_truth, name)))
+
+
+def sklearn_sets() -> Iterator[Task]:
+    """scikit-learn's own data sets, each with ten learners."""
+    for data in trained.SETS:
+        for learner in trained.LEARNERS:
+            yield Task(f"sklearn.{data}_{learner}", partial(_open_learner, data, learner))
+
+
+def chosen(tasks: Iterator[Task], patterns: list[str]) -> list[Task]:
+    """Those whose name fits one of the patterns; all without patterns."""
+    return [task for task in tasks if not patterns or any(fnmatch(task.name, pattern) for pattern in patterns)]
+
+
+def _open_table(file: Path, space: str) -> Callable[[int, int], Split]:
+    table = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file)
+    scores, labels = table["score"].to_numpy(float), table["label"].to_numpy(int)
+    return partial(permuted, expit(scores) if space == "decision" else scores, labels)
+
+
+def _open_learner(data: str, learner: str) -> Callable[[int, int], Split]:
+    return partial(permuted, *trained.scored_rows(data, learner))
+
+
+def _open_simulation(draw: Callable[..., simulate.Simulation]) -> Callable[[int, int], Split]:
+    def split(n: int, rep: int) -> Split:
+        data, test = draw(n, rng=rep), draw(SIMULATED_TEST_ROWS, rng=SIMULATED_TEST_SEED + rep)
+        return Split(data.scores, data.labels, test.scores, test.probabilities, truth_known=True)
+
+    return split
+
+
+def permuted(scores: np.ndarray, labels: np.ndarray, n: int, rep: int) -> Split:
+    """The first n of the permuted rows to calibrate on, the next 6000 to judge on."""
+    if len(scores) < n + FEWEST_TEST_ROWS:
+        raise ValueError(f"{len(scores)} rows are too few for n = {n}")
+    order = np.random.default_rng(rep).permutation(len(scores))
+    fit, test = order[:n], order[n : n + TEST_ROWS]
+    return Split(scores[fit], labels[fit], scores[test], labels[test])

@@ -1,0 +1,213 @@
+"""The arena: its measures on tables computed by hand, its runs resumed, and the slot of CalArena."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibrant import PlattScaling, simulate
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # benchmarks are not installed
+
+from benchmarks.arena import calarena, methods, runner, sources, summary  # noqa: E402
+from benchmarks.arena.__main__ import main  # noqa: E402
+
+DATA = Path(os.environ.get("CALIBRANT_DATA", str(ROOT.parent / "shared" / "data")))
+
+
+def rows_of(table, n=100):
+    """Rows of {task: {method: loss}}; Brier scores are half of the log-losses."""
+    return pd.DataFrame(
+        {"task": task, "n": n, "rep": 0, "method": m, "log_loss": x, "brier": x / 2, "seconds": 0.5, "error": None}
+        for task, losses in table.items()
+        for m, x in losses.items()
+    )
+
+
+HAND = {
+    "a": {"ref.raw": 0.4, "peer.x": 0.3, "calibrant.y": 0.2},
+    "b": {"ref.raw": 0.1, "peer.x": 0.3, "calibrant.y": 0.2},
+}
+
+
+def test_measures_by_hand():
+    found = summary.summarise(rows_of(HAND), "log_loss").loc["calibrant.y"]
+    assert found["win", 100] == pytest.approx(0.75)
+    assert found["peers", 100] == pytest.approx(0.75)
+    assert found["excess", 100] == pytest.approx(1000 * (-0.1 + 0.1) / 2, abs=1e-9)
+    assert found["harm", 100] == pytest.approx(np.quantile([-200, 100], 0.95))
+    assert found["ms", 100] == pytest.approx(500)
+
+
+def test_a_missing_result_is_the_worst_and_a_method_without_results_is_left_out():
+    table = {task: losses | {"peer.gone": math.nan} for task, losses in HAND.items()}
+    table["a"]["peer.x"] = math.nan
+    found = summary.summarise(rows_of(table), "log_loss")
+    assert "peer.gone" not in found.index
+    assert found.loc["peer.x", ("harm", 100)] == pytest.approx(np.quantile([0, 200], 0.95))
+    assert found.loc["peer.x", ("win", 100)] == 0.0
+
+
+def test_the_truth_is_the_measure_of_simulations_but_no_rival():
+    table = {"a": HAND["a"] | {"ref.truth": 0.15}, "b": HAND["b"]}
+    found = summary.summarise(rows_of(table), "log_loss")
+    assert "ref.truth" not in found.index
+    assert found.loc["calibrant.y", ("excess", 100)] == pytest.approx(1000 * (0.05 + 0.1) / 2)
+
+
+def test_other_methods_of_ours_do_not_change_the_wins_over_peers():
+    table = {task: losses | {"calibrant.z": 9.0} for task, losses in HAND.items()}
+    found = summary.summarise(rows_of(table), "log_loss").loc["calibrant.y"]
+    assert found["peers", 100] == pytest.approx(0.75)
+    assert found["win", 100] == pytest.approx((3 + 2) / 6)
+
+
+def test_ranks_and_the_critical_difference_of_the_literature():
+    rng = np.random.default_rng(0)
+    table = {f"t{i}": dict(zip("abcd", rng.permutation(4) / 10, strict=True)) for i in range(14)}
+    result = summary.ranking(rows_of(table), "log_loss", 100)
+    # Demšar (2006), section 3.2.2: q = 2.569 for four classifiers, 14 data sets give 1.25.
+    assert result.critical_difference == pytest.approx(1.25, abs=0.005)
+    assert result.ranks.sum() == pytest.approx(10.0)
+    assert result.ranks.is_monotonic_increasing
+
+
+def test_groups_are_the_longest_runs_within_the_critical_difference():
+    ranks = pd.Series([1.0, 1.5, 2.2, 4.0], list("abcd"))
+    assert summary.Ranking(ranks, 1.0, 0.0, 10).groups() == [(0, 1), (1, 2)]
+
+
+def test_expected_losses_of_the_truth_are_the_least():
+    truth = simulate.bayes_iso(500, rng=0).probabilities
+    best = runner.losses(truth, truth)
+    other = runner.losses(truth, np.clip(truth + 0.05, 0, 1))
+    assert best[0] < other[0]
+    assert other[1] - best[1] == pytest.approx(np.mean((np.clip(truth + 0.05, 0, 1) - truth) ** 2))
+
+
+def test_losses_of_sure_and_wrong_predictions_are_finite():
+    assert runner.losses(np.array([1]), np.array([0.0]), 1e-15) == pytest.approx((-math.log(1e-15), 1.0))
+
+
+def test_calibration_and_test_rows_are_the_recorded_ones():
+    split = sources.permuted(np.arange(9000) / 9000, np.zeros(9000, int), 100, 3)
+    order = np.random.default_rng(3).permutation(9000)
+    np.testing.assert_array_equal(split.scores, order[:100] / 9000)
+    np.testing.assert_array_equal(split.test_scores, order[100:6100] / 9000)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    data = simulate.bayes_iso(600, rng=0)
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    pd.DataFrame({"score": data.scores, "label": data.labels}).to_csv(tables / "one.csv", index=False)
+    margins = np.log(data.scores / (1 - data.scores))
+    pd.DataFrame({"score": margins, "label": data.labels}).to_csv(tables / "two.csv", index=False)
+    (tables / "INDEX.csv").write_text("task,space\none,probability\ntwo,decision\n")
+    return tables
+
+
+def run(folder, out, *more):
+    main(["run", "--data", str(folder), "--out", str(out), "--sizes", "100", "1000", *more])
+    return pd.read_csv(out)
+
+
+def test_a_run_is_resumed_and_skips_say_why(folder, tmp_path, capsys):
+    out = tmp_path / "rows.csv"
+    first = run(folder, out, "--methods", "ref.raw", "calibrant.platt")
+    assert list(first.columns) == list(runner.COLUMNS)
+    assert len(first) == 8
+    raw = first[(first.method == "ref.raw") & (first.n == 100)].set_index("task")
+    assert raw.log_loss["one"] == pytest.approx(raw.log_loss["two"])  # the logistic function undoes the logit
+    assert set(first[first.n == 1000].error) == {"skipped: 600 rows are too few for n = 1000"}
+    with out.open("a") as file:
+        file.write("one,100,0,calibrant.isot")  # torn by an interrupt
+    second = run(folder, out, "--methods", "ref.raw", "calibrant.*platt", "calibrant.isotonic")
+    assert len(second) == 12
+    pd.testing.assert_frame_equal(second.iloc[:8], first)
+    main(["summary", str(out), "--markdown"])
+    assert "| calibrant.platt |" in capsys.readouterr().out
+
+
+def test_a_missing_peer_and_a_failing_method_are_rows_with_reasons(monkeypatch, folder, tmp_path):
+    def missing(p, y, test):
+        import no_such_peer  # noqa: F401
+
+    def failing(p, y, test):
+        raise ZeroDivisionError("of course")
+
+    monkeypatch.setitem(methods.METHODS, "peer.missing", missing)
+    monkeypatch.setitem(methods.METHODS, "peer.failing", failing)
+    found = run(folder, tmp_path / "rows.csv", "--methods", "peer.*").query("n == 100").set_index("method").error
+    assert set(found["peer.missing"]) == {"skipped: No module named 'no_such_peer'"}
+    assert set(found["peer.failing"]) == {"ZeroDivisionError: of course"}
+
+
+def test_a_slow_method_is_not_tried_at_larger_sizes(tmp_path):
+    out = tmp_path / "rows.csv"
+    arguments = ["--tasks", "sim.bayes_iso", "--methods", "calibrant.spline", "--sizes", "50", "60", "--limit", "0"]
+    main(["run", "--out", str(out), *arguments])
+    found = pd.read_csv(out).query("method == 'calibrant.spline'").set_index("n")
+    assert found.log_loss.notna().tolist() == [True, False]
+    assert "the limit is 0 s" in found.error[60]
+    assert (pd.read_csv(out).method == "ref.truth").sum() == 2
+
+
+def test_the_picture_is_drawn(folder, tmp_path):
+    out = tmp_path / "rows.csv"
+    run(folder, out, "--methods", "ref.raw", "calibrant.platt", "calibrant.isotonic")
+    main(["picture", str(out), "--n", "100", "--out", str(tmp_path / "cd.png")])
+    assert (tmp_path / "cd.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_peers_are_imported_by_their_adapters_only():
+    code = "import sys, benchmarks.arena.__main__; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    peers = {"betacal", "venn_abers", "probmetrics", "netcal", "splinecalib", "probcal"}
+    assert not peers & set(loaded.split())
+
+
+def test_the_slot_keeps_the_shape_of_binary_probabilities():
+    data = simulate.bayes_iso(300, rng=0)
+    expected = PlattScaling().fit(data.scores, data.labels).predict(data.scores)
+    slot = calarena.CalArenaSlot("platt")
+    np.testing.assert_allclose(slot.fit(data.scores, data.labels).predict_proba(data.scores), expected)
+    two = np.column_stack((1 - data.scores, data.scores))
+    np.testing.assert_allclose(slot.fit(two, data.labels).predict_proba(two), np.column_stack((1 - expected, expected)))
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_the_slot_normalises_several_classes(absent):
+    data = simulate.temperature_logits(300, rng=0)
+    p = np.exp(data.logits - data.logits.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    keep = data.labels > 0 if absent else np.ones(300, bool)
+    found = calarena.CalArenaSlot("platt").fit(p[keep], data.labels[keep]).predict_proba(p)
+    assert found.shape == p.shape
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_every_method_has_its_slot():
+    assert set(calarena.CUSTOM_CALIBRATORS) >= {"calibrant-Blend", "calibrant-ABB", "calibrant-BayesIso"}
+    assert calarena.CUSTOM_CALIBRATORS["calibrant-Blend"]().method == "blend"
+
+
+def test_recorded_peers_are_reproduced():
+    if not (DATA / "arena_peers.csv").exists():
+        pytest.skip("needs the recorded results: set CALIBRANT_DATA to their folder")
+    recorded = (
+        pd.read_csv(DATA / "arena_peers.csv").query("task == 'llm_deepseek_v3' and n == 1000").set_index("method")
+    )
+    task = next(task for task in sources.folder(DATA / "arena") if task.name == "llm_deepseek_v3")
+    names = ["ref.raw", "sklearn.CCV-sigmoid(p)", "sklearn.CCV-sigmoid(logit)"]
+    plan = runner.Plan(names, [1000], [0])
+    for row in runner.run_task(task, plan.keys(task.name), plan):
+        assert float(row["log_loss"]) == pytest.approx(recorded.log_loss[row["method"]], abs=2e-5)
+        assert float(row["brier"]) == pytest.approx(recorded.brier[row["method"]], abs=2e-5)
