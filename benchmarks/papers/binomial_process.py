@@ -172,20 +172,21 @@ def main() -> None:
 
 DEVIATIONS = (
     (
-        "Everything is fitted on the 5000 validation rows and judged on the 10000 test rows. The published row of BPM is "
-        "reached only by fitting it on the test rows, which is not done here."
+        "Everything is fitted on the 5000 validation rows and judged on the 10000 test rows. The published "
+        "row of BPM is reached only by fitting it on the test rows, which is not done here."
     ),
     "BPM is Algorithm 1 as printed: every bin, weighted, α, β ≥ 0; the authors' program does otherwise.",
     (
-        "ECE_debiased is the L1 error with 15 bins of equal mass, computed; the authors simulate it. The paper leaves norm "
-        "and bins open; of L2 and L1 with equal mass and L1 with equal width, these agree with the expected values."
+        "ECE_debiased is the L1 error with 15 bins of equal mass, computed; the authors simulate it. The "
+        "paper leaves norm and bins open; of L2 and L1 with equal mass and L1 with equal width, these agree "
+        "with the expected values."
     ),
-    "ECE_bin weighs its 15 equal-mass bins by their rows; the authors count a larger last bin as the others.",
+    ("ECE_bin weighs its 15 equal-mass bins by their rows; the authors count a larger last bin as the others."),
     "Temperature is fitted to all ten logits by likelihood; Mix-n-Match to the confidence alone.",
     (
-        "The binnings of Figure 1's histograms are not in the paper. Those with BPM's own numbers of bins are shown, and "
-        "coarser ones: of seven schemes tried (equal mass or width, steps or lines) 10 to 100 bins of equal mass came "
-        "nearest to the published error, and none reached it."
+        "The binnings of Figure 1's histograms are not in the paper. Those with BPM's own numbers of bins are "
+        "shown, and coarser ones: of seven schemes tried (equal mass or width, steps or lines) 10 to 100 bins "
+        "of equal mass came nearest to the published error, and none reached it."
     ),
     "D1 is the one truth whose parameters are public; D2 to D5 are left out.",
 )
