@@ -35,6 +35,8 @@ FRAME = pd.DataFrame(
 def spark(tmp_path_factory):
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # looking up the host's name can take half a minute
+    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
     session = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")

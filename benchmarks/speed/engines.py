@@ -1,0 +1,139 @@
+"""Tallies and scores inside DuckDB and Spark, against the engine's own plain scans of the same file.
+
+    python -m benchmarks.speed.engines              # DuckDB
+    python -m benchmarks.speed.engines --spark      # Spark too, and whether both give the same tally
+
+The two plain scans are what anybody would write by hand for scores in [0, 1]: a histogram with the extremes of each
+bin, and 4096 bins of equal width with their sums. The tally also finds its own cells, for scores of any size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.timing import compare
+from calibrant import CalibrationMap, engines, forms
+
+ROWS = 20_000_000
+HISTOGRAM = "SELECT floor(score * 1024) AS c, count(*), min(score), max(score) FROM {table} GROUP BY 1"
+BINS = "SELECT floor(score * 4096) AS c, count(*), sum(label), sum(score) FROM {table} GROUP BY 1"
+
+
+def make_file(path: Path, rows: int = ROWS) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(
+            f"COPY (SELECT score, (random() < score)::INTEGER AS label FROM "
+            f"(SELECT random() * random() AS score FROM range({rows}))) TO '{path}' (FORMAT parquet)"
+        )
+
+
+def in_duckdb(path: Path, rounds: int) -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+
+    def plain() -> None:
+        for query in (HISTOGRAM, BINS):
+            connection.execute(query.format(table=f"'{path}'")).fetchnumpy()
+
+    tally = lambda: engines.tally(path, score="score", label="label")  # noqa: E731
+    compare("DuckDB, 20 million rows of Parquet", ("two plain scans", plain), {"engines.tally": (tally, 1.3)}, rounds)
+
+
+def scoring(path: Path, rounds: int) -> None:
+    import ibis
+
+    x = np.sort(np.random.default_rng(0).random(200))
+    y = np.sort(np.random.default_rng(1).random(200))
+    connection = ibis.duckdb.connect()
+    table = connection.read_parquet(path)
+    maps = {
+        "apply, 200 lines": CalibrationMap(forms.Linear(x, y), "probability"),
+        "apply, 200 steps": CalibrationMap(forms.Step(x[:-1], y), "probability"),
+        "apply, beta": CalibrationMap(forms.Beta(1.2, 0.8, 0.1), "probability"),
+    }
+    scored = {name: engines.apply(map_, table, score="score").sum() for name, map_ in maps.items()}
+    candidates = {name: (partial(expression.to_pyarrow), 1.5) for name, expression in scored.items()}
+    compare(
+        "Scoring in DuckDB, 2 million rows",
+        ("SELECT sum(score)", lambda: table.score.sum().to_pyarrow()),
+        candidates,
+        rounds,
+    )
+
+
+def in_spark(path: Path, rounds: int) -> None:
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+    import ibis
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "3g")
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    table = ibis.pyspark.connect(session).read_parquet(str(path))
+    session.read.parquet(str(path)).createOrReplaceTempView("plain")
+
+    def plain() -> None:
+        for query in (HISTOGRAM, BINS):
+            session.sql(query.format(table="plain")).toArrow()
+
+    tally = lambda: engines.tally(table, score="score", label="label")  # noqa: E731
+    compare("Spark, 20 million rows of Parquet", ("two plain scans", plain), {"engines.tally": (tally, 1.3)}, rounds)
+    same = tally() == engines.tally(path, score="score", label="label")
+    print(f"\nThe tallies of Spark and DuckDB are {'the same, number for number' if same else 'DIFFERENT'}.")
+    session.stop()
+
+
+def memory(path: Path) -> None:
+    """Peak memory of a process that runs the plain scans, and of one that makes the tally."""
+    queries = [query.format(table=f"'{path}'") for query in (HISTOGRAM, BINS)]
+    plain = f"import duckdb; c = duckdb.connect(); [c.execute(q).fetchnumpy() for q in {queries!r}]"
+    ours = f"from calibrant import engines; engines.tally({str(path)!r}, score='score', label='label')"
+    report = "; import resource; print('\\n', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    peaks = []
+    for code in (plain, ours):
+        command = [sys.executable, "-W", "ignore", "-c", code + report]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout.split()[-1]) / 1024)
+    print(f"\nPeak memory: plain scans {peaks[0]:.0f} MB, engines.tally {peaks[1]:.0f} MB")
+    print(f"  {peaks[1] - peaks[0]:.0f} MB on top  limit 300  {'ok' if peaks[1] - peaks[0] < 300 else 'MISSED'}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--spark", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rows.parquet")
+        make_file(path)
+        in_duckdb(path, options.rounds)
+        few = Path(folder, "few.parquet")
+        make_file(few, ROWS // 10)
+        scoring(few, options.rounds)
+        memory(path)
+        if options.spark:
+            in_spark(path, options.rounds)
+    print(f"\nPeak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What a map costs per score in each language it is exported to, against numpy, and how long the export takes.
+
+python -m benchmarks.speed.export
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.timing import compare, seconds
+from calibrant import CalibrationMap, export, forms
+from calibrant.calibrators import registry
+from calibrant.export import parity
+
+ROWS = 1_000_000
+
+
+def example() -> CalibrationMap:
+    x = np.sort(np.random.default_rng(0).random(200))
+    return CalibrationMap(forms.Linear(x, np.sort(np.random.default_rng(1).random(200))), "probability", True)
+
+
+def per_score(map_: CalibrationMap) -> None:
+    import onnxruntime
+
+    scores = np.random.default_rng(2).random(ROWS)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(export.to_onnx(map_).SerializeToString(), options)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "export.c")
+        loop = (
+            "\nvoid run(const double *s, double *p, long n) { for (long i = 0; i < n; i++) p[i] = calibrate(s[i]); }\n"
+        )
+        source.write_text(export.to_c(map_) + loop, encoding="utf-8")
+        library = Path(folder, "export.so")
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+        run, out = ctypes.CDLL(str(library)).run, np.empty(ROWS)
+        double = ctypes.POINTER(ctypes.c_double)
+        arguments = (scores.ctypes.data_as(double), out.ctypes.data_as(double), ctypes.c_long(ROWS))
+        compare(
+            "A million scores, 200 lines",
+            ("the map in numpy", lambda: map_(scores)),
+            {"C": (lambda: run(*arguments), None), "ONNX": (lambda: session.run(None, {"score": scores}), None)},
+        )
+
+
+def export_times() -> None:
+    rng = np.random.default_rng(0)
+    raw = np.round(rng.beta(0.8, 1.2, 300), 2)
+    labels = rng.random(300) < raw
+    print("\nSeconds to export and check a map fitted to 300 rows, and the largest difference of its graph")
+    for name in sorted(registry.METHODS):
+        map_ = registry.create(name).fit(raw, labels).map_
+        targets = {"SQL": export.to_sql, "ONNX": export.to_onnx, "Python": export.to_python, "C": export.to_c}
+        times = {target: seconds(partial(write, map_)) for target, write in targets.items()}
+        print(
+            f"  {name:<14}",
+            "  ".join(f"{target} {took:6.2f}" for target, took in times.items()),
+            f"  {difference(map_):.1e}",
+        )
+
+
+def difference(map_: CalibrationMap) -> float:
+    from calibrant.programs import evaluate, lower
+
+    scores = np.clip(np.concatenate((np.random.default_rng(3).random(100_000), parity.probe(map_))), 0.0, 1.0)
+    return float(np.abs(evaluate(lower(map_.form), scores) - map_(scores)).max())
+
+
+def main() -> None:
+    per_score(example())
+    export_times()
+
+
+if __name__ == "__main__":
+    main()
