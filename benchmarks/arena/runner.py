@@ -84,6 +84,8 @@ def _run_size(split: Callable[[int, int], Split], keys: list[Key], slow: dict[st
         data = split(n, rep)
     except ValueError as error:
         return [_skip(key, f"skipped: {error}") for key in keys]
+    except Exception as error:
+        return [_skip(key, _reason(error)) for key in keys]
     rows = [_row((task, n, rep, TRUTH), *losses(data.expected, data.expected))] if data.truth_known else []
     for key in keys:
         method = key[3]

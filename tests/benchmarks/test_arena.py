@@ -102,6 +102,27 @@ def test_calibration_and_test_rows_are_the_recorded_ones():
     np.testing.assert_array_equal(split.test_scores, order[100:6100] / 9000)
 
 
+@pytest.mark.parametrize("task", list(sources.simulations()), ids=lambda task: task.name)
+def test_every_simulation_gives_the_truth_of_the_rows_to_calibrate_on(task):
+    split = task.open()(3000, 1)
+    assert split.truth_known
+    assert len(split.scores) == len(split.labels) == 3000
+    order = np.argsort(split.test_scores)
+    truth = np.interp(split.scores, split.test_scores[order], split.expected[order])
+    assert np.abs((split.labels - truth).mean()) < 4 * np.sqrt((truth * (1 - truth)).mean() / 3000) + 1e-3
+    assert np.mean((split.labels - truth) ** 2) < np.mean(truth * (1 - truth)) + 0.03
+    assert 0.0 <= split.expected.min() < split.expected.max() <= 1.0
+
+
+@pytest.mark.parametrize("learner", ["nb", "svm"])
+def test_scores_of_learners_are_probabilities_of_rows_not_trained_on(learner):
+    task = next(task for task in sources.sklearn_sets() if task.name == f"sklearn.breast_cancer_{learner}")
+    split = task.open()(100, 0)
+    assert len(split.scores) == 100
+    assert len(split.test_scores) == 469
+    assert 0.0 <= split.scores.min() < split.scores.max() <= 1.0
+
+
 @pytest.fixture
 def folder(tmp_path):
     data = simulate.bayes_iso(600, rng=0)
