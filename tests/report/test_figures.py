@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -11,9 +9,9 @@ go = pytest.importorskip("plotly.graph_objects", reason="plotly is in the extra 
 def all_figures(found):
     scale = figures.shared_scale(found)
     out = [figures.reliability_figure(found.after, "@after", scale), figures.map_figure(found, scale)]
-    out += [figures.scores_figure(found, scale), figures.comparison_figure(found.comparison, found.name)]
+    out += [figures.scores_figure(found, scale)]
     if found.segments:
-        out += [figures.segments_figure(found.segments), *figures.segment_diagrams(found, scale)]
+        out += figures.segment_diagrams(found, scale)
     return out
 
 
@@ -55,21 +53,17 @@ def test_before_and_after_share_their_axes(found):
     assert all(scale["logit"][0] <= tick <= scale["logit"][1] for tick in scale["ticks"])
 
 
-def test_texts_of_the_user_are_plain_to_plotly(segmented, hostile):
+def test_texts_of_the_user_are_plain_to_plotly():
     assert figures.plain("<b>%{x}</b> & co") == "&lt;b&gt;%&#123;x}&lt;/b&gt; &amp; co"
-    figure = json.dumps(figures.segments_figure(segmented.segments), ensure_ascii=False)
-    assert "<script" not in figure
-    assert "<b>" not in figure
-    assert figures.plain(hostile[:10])[:10] in figure
 
 
-def test_segments_are_moved_apart_and_long_names_cut(segmented):
-    figure = figures.segments_figure(segmented.segments)
-    before, after = figure["data"]
-    assert before["y"][0] < after["y"][0]
-    assert len(before["x"]) == 3
-    assert len(after["x"]) == 2  # one row cannot be split
-    assert figure["layout"]["yaxis"]["ticktext"][0].endswith("…")
+def test_segments_have_diagrams_with_few_places(segmented):
+    drawn = figures.segment_diagrams(segmented, figures.shared_scale(segmented))
+    assert len(drawn) == 3
+    curve = next(trace for trace in drawn[0]["data"] if "low" in trace["meta"] and trace["mode"] == "lines")
+    assert len(curve["x"]) <= figures.SEGMENT_PLACES
+    whole = segmented.segments[0].diagram.curve["score"]
+    assert (curve["x"][0], curve["x"][-1]) == (figures.rounded(whole[0]), figures.rounded(whole[-1]))
 
 
 def test_bars_that_differ_much_get_a_logarithmic_axis():

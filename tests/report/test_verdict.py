@@ -103,3 +103,10 @@ def test_segments_that_stay_off_are_named(segmented):
     text = " ".join(next_steps(segmented))
     assert "Look into" in text
     assert "“south”" in text
+
+
+def test_more_rows_are_asked_for_only_where_they_would_tell_more(found):
+    uncertain = next_steps(with_facts(found, p_value=0.5, error=(0.06, 0.02, 0.12)))
+    certain = next_steps(with_facts(found, p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt"))
+    assert any("Four times as many rows" in step for step in uncertain)
+    assert not any("Four times as many rows" in step for step in certain)

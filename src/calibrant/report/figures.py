@@ -13,20 +13,27 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels import links
-from calibrant.comparison import Comparison
 from calibrant.displays import axes
 from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
-from calibrant.report.segments import Segment
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import method_name, method_title, rounded
+from calibrant.report.wording import method_title, rounded
 
-__all__ = ["comparison_figure", "map_figure", "plain", "reliability_figure", "scores_figure", "segments_figure"]
+__all__ = [
+    "Figure",
+    "listed",
+    "map_figure",
+    "plain",
+    "reliability_figure",
+    "scores_figure",
+    "segment_diagrams",
+    "shared_scale",
+]
 
 Figure = dict[str, Any]
 LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
 PREDICTED, HAPPENED = "Predicted probability", "How often it happened"
-LONGEST, NARROW = 29, 16  # letters of a name beside the axis, on wide and on narrow screens
+SEGMENT_PLACES = 120
 PALETTE = 8  # colours of the page for methods: @m0 … @m7
 POINT_COLUMNS = {"low": "low", "high": "high", "rows": "total", "left": "left", "right": "right"}
 DASHES = ("solid", "dash", "dot")
@@ -39,7 +46,8 @@ def plain(text: str) -> str:
     return escape(text, quote=False).replace("{", "&#123;")
 
 
-def _list(values: Any, digits: int = 6) -> list[float]:
+def listed(values: Any, digits: int = 6) -> list[float]:
+    """Numbers for JSON, rounded."""
     return [rounded(float(value), digits) for value in values]
 
 
@@ -48,13 +56,13 @@ def _curve(table: Table, color: str, label: str, **more: Any) -> Figure:
     meta: Figure = {"label": plain(label)}
     banded = "low" in (table.dtype.names or ())
     if banded:
-        meta |= {"low": _list(table["low"], 5), "high": _list(table["high"], 5), "band": f"{color}/band"}
+        meta |= {"low": listed(table["low"], 5), "high": listed(table["high"], 5), "band": f"{color}/band"}
     return {
         "type": "scatter",
         "mode": "lines",
         "name": plain(label),
-        "x": _list(table["score"]),
-        "y": _list(table["probability"], 5),
+        "x": listed(table["score"]),
+        "y": listed(table["probability"], 5),
         "line": {"color": color, "width": 2.5},
         "meta": meta,
         "hovertemplate": CURVE + (BAND if banded else "") + "<extra></extra>",
@@ -68,21 +76,21 @@ def _points(points: Table, color: str, label: str) -> Figure:
         "type": "scatter",
         "mode": "markers",
         "name": plain(label),
-        "x": _list(points["mean_score"]),
-        "y": _list(points["fraction"]),
-        "marker": {"color": color, "size": _list(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
+        "x": listed(points["mean_score"]),
+        "y": listed(points["fraction"]),
+        "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": _list(high - points["fraction"]),
-            "arrayminus": _list(points["fraction"] - low),
+            "array": listed(high - points["fraction"]),
+            "arrayminus": listed(points["fraction"] - low),
             "color": color,
             "thickness": 1.2,
             "width": 0,
         },
         # How far the scores of a group reach: a wide group need not lie on the curve.
         "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
-        "meta": {"label": plain(label)} | {key: _list(points[column], 5) for key, column in POINT_COLUMNS.items()},
+        "meta": {"label": plain(label)} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},
         "hovertemplate": "%{customdata[4]:,} rows between %{customdata[5]:.3p} and %{customdata[6]:.3p}<br>"
         "predicted %{customdata[0]:.3p}<br>happened %{customdata[1]:.3p}" + BAND + "<extra></extra>",
     }
@@ -111,8 +119,8 @@ def _scale(results: list[Reliability]) -> Figure:
     ticks = axes.logit_ticks(*ends)
     return {
         "linear": list(visible_range(float(low), float(high))),
-        "logit": _list(links.logit(np.array(ends))),
-        "ticks": _list(links.logit(np.array(ticks))),
+        "logit": listed(links.logit(np.array(ends))),
+        "ticks": listed(links.logit(np.array(ticks))),
         "texts": [f"{100.0 * tick:.8g}%" for tick in ticks],
     }
 
@@ -199,100 +207,7 @@ def _bars(side: Side, color: str, label: str, axis: str) -> Figure:
 
 
 def _edges(table: Table) -> dict[str, list[float]]:
-    return {key: _list(table[key]) for key in ("left", "right", "total", "positives")}
-
-
-def comparison_figure(comparison: Comparison, shown: str) -> Figure:
-    """The change of the log-loss against doing nothing, with its interval, best at the top."""
-    rows = [r for r in comparison.results if r.log_loss_difference is not None]
-    diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
-    colors = ["@after" if r.name == shown else "@neutral" for r in rows]
-    reference = "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": _list(d.value for d in diffs),
-        "y": list(range(len(rows))),
-        "text": [plain(method_title(r.name)) for r in rows],
-        "marker": {"color": colors, "size": 10},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": _list(d.high - d.value for d in diffs),
-            "arrayminus": _list(d.value - d.low for d in diffs),
-            "color": "@neutral",
-            "thickness": 1.5,
-            "width": 3,
-        },
-        "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
-        "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
-        "meta": {"label": "methods"},
-    }
-    layout = {
-        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": _row_axis([method_title(r.name) for r in rows]),
-        "showlegend": False,
-    }
-    return {
-        "data": [trace],
-        "layout": layout,
-        "meta": _row_meta("Change of log-loss", [method_name(r.name) for r in rows]),
-    }
-
-
-def segments_figure(segments: tuple[Segment, ...]) -> Figure:
-    """Predicted minus happened for each segment, before and after, with exact intervals."""
-    data = []
-    shift = 0.17 if any(s.before is not None for s in segments) else 0.0  # so that the two do not hide each other
-    for side, color, symbol, at in (("before", "@before", "circle-open", -shift), ("after", "@after", "circle", shift)):
-        kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
-        if not kept:
-            continue
-        gaps = [g.predicted - g.happened for _, g in kept]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": f"{side} calibration",
-                "x": _list(gaps),
-                "y": [i + at for i, _ in kept],
-                "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
-                "error_x": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": _list(g.happened - g.low for _, g in kept),
-                    "arrayminus": _list(g.high - g.happened for _, g in kept),
-                    "color": color,
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
-                "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
-                "happened %{customdata[1]:.3p}<extra></extra>",
-                "meta": {"label": side},
-            }
-        )
-    layout = {
-        "xaxis": {"title": {"text": "Predicted − happened"}, "zeroline": True, "tickformat": "+.1~%"},
-        "yaxis": _row_axis([s.name for s in segments]),
-        "showlegend": False,
-    }
-    return {"data": data, "layout": layout, "meta": _row_meta("Predicted − happened", [s.name for s in segments])}
-
-
-def _row_axis(names: list[str]) -> Figure:
-    """An axis with one name for each row, the first at the top."""
-    texts = [plain(_short(name)) for name in names]
-    return {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": texts}
-
-
-def _row_meta(title: str, names: list[str]) -> Figure:
-    """What a figure of rows needs beside a narrow screen: a short title and short names."""
-    return {"rows": len(names), "short": title, "names": [plain(_short(name, NARROW)) for name in names]}
-
-
-def _short(name: str, longest: int = LONGEST) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+    return {key: listed(table[key]) for key in ("left", "right", "total", "positives")}
 
 
 def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
@@ -307,10 +222,17 @@ def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
         data = [_diagonal()]
         if everything is not None:
             line = {"color": "@neutral", "width": 1.5, "dash": "dot"}
-            data.append(_curve(everything[["score", "probability"]], "@neutral", "all rows", line=line))
-        data.append(_curve(segment.diagram.curve, color, segment.name))
+            data.append(_curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", line=line))
+        data.append(_curve(_thinned(segment.diagram.curve), color, segment.name))
         data.append(_points(segment.diagram.points, color, segment.name))
         layout = {"xaxis": {"title": {"text": PREDICTED}}, "yaxis": {"title": {"text": HAPPENED}}, "showlegend": False}
         meta = {"scale": scale, "square": True, "both": True}
         figures.append({"data": data, "layout": layout, "meta": meta})
     return figures
+
+
+def _thinned(table: Table) -> Table:
+    """Fewer places along a curve, the ends among them: many segments must not make the page large."""
+    places = np.unique(np.linspace(0, len(table) - 1, SEGMENT_PLACES).round().astype(int))
+    thinned: Table = table[places]
+    return thinned

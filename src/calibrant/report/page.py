@@ -14,7 +14,7 @@ from calibrant._files import write_atomically
 from calibrant._optional import require
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
-from calibrant.report import figures, tables
+from calibrant.report import figures, forest, tables
 from calibrant.report.study import Side, Study, study
 from calibrant.report.verdict import behind_best, judge, next_steps, worth_calibrating
 from calibrant.report.wording import count, method_name, method_title, number, percent, with_titles
@@ -167,9 +167,9 @@ def _data(found: Study) -> dict[str, Any]:
     if found.before is not None:
         drawn["before"] = figures.reliability_figure(found.before, "@before", scale)
     if found.comparison is not None:
-        drawn["comparison"] = figures.comparison_figure(found.comparison, found.name)
+        drawn["comparison"] = forest.comparison_figure(found.comparison, found.name)
     if found.segments:
-        drawn["segments"] = figures.segments_figure(found.segments[:MOST_SEGMENTS])
+        drawn["segments"] = forest.segments_figure(found.segments[:MOST_SEGMENTS])
         diagrams = figures.segment_diagrams(found, scale)
         return {"figures": drawn, "segments": diagrams, "scale": _default_scale(found)}
     return {"figures": drawn, "segments": [], "scale": _default_scale(found)}

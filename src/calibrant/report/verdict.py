@@ -163,7 +163,7 @@ def next_steps(found: Study) -> list[str]:
         )
     elif off_before:
         steps.append(f"One map for all repairs the segments that were off: {_listed(off_before)}.")
-    if found.before is not None and not is_small(found.before.error.high - found.before.error.low, found.base_rate):
+    if found.before is not None and evidence(found) < 2 and not is_small(found.before.error.high, found.base_rate):
         steps.append(f"Four times as many rows as these {count(found.total)} would halve the intervals on this page.")
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps

@@ -1,0 +1,105 @@
+"""Figures with one row for each method or segment: a value and its interval."""
+
+from __future__ import annotations
+
+from calibrant.comparison import Comparison
+from calibrant.report.figures import Figure, listed, plain
+from calibrant.report.segments import Segment
+from calibrant.report.wording import method_name, method_title, rounded
+
+__all__ = ["comparison_figure", "segments_figure"]
+
+LONGEST, NARROW = 29, 16  # letters of a name beside the axis, on wide and on narrow screens
+
+
+def comparison_figure(comparison: Comparison, shown: str) -> Figure:
+    """The change of the log-loss against doing nothing, with its interval, best at the top."""
+    rows = [r for r in comparison.results if r.log_loss_difference is not None]
+    diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
+    colors = ["@after" if r.name == shown else "@neutral" for r in rows]
+    reference = "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": listed(d.value for d in diffs),
+        "y": list(range(len(rows))),
+        "text": [plain(method_title(r.name)) for r in rows],
+        "marker": {"color": colors, "size": 10},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": listed(d.high - d.value for d in diffs),
+            "arrayminus": listed(d.value - d.low for d in diffs),
+            "color": "@neutral",
+            "thickness": 1.5,
+            "width": 3,
+        },
+        "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
+        "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
+        "meta": {"label": "methods"},
+    }
+    layout = {
+        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
+        "yaxis": _row_axis([method_title(r.name) for r in rows]),
+        "showlegend": False,
+    }
+    return {
+        "data": [trace],
+        "layout": layout,
+        "meta": _row_meta("Change of log-loss", [method_name(r.name) for r in rows]),
+    }
+
+
+def segments_figure(segments: tuple[Segment, ...]) -> Figure:
+    """Predicted minus happened for each segment, before and after, with exact intervals."""
+    data = []
+    shift = 0.17 if any(s.before is not None for s in segments) else 0.0  # so that the two do not hide each other
+    for side, color, symbol, at in (("before", "@before", "circle-open", -shift), ("after", "@after", "circle", shift)):
+        kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
+        if not kept:
+            continue
+        gaps = [g.predicted - g.happened for _, g in kept]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": f"{side} calibration",
+                "x": listed(gaps),
+                "y": [i + at for i, _ in kept],
+                "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
+                "error_x": {
+                    "type": "data",
+                    "symmetric": False,
+                    "array": listed(g.happened - g.low for _, g in kept),
+                    "arrayminus": listed(g.high - g.happened for _, g in kept),
+                    "color": color,
+                    "thickness": 1.5,
+                    "width": 0,
+                },
+                "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
+                "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
+                "happened %{customdata[1]:.3p}<extra></extra>",
+                "meta": {"label": side},
+            }
+        )
+    layout = {
+        "xaxis": {"title": {"text": "Predicted − happened"}, "zeroline": True, "tickformat": "+.1~%"},
+        "yaxis": _row_axis([s.name for s in segments]),
+        "showlegend": False,
+    }
+    return {"data": data, "layout": layout, "meta": _row_meta("Predicted − happened", [s.name for s in segments])}
+
+
+def _row_axis(names: list[str]) -> Figure:
+    """An axis with one name for each row, the first at the top."""
+    texts = [plain(_short(name)) for name in names]
+    return {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": texts}
+
+
+def _row_meta(title: str, names: list[str]) -> Figure:
+    """What a figure of rows needs beside a narrow screen: a short title and short names."""
+    return {"rows": len(names), "short": title, "names": [plain(_short(name, NARROW)) for name in names]}
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -1,0 +1,49 @@
+import json
+import re
+
+import pytest
+
+from calibrant.report.figures import plain
+from calibrant.report.forest import LONGEST, comparison_figure, segments_figure
+
+
+def test_plotly_accepts_both_figures(segmented):
+    go = pytest.importorskip("plotly.graph_objects", reason="plotly is in the extra `report`")
+    for figure in (comparison_figure(segmented.comparison, "platt"), segments_figure(segmented.segments)):
+        checked = json.loads(re.sub(r'"@[a-z0-9/]+"', '"#123456"', json.dumps(figure)))
+        go.Figure(data=checked["data"], layout=checked["layout"])
+
+
+def test_methods_in_order_with_their_intervals(found):
+    figure = comparison_figure(found.comparison, "platt")
+    trace = figure["data"][0]
+    rows = [r for r in found.comparison.results if r.log_loss_difference is not None]
+    assert trace["x"] == pytest.approx([r.log_loss_difference.value for r in rows], rel=1e-5)
+    assert [c[1] for c in trace["customdata"]] == pytest.approx([r.log_loss_difference.low for r in rows], rel=1e-3)
+    assert trace["marker"]["color"].count("@after") == 1
+    assert figure["layout"]["yaxis"]["range"][0] > figure["layout"]["yaxis"]["range"][1]  # the first at the top
+
+
+def test_texts_of_the_user_are_plain_to_plotly(segmented, hostile):
+    figure = json.dumps(segments_figure(segmented.segments), ensure_ascii=False)
+    assert "<script" not in figure
+    assert "<b>" not in figure
+    assert plain(hostile[:10]) in figure
+
+
+def test_gaps_with_the_intervals_of_what_happened(segmented):
+    before = segments_figure(segmented.segments)["data"][0]
+    gap = segmented.segments[0].before
+    assert before["x"][0] == pytest.approx(gap.predicted - gap.happened, rel=1e-5)
+    assert before["x"][0] - before["error_x"]["arrayminus"][0] == pytest.approx(gap.predicted - gap.high, abs=1e-5)
+    assert before["x"][0] + before["error_x"]["array"][0] == pytest.approx(gap.predicted - gap.low, abs=1e-5)
+
+
+def test_segments_are_moved_apart_and_long_names_cut(segmented):
+    figure = segments_figure(segmented.segments)
+    before, after = figure["data"]
+    assert before["y"][0] < after["y"][0]
+    assert len(before["x"]) == 3
+    assert len(after["x"]) == 2  # one row cannot be split
+    assert figure["layout"]["yaxis"]["ticktext"][0].endswith("…")
+    assert all(len(name) <= LONGEST for name in figure["meta"]["names"][1:])
