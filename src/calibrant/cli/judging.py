@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "evaluate", "monitor", "report", "show_comparison"]
 
 ALARM = 3
+WIDE = 104
 Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="A model to apply to the scores first.")]
 
@@ -167,7 +169,9 @@ def show_comparison(found: Comparison) -> None:
         # The uncertainty that matters is that of the paired differences.
         rows.append([texts[0], *(text.partition(" [")[0] for text in texts[1:4]), *texts[4:6]])
     marked = next((i for i, result in enumerate(done) if result.name == found.recommended), None)
-    print_table(found.title, found.headers[:6], rows, marked)
+    # An 80-column terminal has room for one difference with its interval.
+    shown = 5 if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE else 6
+    print_table(found.title, found.headers[:shown], [row[:shown] for row in rows], marked)
     sys.stdout.write(f"Recommended: {found.reason}\n")
     for text in found.notes:
         note(f"- {text}")

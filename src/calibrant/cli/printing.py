@@ -41,11 +41,12 @@ def print_table(
 ) -> None:
     """A table on standard output: drawn by rich on a terminal, aligned text elsewhere; row `marked` is highlighted."""
     if sys.stdout.isatty():
+        from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=title or None, title_justify="left", title_style="")
+        table = Table(title=title or None, title_justify="left", title_style="", box=SIMPLE_HEAD)
         for place, header in enumerate(headers):
             table.add_column(header, justify="left" if place < left else "right", overflow="fold")
         for place, row in enumerate(rows):
