@@ -171,7 +171,8 @@ def show_comparison(found: Comparison) -> None:
     marked = next((i for i, result in enumerate(done) if result.name == found.recommended), None)
     # An 80-column terminal has room for one difference with its interval.
     shown = 5 if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE else 6
-    print_table(found.title, found.headers[:shown], [row[:shown] for row in rows], marked)
+    headers = [header.replace("Brier score", "Brier") for header in found.headers[:shown]]
+    print_table(found.title, headers, [row[:shown] for row in rows], marked)
     sys.stdout.write(f"Recommended: {found.reason}\n")
     for text in found.notes:
         note(f"- {text}")
