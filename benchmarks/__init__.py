@@ -1,0 +1,1 @@
+"""Measurements: speed, accuracy, the papers' tables. Not shipped."""

@@ -41,7 +41,6 @@ def draw(fitted: dict[str, Calibrator], test: Tally) -> None:
 
     mpl.use("Agg")
     from calibrant import ReliabilityDisplay
-
     from calibrant.reliability import reliability
 
     shown = {"raw score": "identity", "isotonic": "isotonic", "Platt scaling": "platt"}

@@ -1,0 +1,1 @@
+"""Accuracy where the truth, or a held-out sample, is known."""

@@ -48,7 +48,8 @@ def test_intervals_shrink_with_the_number_of_rows(interval):
 def test_stretching_the_scores_does_not_move_the_akaike_interval():
     data = simulate.from_truth("hump", 400, rng=1)
     plain = ABB(n_draws=100).fit(data.scores, data.labels)._interval_model.interval(100, 0.05, np.random.default_rng(0))
-    cubed = ABB(n_draws=100).fit(data.scores**3, data.labels)._interval_model.interval(100, 0.05, np.random.default_rng(0))
+    cubed_model = ABB(n_draws=100).fit(data.scores**3, data.labels)._interval_model
+    cubed = cubed_model.interval(100, 0.05, np.random.default_rng(0))
     # Cells are means of scores where they had to be merged; here each score is its own cell or nearly so.
     np.testing.assert_allclose(plain[1], cubed[1], atol=1e-12)
     np.testing.assert_allclose(plain[2], cubed[2], atol=1e-12)

@@ -76,6 +76,7 @@ class ABB(BayesianCalibrator):
     """
 
     reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (SDM), section 2.4"
+    leave_one_out_draws: ClassVar[int] = 250  # drawing whole binnings is slow
 
     def __init__(
         self,

@@ -19,8 +19,6 @@ from calibrant.tally import Tally
 
 __all__ = ["BayesianCalibrator", "Calibrator"]
 
-LEAVE_ONE_OUT_DRAWS = 250
-
 
 class Calibrator(BaseEstimator):
     """Base of all calibrators. A method is a subclass with its facts and one function, `_fit_map`.
@@ -126,6 +124,7 @@ class BayesianCalibrator(Calibrator):
     """A calibrator with a posterior over maps."""
 
     bayesian: ClassVar[bool] = True
+    leave_one_out_draws: ClassVar[int] = 1000
 
     @abstractmethod
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
@@ -146,5 +145,5 @@ class BayesianCalibrator(Calibrator):
         -------
         positive, negative : ndarray of shape (m,)
         """
-        draws = links.clip(self.sample_maps(tally.scores, LEAVE_ONE_OUT_DRAWS))
+        draws = links.clip(self.sample_maps(tally.scores, self.leave_one_out_draws))
         return 1.0 / (1.0 / draws).mean(axis=0), 1.0 / (1.0 / (1.0 - draws)).mean(axis=0)

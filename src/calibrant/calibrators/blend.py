@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +24,12 @@ from calibrant.tally import Tally
 __all__ = ["Blend"]
 
 SPACES = ("probability", "decision")
-# Rows of imagined evidence for each member, the parameters of the Dirichlet prior (less one) of the weights.
-PRIOR_ROWS = {"identity": 0.25, "spline": 2.0, "bayes_iso": 0.25, "temperature": 0.25, "abb": 0.05}
+# The Dirichlet prior of the weights, in rows of imagined evidence. The spline's part grows with the rows at first:
+# what a few hundred rows seem to prove against it is mostly chance.
+PRIOR_ROWS = {"identity": 0.3, "temperature": 0.3, "bayes_iso": 0.3, "abb": 0.05}
+SPLINE_PRIOR_ROWS = 6.0
+ROWS_PER_SPLINE_ROW = 200.0
+ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 MAX_CELLS = 200  # on which members are compared
 ABB_CELLS = 512
 NEGLIGIBLE = 1e-3  # members with less weight are left out of the map
@@ -43,10 +46,10 @@ DESCRIPTIONS = {
 class Blend(BayesianCalibrator):
     """The default method: no family of maps is best at every sample size, so this one mixes five.
 
-    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and
-    the average over all binnings. Each member is fitted once; what its posterior says about every row when that row
-    is left out follows without a refit, and the weights maximise the likelihood of the mixture on these
-    predictions. Few rows keep the blend at the score or a gentle correction of it, many let it follow any shape.
+    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and,
+    from 300 rows on, the average over all binnings. Each member is fitted once; what its posterior says about every
+    row when that row is left out follows without a refit, and the weights maximise the likelihood of the mixture on
+    these predictions. Few rows keep the blend at the score or a gentle correction of it, many let it follow any shape.
 
     Parameters
     ----------
@@ -91,10 +94,11 @@ class Blend(BayesianCalibrator):
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
-        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted().items()}
+        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
         self._cells = tally.coarsen(MAX_CELLS)
         likelihoods, counts = _left_out(self.members_, self._cells)
-        weights = _weights(likelihoods, counts, self.members_)
+        prior = PRIOR_ROWS | {"spline": min(tally.total / ROWS_PER_SPLINE_ROW, SPLINE_PRIOR_ROWS)}
+        weights = pooling.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
         kept = {name: weight for name, weight in self.weights_.items() if weight >= NEGLIGIBLE}
@@ -107,14 +111,14 @@ class Blend(BayesianCalibrator):
         first = self._to_probability
         return CalibrationMap(Chain((first.form, form)), "real", monotone and first.monotone, type(self).__name__)
 
-    def _unfitted(self) -> dict[str, Calibrator]:
-        return {
+    def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
+        members: dict[str, Calibrator] = {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
             "bayes_iso": BayesIso(random_state=self.random_state),
-            "abb": ABB(max_cells=ABB_CELLS),
         }
+        return members | {"abb": ABB(max_cells=ABB_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
@@ -189,10 +193,6 @@ def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Flo
             p = links.clip(member.predict(cells.scores))
             columns.append(np.concatenate((p, 1.0 - p)))
     return np.column_stack(columns), np.concatenate((cells.positives, cells.negatives))
-
-
-def _weights(likelihoods: Floats, counts: Floats, names: Iterable[str]) -> Floats:
-    return pooling.pool_weights(likelihoods, counts, np.array([PRIOR_ROWS[name] for name in names]))
 
 
 def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:

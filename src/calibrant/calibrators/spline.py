@@ -143,7 +143,7 @@ class SplineCalibration(BayesianCalibrator):
         return links.expit(np.array([np.interp(z, grid, curve) for curve in curves]))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row; of Gaussian logits in closed form."""
+        """What the posterior without a row says about that row, in closed form."""
         if self.monotone:
             return super().leave_one_out(tally)
         posterior, _, z = self._posterior(tally.scores)

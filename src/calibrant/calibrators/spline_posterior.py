@@ -23,7 +23,7 @@ ORDERS = {2: 0.75, 1: 0.25}  # prior shares of smooth curves (second derivative)
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
 DENSITY = 0.4  # share of the knots' spacing that follows the mass
 RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of the prior reads them so
-MAX_LOGIT = 36.0  # beyond, probabilities are clipped
+LEAST_CAVITY = 0.05  # share of the precision that a left-out row leaves at least
 NEGLIGIBLE = 1e-3  # components with less weight than this share of the heaviest are dropped
 
 
@@ -85,8 +85,8 @@ class SplinePosterior:
         return self._piecewise(z, partial(_mixture_quantile, probability))
 
     def leave_one_out(self, z: Floats) -> tuple[Floats, Floats]:
-        """Harmonic means of p and of 1 − p over the posterior at each z."""
-        return self._piecewise(z, partial(_harmonic_mean, 1.0)), self._piecewise(z, partial(_harmonic_mean, -1.0))
+        """P(positive) of a positive row and P(negative) of a negative row at each z, had it not been seen."""
+        return self._piecewise(z, partial(_without_row, 1.0)), self._piecewise(z, partial(_without_row, -1.0))
 
     def _piecewise(self, z: Floats, function: Callable[[Floats, Floats, Floats], Floats]) -> Floats:
         """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
@@ -126,10 +126,19 @@ class SplinePosterior:
         return out
 
 
-def _harmonic_mean(sign: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
-    """1 / E[1 / expit(±η)]: of a Gaussian η, E[1 / expit(η)] = 1 + exp(−mean + spread² / 2)."""
-    inverse = 1.0 + np.exp(np.minimum(0.5 * spreads**2 - sign * means, 2.0 * MAX_LOGIT))
-    out: Floats = 1.0 / (weights @ inverse)
+def _without_row(sign: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """P(label) of a row of label ± by the posterior without that row.
+
+    Within a component the logit is Gaussian, and so is the row's part of it (its curvature p(1−p) and its pull 1−p),
+    which is taken out again. Components lose the weight that the row gave them, hence the harmonic mean. The harmonic
+    mean over the Gaussian itself would not do: its tails, which no likelihood has cut off, would rule it.
+    """
+    p = links.expit(sign * means)
+    precision = 1.0 / spreads**2
+    cavity = np.maximum(precision - p * (1.0 - p), LEAST_CAVITY * precision)
+    centre = sign * means - (1.0 - p) / cavity
+    foreseen = links.clip(links.expit(centre / np.sqrt(1.0 + np.pi / (8.0 * cavity))))
+    out: Floats = 1.0 / (weights @ (1.0 / foreseen))
     return out
 
 

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from calibrant import BayesianTemperature, Tally
+
+
+def overconfident(n, slope, lapse, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = expit(3 * rng.standard_normal(n))
+    truth = (1 - lapse) * expit(slope * logit(scores)) + lapse / 2
+    return scores, rng.random(n) < truth, truth
+
+
+def test_recovers_temperature_and_lapses():
+    scores, labels, truth = overconfident(100_000, 0.5, 0.1)
+    calibrator = BayesianTemperature().fit(scores, labels)
+    assert calibrator.temperature_ == pytest.approx(2.0, rel=0.03)
+    assert calibrator.lapse_ == pytest.approx(0.1, abs=0.01)
+    assert np.abs(calibrator.predict(scores) - truth).mean() < 0.004
+
+
+def test_a_handful_of_rows_changes_little():
+    calibrator = BayesianTemperature().fit([0.2, 0.4, 0.6, 0.9], [0, 0, 1, 1])
+    assert calibrator.predict([0.2, 0.5, 0.9]) == pytest.approx([0.2, 0.5, 0.9], abs=0.1)
+
+
+def test_a_score_of_one_is_not_taken_at_its_word():
+    scores = np.repeat([0.0, 1.0], 50)
+    labels = np.r_[np.zeros(45), np.ones(5), np.zeros(5), np.ones(45)]
+    p = BayesianTemperature().fit(scores, labels).predict([0.0, 1.0])
+    assert p == pytest.approx([0.1, 0.9], abs=0.03)
+
+
+def test_intervals_cover_and_shrink():
+    covered, widths = [], []
+    for n in (300, 10_000):
+        scores, labels, truth = overconfident(n, 0.6, 0.0, seed=n)
+        low, high = BayesianTemperature().fit(scores, labels).predict_interval(scores)
+        covered.append(((low <= truth) & (truth <= high)).mean())
+        widths.append((high - low).mean())
+    assert min(covered) > 0.5
+    assert widths[1] < widths[0] / 3
+
+
+def test_draws_have_the_mean_of_the_map():
+    scores, labels, _ = overconfident(300, 0.5, 0.1)
+    calibrator = BayesianTemperature().fit(scores, labels)
+    at = np.linspace(0.01, 0.99, 25)
+    draws = calibrator.sample_maps(at, n_draws=4000, random_state=1)
+    assert draws.mean(axis=0) == pytest.approx(calibrator.predict(at), abs=0.005)
+
+
+def test_leaving_a_row_out_equals_fitting_without_it():
+    scores = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.95])
+    labels = np.array([0, 0, 1, 0, 1, 1])
+    positive, negative = BayesianTemperature().fit(scores, labels).leave_one_out(Tally.from_arrays(scores, labels))
+    for i, label in enumerate(labels):
+        rest = np.arange(len(labels)) != i
+        p = BayesianTemperature().fit(scores[rest], labels[rest]).predict(scores[[i]])[0]
+        assert (positive[i] if label else negative[i]) == pytest.approx(p if label else 1 - p, abs=2e-3)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
+def test_never_decreases_and_stays_inside(rows):
+    scores, labels = zip(*rows, strict=True)
+    p = BayesianTemperature().fit(list(scores), list(labels)).predict(np.linspace(0, 1, 101))
+    assert ((p > 0) & (p < 1)).all()
+    assert (np.diff(p) >= -1e-12).all()

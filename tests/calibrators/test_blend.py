@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from calibrant import BayesIso, Blend, Identity, SplineCalibration, simulate
+from calibrant.errors import InvalidInputError
+
+
+def excess(p, truth):
+    p = np.clip(p, 1e-15, 1 - 1e-15)
+    return np.mean(truth * np.log(truth / p) + (1 - truth) * np.log((1 - truth) / (1 - p)))
+
+
+def test_weights_are_a_distribution_and_the_map_is_the_mixture():
+    data = simulate.bayes_iso(1000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    assert list(blend.weights_) == list(blend.members_) == ["identity", "temperature", "spline", "bayes_iso", "abb"]
+    assert sum(blend.weights_.values()) == pytest.approx(1.0)
+    at = np.linspace(0, 1, 101)
+    mixed = sum(blend.weights_[name] * member.predict(at) for name, member in blend.members_.items())
+    assert blend.predict(at) == pytest.approx(mixed, abs=5e-3)  # members below one in a thousand are left out
+
+
+def test_beats_the_raw_score_and_most_members_with_many_rows():
+    test = simulate.bayes_iso(20_000, rng=99)
+    ranks = []
+    for seed in range(3):
+        data = simulate.bayes_iso(3000, rng=seed)
+        blend = Blend().fit(data.scores, data.labels)
+        own = excess(blend.predict(test.scores), test.probabilities)
+        losses = [excess(member.predict(test.scores), test.probabilities) for member in blend.members_.values()]
+        ranks.append(sum(loss < own for loss in losses))
+    assert np.mean(ranks) <= 2
+
+
+def test_stays_near_a_score_that_is_calibrated():
+    moves, verdicts = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(1, 1, 400)
+        blend = Blend().fit(scores, rng.random(400) < scores)
+        moves.append(np.abs(blend.predict(scores) - scores).mean())
+        verdicts.append("do not show" in blend.summary())
+    assert np.mean(moves) < 0.03
+    assert np.mean(verdicts) >= 0.6
+
+
+def test_never_hurts_much_on_a_hundred_calibrated_rows():
+    harms = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(0.8, 1.5, 100)
+        labels = rng.random(100) < scores
+        truth = np.clip(rng.beta(0.8, 1.5, 4000), 1e-6, 1 - 1e-6)
+        harms.append(excess(Blend().fit(scores, labels).predict(truth), truth))
+    assert np.mean(harms) < 0.01
+
+
+def test_follows_a_shape_that_is_not_monotone():
+    data = simulate.circular(4000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    raw = np.abs(data.scores - data.probabilities).mean()
+    assert np.abs(blend.predict(data.scores) - data.probabilities).mean() < 0.25 * raw
+
+
+def test_decision_scores_become_probabilities_first():
+    rng = np.random.default_rng(2)
+    margins = 3 * rng.standard_normal(2000)
+    truth = expit(0.8 * margins - 0.3)
+    blend = Blend(space="decision").fit(margins, rng.random(2000) < truth)
+    assert blend.map_.space == "real"
+    assert np.abs(blend.predict(margins) - truth).mean() < 0.03
+    assert "Platt" in blend.summary()
+    low, high = blend.predict_interval(margins)
+    assert ((low <= truth) & (truth <= high)).mean() > 0.7
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
+        Blend().fit(margins, truth > 0.5)
+    with pytest.raises(InvalidInputError, match="`space` must be one of"):
+        Blend(space="logit").fit([0.1, 0.9], [0, 1])
+
+
+def test_intervals_cover_the_truth():
+    coverage = []
+    for seed in range(4):
+        data = simulate.bayes_iso(1000, rng=seed)
+        low, high = Blend().fit(data.scores, data.labels).predict_interval(data.scores, level=0.9)
+        coverage.append(((low <= data.probabilities) & (data.probabilities <= high)).mean())
+    assert 0.8 < np.mean(coverage) <= 1.0
+
+
+def test_draws_come_from_the_members_in_proportion():
+    data = simulate.bayes_iso(500, rng=3)
+    blend = Blend().fit(data.scores, data.labels)
+    at = np.linspace(0.05, 0.95, 10)
+    draws = blend.sample_maps(at, n_draws=3000, random_state=0)
+    assert draws.shape == (3000, 10)
+    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.02)
+
+
+def test_summary_says_what_was_needed_and_how_sure():
+    data = simulate.bayes_iso(5000, rng=0)
+    text = Blend().fit(data.scores, data.labels).summary()
+    assert text.startswith("Calibration was needed: on rows left out, the log-loss is")
+    assert "Its 90 % intervals are" in text
+
+
+@pytest.mark.parametrize("member", [BayesIso, SplineCalibration])
+def test_leaving_a_row_out_equals_fitting_without_it(member):
+    data = simulate.bayes_iso(40, rng=5)
+    positive, negative = member().fit(data.scores, data.labels).leave_one_out(data.tally)
+    ordered = np.argsort(data.scores)
+    differences = []
+    for place, i in enumerate(ordered):
+        rest = np.arange(40) != i
+        p = member().fit(data.scores[rest], data.labels[rest]).predict(data.scores[[i]])[0]
+        differences.append((positive[place] - p) if data.labels[i] else (negative[place] - (1 - p)))
+    assert np.abs(differences).mean() < 0.03
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=25))
+def test_any_rows_give_probabilities(rows):
+    scores, labels = zip(*rows, strict=True)
+    blend = Blend().fit(list(scores), list(labels))
+    p = blend.predict(np.linspace(0, 1, 51))
+    assert ((p >= 0) & (p <= 1)).all()
+    assert isinstance(blend.members_["identity"], Identity)
