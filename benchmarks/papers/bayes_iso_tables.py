@@ -51,6 +51,7 @@ SAMPLERS: dict[str, Callable[[], Calibrator]] = {
 }
 OTHERS = ("Iso", "Iso-Platt", "ENIR", "ENIR-Platt", "Beta", "Beta-Platt", "Log", "Log-Platt")
 LOSSES = {"BS": metrics.brier_score, "LL": metrics.log_loss}
+NON_PARAMETRIC = ("Iso-Platt", "ENIR-Platt")
 VERDICTS = ("over-over", "over-under", "under-under")
 PAPER_TABLE_2 = {"BS": (86, 79, 56, 71), "LL": (92, 84, 59, 73)}
 
@@ -82,8 +83,9 @@ def measure(folder: Path, count: int, sampler: str) -> Found:
     methods = {"Bayes-Iso": SAMPLERS[sampler]} | {name: synthetic.METHODS[name] for name in OTHERS}
     found: Found = {}
     for name in SETS:
-        path = presentation.raw_data(folder, f"{name}.parquet")
-        for X_train, y_train, X_known, y_known, X, y in folds(path, count) if path else ():
+        if (path := presentation.raw_data(folder, f"{name}.parquet")) is None:
+            continue
+        for X_train, y_train, X_known, y_known, X, y in folds(path, count):
             for learner, make in LEARNERS.items():
                 model = make().fit(X_train, y_train)
                 known, asked = scores(model, X_known), scores(model, X)
@@ -91,8 +93,8 @@ def measure(folder: Path, count: int, sampler: str) -> Found:
                     for method, calibrator in methods.items():
                         fitted = calibrator().fit(known[:n], y_known[:n])
                         p = fitted.predict(asked)
-                        flagged = bool(getattr(fitted, "diagnostics_", {}).get("dominated", False))
-                        row = (*(loss(y, p) for loss in LOSSES.values()), verdict(y, p, asked), flagged)
+                        flag = bool(getattr(fitted, "diagnostics_", {}).get("dominated", False))
+                        row = (*(loss(y, p) for loss in LOSSES.values()), verdict(y, p, asked), flag)
                         found.setdefault((name, learner, n, method), []).append(row)
         print(f"  {name} done", flush=True)
     return found
@@ -122,10 +124,9 @@ def table_2(found: Found, pairs: list[tuple[str, str]], flags: bool) -> None:
     if flags:
         print(f"  3000 LH leaves out {len(pairs) - len(sound)} pairs flagged in any fold (published 27 %)")
     presentation.header((*map(str, SIZES), "3000 LH"))
-    rivals = ("Iso-Platt", "ENIR-Platt")
     for k, loss in enumerate(LOSSES):
-        cells = [better(found, n, k, pairs, "Bayes-Iso", rivals) for n in SIZES]
-        last = better(found, 3000, k, sound, "Bayes-Iso", rivals) if flags and sound else None
+        cells = [better(found, n, k, pairs, "Bayes-Iso", NON_PARAMETRIC) for n in SIZES]
+        last = better(found, 3000, k, sound, "Bayes-Iso", NON_PARAMETRIC) if flags and sound else None
         presentation.beside(loss, [*cells, last], PAPER_TABLE_2[loss], 0)
 
 
@@ -162,9 +163,10 @@ def figure_7(found: Found, pairs: list[tuple[str, str]]) -> None:
         for n in SIZES:
             losses = np.array([mean_loss(found, n, method, column, pairs) for method in methods])
             ranks = rankdata(losses, axis=0).mean(axis=1)
-            p = friedmanchisquare(*losses).pvalue
             texts = (f"{methods[i]} {ranks[i]:.2f}" for i in np.argsort(ranks))
-            print(f"  {loss} {n:>4}: " + ", ".join(texts) + f"   (Friedman p = {p:.1e})")
+            print(
+                f"  {loss} {n:>4}: " + ", ".join(texts) + f"   (Friedman p = {friedmanchisquare(*losses).pvalue:.0e})"
+            )
 
 
 def main() -> None:
@@ -177,8 +179,7 @@ def main() -> None:
     if options.synthetic:
         synthetic.table_of_the_paper(synthetic.measure())
     found = measure(options.data, options.folds, options.sampler)
-    pairs = sorted({key[:2] for key in found})
-    if pairs:
+    if pairs := sorted({key[:2] for key in found}):
         table_2(found, pairs, options.sampler != "tree")
         figure_2(found, pairs)
         figure_3(found)
