@@ -1,6 +1,6 @@
 """Blend beside its members where the truth is known: excess log-loss on the Bayes-Iso task, and coverage.
 
-    python -m benchmarks.accuracy.blend [seeds]
+python -m benchmarks.accuracy.blend [seeds]
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def draw(result: Ranking, title: str, path: Path, width: float = 9.0) -> None:
     margin = 0.42 * (high - low)
     ax.set_xlim(low - margin, high + margin)
     ax.axis("off")
-    ax.set_title(title, loc="left", fontsize=11)
+    ax.set_title(f"Average rank by {title}", loc="left", fontsize=11)
     _axis(ax, low, high, result.critical_difference)
     for number, (first, last) in enumerate(groups):
         y = -0.2 - BAR * number
@@ -51,8 +51,7 @@ def _axis(ax: Any, low: float, high: float, critical: float) -> None:
         ax.plot([tick, tick], [0.0, 0.08], color="black", linewidth=1.0)
         ax.text(tick, 0.11, str(tick), ha="center", va="bottom", fontsize=9)
     ax.plot([low, low + critical], [0.48, 0.48], color=BAR_COLOUR, linewidth=2.6, solid_capstyle="butt")
-    ax.text(low + critical + 0.3, 0.48, f"critical difference {critical:.1f}", va="center", fontsize=9)
-    ax.text(high, 0.48, "average rank, 1 is best", ha="right", va="center", fontsize=9)
+    ax.text(low + critical + 0.3, 0.48, f"critical difference {critical:.1f} (Nemenyi, 5 %)", va="center", fontsize=9)
 
 
 def _name(ax: Any, name: str, rank: float, y: float, end: float, left: bool) -> None:

@@ -55,7 +55,7 @@ NON_PARAMETRIC = ("Iso-Platt", "ENIR-Platt")
 VERDICTS = ("over-over", "over-under", "under-under")
 PAPER_TABLE_2 = {"BS": (86, 79, 56, 71), "LL": (92, 84, 59, 73)}
 
-# (set, learner, size, method) → one (Brier score, log-loss, verdict, flagged) for each pair of folds.
+# (set, learner, size, method) → one (Brier score, log-loss, verdict, flagged) for each pair of folds
 Found = dict[tuple[str, str, int, str], list[tuple[float, float, str, bool]]]
 
 
@@ -92,9 +92,12 @@ def measure(folder: Path, count: int, sampler: str) -> Found:
                 for n in SIZES:
                     for method, calibrator in methods.items():
                         fitted = calibrator().fit(known[:n], y_known[:n])
-                        p = fitted.predict(asked)
-                        flag = bool(getattr(fitted, "diagnostics_", {}).get("dominated", False))
-                        row = (*(loss(y, p) for loss in LOSSES.values()), verdict(y, p, asked), flag)
+                        p, told = fitted.predict(asked), getattr(fitted, "diagnostics_", {})
+                        row = (
+                            *(loss(y, p) for loss in LOSSES.values()),
+                            verdict(y, p, asked),
+                            told.get("dominated", False),
+                        )
                         found.setdefault((name, learner, n, method), []).append(row)
         print(f"  {name} done", flush=True)
     return found
@@ -125,9 +128,9 @@ def table_2(found: Found, pairs: list[tuple[str, str]], flags: bool) -> None:
         print(f"  3000 LH leaves out {len(pairs) - len(sound)} pairs flagged in any fold (published 27 %)")
     presentation.header((*map(str, SIZES), "3000 LH"))
     for k, loss in enumerate(LOSSES):
-        cells = [better(found, n, k, pairs, "Bayes-Iso", NON_PARAMETRIC) for n in SIZES]
-        last = better(found, 3000, k, sound, "Bayes-Iso", NON_PARAMETRIC) if flags and sound else None
-        presentation.beside(loss, [*cells, last], PAPER_TABLE_2[loss], 0)
+        cells: list[float | None] = [better(found, n, k, pairs, "Bayes-Iso", NON_PARAMETRIC) for n in SIZES]
+        cells.append(better(found, 3000, k, sound, "Bayes-Iso", NON_PARAMETRIC) if flags and sound else None)
+        presentation.beside(loss, cells, PAPER_TABLE_2[loss], 0)
 
 
 def figure_2(found: Found, pairs: list[tuple[str, str]]) -> None:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calibrant import metrics, simulate
+    from calibrant import engines, export, metrics, simulate
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.acp import ACP
     from calibrant.calibrators.bayes_iso import BayesIso
@@ -63,13 +63,15 @@ __all__ = [
     "TemperatureScaling",
     "VennAbers",
     "compare",
+    "engines",
     "evaluate",
+    "export",
     "load",
     "metrics",
     "simulate",
 ]
 
-_NAMESPACES = ("metrics", "simulate")
+_NAMESPACES = ("engines", "export", "metrics", "simulate")
 
 _HOME = {
     "CalibratedClassifier": "classifier",

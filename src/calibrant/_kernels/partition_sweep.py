@@ -50,7 +50,7 @@ _LOST = 600.0
 class Sweep(NamedTuple):
     """What a sweep keeps for each start that still matters; the first `count[0]` entries are in use."""
 
-    count: npt.NDArray[np.int64]  # how many starts, and whether `log_m` is that of the present cell
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # a name that tuples use too; how many starts, and whether `log_m` is that of the present cell
     start: npt.NDArray[np.int64]
     a: Floats  # K + α and N − K + β of the bin from this start to the present cell
     b: Floats

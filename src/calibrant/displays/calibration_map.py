@@ -212,7 +212,7 @@ class CalibrationMapDisplay:
         check_choice("space", space, SPACES)
         grid = _grid(map_, tally, space)
         columns = {"score": grid, "probability": map_(grid)}
-        if hasattr(calibrator, "predict_interval"):
+        if hasattr(calibrator, "sample_maps"):  # an interval of a posterior; that of Venn-Abers has no level
             columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
         display = cls(
             table(**columns),

@@ -34,7 +34,7 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
     calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
     grid = curve_grid(tally, probabilities=True)
     columns = {"score": grid, "probability": calibrator.predict(grid)}
-    if hasattr(calibrator, "predict_interval"):
+    if hasattr(calibrator, "sample_maps"):  # an interval of a posterior; that of Venn-Abers has no level
         columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
     return table(**columns), type(calibrator).__name__
 
