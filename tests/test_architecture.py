@@ -18,14 +18,14 @@ LEVELS = [
     {"_optional"},
     {"_kernels", "_validation", "_files"},
     {"tally", "forms"},
-    {"maps"},
+    {"maps", "programs"},
+    {"decisions"},
     {"calibrators", "metrics", "simulate"},
     {"multiclass", "reliability", "comparison", "engines", "export", "adjust", "monitoring"},
     {"classifier"},
     {"displays"},
     {"report"},
-    {"cli"},
-    {"__main__"},
+    {"cli", "__main__"},
 ]
 LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 

@@ -44,9 +44,10 @@ def _summary(options: argparse.Namespace) -> None:
                 f"n = {n}, {result.n_tasks} tasks: Friedman p = {result.p_value:.1g}, critical difference "
                 f"{result.critical_difference:.2f}; average ranks {ranks}"
             )
-    if (failed := rows[rows["error"].notna()]).size:
-        print("\nskipped or failed")
-        print(failed.groupby(["method", "error"]).size().to_string())
+    failed = rows[rows["error"].notna()]
+    for error, group in failed.groupby("error"):
+        names = group["method"].unique()
+        print(f"{len(group)} rows of {', '.join(names) if len(names) < 4 else f'{len(names)} methods'}: {error}")
 
 
 def _picture(options: argparse.Namespace) -> None:
