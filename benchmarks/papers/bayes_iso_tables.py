@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -26,7 +25,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.accuracy import bayes_iso as synthetic
-from benchmarks.papers import presentation
+from benchmarks.papers import experiment
 from calibrant import BayesIso, metrics
 from calibrant.calibrators.base import Calibrator
 
@@ -74,21 +73,17 @@ def folds(path: Path, count: int) -> Iterator[tuple[np.ndarray, ...]]:
             yield X[train], y[train], X[known], y[known], X[test], y[test]
 
 
-def scores(model: object, X: np.ndarray) -> np.ndarray:
-    return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else expit(model.decision_function(X))
-
-
 def measure(folder: Path, count: int, sampler: str) -> Found:
     """Losses and verdict of each method on each test fold."""
     methods = {"Bayes-Iso": SAMPLERS[sampler]} | {name: synthetic.METHODS[name] for name in OTHERS}
     found: Found = {}
     for name in SETS:
-        if (path := presentation.raw_data(folder, f"{name}.parquet")) is None:
+        if (path := experiment.raw_data(folder, f"{name}.parquet")) is None:
             continue
         for X_train, y_train, X_known, y_known, X, y in folds(path, count):
             for learner, make in LEARNERS.items():
                 model = make().fit(X_train, y_train)
-                known, asked = scores(model, X_known), scores(model, X)
+                known, asked = experiment.scores(model, X_known), experiment.scores(model, X)
                 for n in SIZES:
                     for method, calibrator in methods.items():
                         fitted = calibrator().fit(known[:n], y_known[:n])
@@ -126,11 +121,11 @@ def table_2(found: Found, pairs: list[tuple[str, str]], flags: bool) -> None:
     print(f"\nTable 2: % of {len(pairs)} pairs where Bayes-Iso beats Iso-Platt and ENIR-Platt (published, of 153)")
     if flags:
         print(f"  3000 LH leaves out {len(pairs) - len(sound)} pairs flagged in any fold (published 27 %)")
-    presentation.header((*map(str, SIZES), "3000 LH"))
+    experiment.header((*map(str, SIZES), "3000 LH"))
     for k, loss in enumerate(LOSSES):
         cells: list[float | None] = [better(found, n, k, pairs, "Bayes-Iso", NON_PARAMETRIC) for n in SIZES]
         cells.append(better(found, 3000, k, sound, "Bayes-Iso", NON_PARAMETRIC) if flags and sound else None)
-        presentation.beside(loss, cells, PAPER_TABLE_2[loss], 0)
+        experiment.beside(loss, cells, PAPER_TABLE_2[loss], 0)
 
 
 def figure_2(found: Found, pairs: list[tuple[str, str]]) -> None:
@@ -173,7 +168,7 @@ def figure_7(found: Found, pairs: list[tuple[str, str]]) -> None:
 
 
 def main() -> None:
-    arguments = presentation.parser("bayes_iso_tables", __doc__.splitlines()[0])
+    arguments = experiment.parser("bayes_iso_tables", __doc__.splitlines()[0])
     arguments.add_argument("--folds", type=int, default=1, choices=range(1, 6), help="of 5 outer and of 5 inner folds")
     arguments.add_argument("--sampler", default="tree", choices=SAMPLERS, help="which Bayes-Iso")
     arguments.add_argument("--synthetic", action="store_true", help="Table 1, from benchmarks.accuracy.bayes_iso")
@@ -187,7 +182,7 @@ def main() -> None:
         figure_2(found, pairs)
         figure_3(found)
         figure_7(found, pairs)
-    presentation.deviations(DEVIATIONS)
+    experiment.deviations(DEVIATIONS)
 
 
 DEVIATIONS = (

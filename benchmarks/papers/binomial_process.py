@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import softmax
 
-from benchmarks.papers import presentation
+from benchmarks.papers import experiment
 from calibrant import (
     BPM,
     BetaCalibration,
@@ -88,7 +88,7 @@ def calibrated(path: Path) -> tuple[dict[str, np.ndarray], Confidence, np.ndarra
 
 def table_1(found: dict[str, np.ndarray], right: np.ndarray) -> None:
     print("\nTable 1: ResNet-110 on CIFAR-10, test rows, × 10⁻⁵: ours / expected (published)")
-    presentation.header(MEASURES, width=20)
+    experiment.header(MEASURES, width=20)
     for name, confidence in found.items():
         tally = Tally.from_arrays(confidence, right)
         ours = [1e5 * measure(tally) for measure in MEASURES.values()]
@@ -118,7 +118,7 @@ def figure_1a(scores: np.ndarray, hits: np.ndarray) -> None:
     at = np.array([0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999])
     curve, bands = BPM().fit(scores, hits).predict(at), histograms(scores, hits, at, own_counts(len(scores)))
     print("\nFigure 1a: the curve and ten histograms of the validation rows (the figure has no printed numbers)")
-    presentation.header((f"{s:g}" for s in at), "confidence", 8)
+    experiment.header((f"{s:g}" for s in at), "confidence", 8)
     rows = {"BPM": curve, "mean of HB": bands.mean(axis=0), "lowest": bands.min(axis=0), "highest": bands.max(axis=0)}
     for name, row in rows.items():
         print(f"{name:<14}" + "".join(f"{value:8.3f}" for value in row))
@@ -145,7 +145,7 @@ def figure_1c(seeds: int) -> None:
     truth = simulate.TRUTHS["D1"]
     target = truth.calibration_error()
     print(f"\nFigure 1c: mean estimate (and RMSE) × 10⁴ of the true error {target:.5f} of D1, {seeds} seeds")
-    presentation.header((*MEASURES, "nearest, seed 0"), "N", 17, 8)
+    experiment.header((*MEASURES, "nearest, seed 0"), "N", 17, 8)
     for n in METRIC_SIZES:
         tallies = [truth.sample(n, rng=seed).tally for seed in range(seeds)]
         found = np.array([[measure(tally) for measure in MEASURES.values()] for tally in tallies])
@@ -157,17 +157,17 @@ def figure_1c(seeds: int) -> None:
 
 
 def main() -> None:
-    arguments = presentation.parser("binomial_process", __doc__.splitlines()[0])
+    arguments = experiment.parser("binomial_process", __doc__.splitlines()[0])
     arguments.add_argument("--seeds", type=int, default=30, help="simulated data sets for Figures 1b and 1c")
     options = arguments.parse_args()
-    path = presentation.raw_data(options.data, "resnet110_c10_logits.npz")
+    path = experiment.raw_data(options.data, "resnet110_c10_logits.npz")
     if path is not None:
         found, validation, right = calibrated(path)
         table_1(found, right)
         figure_1a(*validation)
     figure_1b(options.seeds)
     figure_1c(options.seeds)
-    presentation.deviations(DEVIATIONS)
+    experiment.deviations(DEVIATIONS)
 
 
 DEVIATIONS = (

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.papers import presentation
+from benchmarks.papers import experiment
 from benchmarks.papers.sdm_figures import TABLE_1
 from calibrant import ABB, ACP, SBB, HistogramBinning, IsotonicCalibration, PlattScaling, metrics
 from calibrant.calibrators.acp import logistic_intervals
@@ -100,18 +99,11 @@ def spect(train: Path, test: Path) -> Iterator[Split]:
     yield Split(parts[0], parts[0], parts[1])
 
 
-def scores(model: object, X: np.ndarray) -> np.ndarray:
-    """The model's probabilities, or the sigmoid of its decision scores as in the paper."""
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)[:, 1]
-    return expit(model.decision_function(X))
-
-
 def measured(split: Split, make: Callable[[], object]) -> dict[str, list[float]]:
     """The five measures of the model itself and of each method."""
     (X_train, y_train), (X_cal, y_cal), (X, y) = split.train, split.calibration, split.test
     model = make().fit(X_train, y_train)
-    known, asked = scores(model, X_cal), scores(model, X)
+    known, asked = experiment.scores(model, X_cal), experiment.scores(model, X)
     found = {"base": asked}
     if isinstance(model, LogisticRegression):
         found["ACP"] = ACP().fit(known, y_cal).predict_between(*logistic_intervals(model, X_train, X))
@@ -125,13 +117,13 @@ def table(title: str, splits: Iterator[Split], make: Callable[[], object]) -> No
     ours = {name: np.mean([run[name] for run in runs], axis=0) for name in runs[0]}
     paper = TABLE_1[title]
     print(f"\nTable 1{title}, mean of {len(runs)} split{'s' * (len(runs) > 1)} (published)")
-    presentation.header(ours, label=6)
+    experiment.header(ours, label=6)
     for k, measure in enumerate(MEASURES):
-        presentation.beside(measure, [float(column[k]) for column in ours.values()], paper[measure], label=6)
+        experiment.beside(measure, [float(column[k]) for column in ours.values()], paper[measure], label=6)
 
 
 def main() -> None:
-    arguments = presentation.parser("sdm_table1", __doc__.splitlines()[0])
+    arguments = experiment.parser("sdm_table1", __doc__.splitlines()[0])
     arguments.add_argument("--repetitions", type=int, default=10, help="random splits of simulations and Adult")
     options = arguments.parse_args()
     seeds = options.repetitions
@@ -139,18 +131,18 @@ def main() -> None:
     bayes, regression = BernoulliNB, partial(LogisticRegression, max_iter=2000)
     table("a XOR, LR", simulated(xor, seeds), regression)
     table("b circular, LR", simulated(circular, seeds), regression)
-    path = presentation.raw_data(options.data, "adult.parquet")
+    path = experiment.raw_data(options.data, "adult.parquet")
     if path is not None:
         table("c Adult, NB", adult(path, "binary", seeds), bayes)
         table("d Adult, linear SVM", adult(path, "scaled", seeds), partial(SVC, kernel="linear"))
         table("e Adult, LR", adult(path, "scaled", seeds), regression)
-    train, test = (presentation.raw_data(options.data, f"spect_{part}.csv") for part in ("train", "test"))
+    train, test = (experiment.raw_data(options.data, f"spect_{part}.csv") for part in ("train", "test"))
     if train is not None and test is not None:
         table("f SPECT, NB", spect(train, test), bayes)
         table("g SPECT, quadratic SVM", spect(train, test), partial(SVC, kernel="poly", degree=2))
         table("h SPECT, LR", spect(train, test), regression)
     print("\nTables 1i, j, k: not run, the pneumonia (CAP) data are private.")
-    presentation.deviations(DEVIATIONS)
+    experiment.deviations(DEVIATIONS)
 
 
 DEVIATIONS = (

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.papers import presentation
+from benchmarks.papers import experiment
 from benchmarks.timing import seconds
 from calibrant import ABB, ACP, SBB, HistogramBinning, IsotonicCalibration, PlattScaling, simulate
 from calibrant.calibrators.base import Calibrator
@@ -73,11 +73,11 @@ def times(line: Line, rounds: int) -> tuple[list[float], list[float]]:
 
 
 def main() -> None:
-    arguments = presentation.parser("sdm_table2", __doc__.splitlines()[0])
+    arguments = experiment.parser("sdm_table2", __doc__.splitlines()[0])
     arguments.add_argument("--rounds", type=int, default=3, help="the best of so many rounds counts")
     options = arguments.parse_args()
     print("Table 2: exponents e of time ~ N^e, for learning also between the two largest N; the paper's order in ( )")
-    presentation.header(("N", "learning e", "ms", "recall e", "ns a score"), label=32, width=22)
+    experiment.header(("N", "learning e", "ms", "recall e", "ns a score"), label=32, width=22)
     for name, line in LINES.items():
         learning, recall = times(line, options.rounds)
         cells = (
@@ -88,7 +88,7 @@ def main() -> None:
             f"{1e9 * recall[0]:.0f} … {1e9 * recall[-1]:.0f}",
         )
         print(f"{name:<32}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
-    presentation.deviations(DEVIATIONS)
+    experiment.deviations(DEVIATIONS)
 
 
 DEVIATIONS = (

@@ -1,4 +1,4 @@
-"""What the papers' tables share: where the data lie, one figure beside another, and the list of deviations."""
+"""What the papers' experiments share: where the data lie, scores of models, and ours printed beside theirs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import os
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-__all__ = ["beside", "deviations", "header", "parser", "raw_data"]
+import numpy as np
+from scipy.special import expit
+
+__all__ = ["beside", "deviations", "header", "parser", "raw_data", "scores"]
 
 NEIGHBOUR = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -28,6 +32,13 @@ def raw_data(folder: Path, name: str) -> Path | None:
         return path
     print(f"\nSkipped: {path} does not exist; give its folder with --data.")
     return None
+
+
+def scores(model: Any, X: np.ndarray) -> np.ndarray:
+    """A fitted model's probabilities of the positive class, or the sigmoid of its decision scores."""
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1]
+    return expit(model.decision_function(X))
 
 
 def header(columns: Iterable[str], first: str = "", width: int = 15, label: int = 14) -> None:
