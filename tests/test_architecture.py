@@ -25,7 +25,8 @@ LEVELS = [
     {"classifier"},
     {"displays"},
     {"report"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 

@@ -22,7 +22,8 @@ from calibrant.programs import DOMAINS, Number, Operation, Pick, Score, Search, 
 __all__ = ["Lookups"]
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-FUNCTIONS = {"min": "least", "max": "greatest", "exp": "exp", "log": "ln"}
+COMPARISONS = {"min": "<", "max": ">"}
+FUNCTIONS = {"exp": "exp", "log": "ln"}
 SIZES = (1024, 4096, 16384, 65536)
 PREFIX = "calibrant "  # of hidden columns
 
@@ -54,7 +55,7 @@ class Lookups:
                 picks = [pick for pick in nodes if isinstance(pick, Pick) and pick.search is node]
                 known |= self._picked(place, picks)
             elif isinstance(node, Operation):
-                text, stage = _operation(node, known)
+                text, stage = self._operation(node, known)
                 known[id(node)] = self.column(text, stage) if uses[id(node)] > 1 else (text, stage)
         text, stage = known[id(root)]
         # Nothing above fails on a score that is refused, so one question at the end is enough.
@@ -80,8 +81,7 @@ class Lookups:
         """How many edges lie below the value: those in lower buckets, and by bisection those in its own."""
         if len(edges) == 0:
             return "0", value[1]
-        if not value[0].startswith('"'):
-            value = self.column(*value)
+        value = self._named(value)
         buckets = Buckets.of(edges)
         place = "0", value[1]
         if buckets.scale > 0.0:
@@ -102,18 +102,32 @@ class Lookups:
         record, stage = self.column(f"{self._list(records)}[{place[0]} + 1]", place[1])
         return {id(pick): (f"{record}.f{i}", stage) for i, pick in enumerate(picks)}
 
+    def _operation(self, node: Operation, known: dict[int, Expression]) -> Expression:
+        parts = [known[id(part)] for part in node.of]
+        if node.kind in COMPARISONS:
+            # least and greatest are several times slower than CASE; a value that is named twice gets a column.
+            parts = [self._named(part) for part in parts]
+        texts = [text for text, _ in parts]
+        return _texts(node.kind, texts), max(stage for _, stage in parts)
+
+    def _named(self, value: Expression) -> Expression:
+        """The same value as a column or a number."""
+        is_plain = value[0].startswith(('"', "CAST(")) and value[0].count("(") <= 1
+        return value if is_plain else self.column(*value)
+
     def _list(self, values: list[Any]) -> str:
         name = f"{PREFIX}list {len(self.lists)}"
         self.lists[name] = values
         return quoted(name)
 
 
-def _operation(node: Operation, known: dict[int, Expression]) -> Expression:
-    parts = [known[id(part)] for part in node.of]
-    sign = SIGNS.get(node.kind)
-    texts = [text for text, _ in parts]
-    text = f"({f' {sign} '.join(texts)})" if sign else f"{FUNCTIONS[node.kind]}({', '.join(texts)})"
-    return text, max(stage for _, stage in parts)
+def _texts(kind: str, texts: list[str]) -> str:
+    if kind in SIGNS:
+        return f"({f' {SIGNS[kind]} '.join(texts)})"
+    if kind in COMPARISONS:
+        first, second = texts
+        return f"CASE WHEN {first} {COMPARISONS[kind]} {second} THEN {first} ELSE {second} END"
+    return f"{FUNCTIONS[kind]}({texts[0]})"
 
 
 @dataclass(frozen=True)
