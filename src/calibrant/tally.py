@@ -47,7 +47,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         for name in ("scores", "positives", "totals"):
-            frozen = getattr(self, name).view()
+            frozen = np.asarray(getattr(self, name), dtype=np.float64).view()
             frozen.setflags(write=False)
             object.__setattr__(self, name, frozen)
 
