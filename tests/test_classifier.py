@@ -65,7 +65,7 @@ def weights(n):
 
 @parametrize_with_checks(
     [
-        CalibratedClassifier(LogisticRegression(C=1), cv=3),
+        CalibratedClassifier(LogisticRegression(C=1), method="isotonic", cv=3),
         CalibratedClassifier(LogisticRegression(C=1), method="temperature", cv=3, ensemble=False),
         CalibratedClassifier(LogisticRegression(C=1), method="beta", cv=3, multiclass="top_label"),
     ]
@@ -375,7 +375,7 @@ def test_one_class_of_two_is_certain_where_a_split_knows_no_other():
 def test_frozen_models_keep_classes_that_the_rows_do_not_show():
     X, y = data(3)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
-    model = CalibratedClassifier(frozen).fit(X[y < 2], y[y < 2])
+    model = CalibratedClassifier(frozen, "isotonic").fit(X[y < 2], y[y < 2])
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
     assert model.predict_proba(X)[:, 2].max() < 0.05
     ensemble = CalibratedClassifier(frozen, ensemble=True, cv=3).fit(X, y)

@@ -3,6 +3,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -106,22 +107,20 @@ def postgres_binaries():
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
+def postgres():
     """A server on a temporary folder; it refuses to run as root, so root starts it as the user postgres."""
     binaries = postgres_binaries()
     if binaries is None:
         pytest.skip("the binaries of Postgres are not installed")
     prefix = []
-    folder = tmp_path_factory.mktemp("postgres")
+    # Not below pytest's own folder, whose parents only their owner may enter.
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     if os.geteuid() == 0:
         try:
             pwd.getpwnam("postgres")
         except KeyError:
             pytest.skip("Postgres does not run as root, and there is no user postgres")
         prefix = ["runuser", "-u", "postgres", "--"]
-        for parent in (folder, *folder.parents):
-            if parent.is_relative_to(tmp_path_factory.getbasetemp().parent):
-                parent.chmod(0o755)
         shutil.chown(folder, "postgres")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -151,6 +150,7 @@ def postgres(tmp_path_factory):
 
     yield query
     call(binaries / "pg_ctl", "-D", folder / "data", "-m", "immediate", "stop")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.parametrize("name", MAPS)

@@ -77,9 +77,9 @@ class BayesianTemperature(BayesianCalibrator):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        drawn = rng.choice(len(self._grid.weights), size=count, p=self._grid.weights)
-        return self._maps(self._logits(scores), drawn)
+        z, rng = self._logits(scores), _validation.generator(random_state)
+        count = _validation.check_count("n_draws", n_draws)
+        return self._maps(z, rng.choice(len(self._grid.weights), size=count, p=self._grid.weights))
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability."""
