@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import Identity, PlattScaling, Tally, compare, metrics, simulate
+from calibrant import HistogramBinning, Identity, PlattScaling, Tally, compare, metrics, simulate
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 
@@ -41,6 +41,22 @@ def test_a_miscalibrated_score_gets_a_method_and_a_calibrated_one_none():
     honest = compare(scores, rng.random(3000) < scores, methods=QUICK)
     assert honest.recommended == "identity"
     assert honest.reason.startswith("do nothing")
+
+
+def test_methods_that_the_rows_cannot_tell_apart_are_tied():
+    data = simulate.from_truth("underconfident", 3000)
+    table = compare(data.scores, data.labels, methods={"one": PlattScaling(), "two": PlattScaling()})
+    assert {table.recommended, *table.tied} == {"one", "two"}
+    assert f"cannot tell it from {', '.join(table.tied)}" in table.reason
+    alone = compare(data.scores, data.labels, methods=["platt"])
+    assert (alone.recommended, alone.tied) == ("platt", ())
+    assert "the lowest of all" in alone.reason
+    # Histogram binning into many bins is clearly worse than the raw score of a calibrated model; another copy is not.
+    rng = np.random.default_rng(0)
+    scores = rng.random(3000)
+    rivals = {"copy": Identity(), "noisy": HistogramBinning(n_bins=500)}
+    honest = compare(scores, rng.random(3000) < scores, methods=rivals)
+    assert (honest.recommended, honest.tied) == ("identity", ("copy",))
 
 
 def test_doing_nothing_is_rarely_beaten_by_chance():

@@ -18,7 +18,9 @@ def table():
         MethodResult("identity", half, half, 0.02),
         MethodResult("broken", note="failed (ValueError: no)"),
     )
-    return Comparison(results, "identity", "do nothing: <chance>.", "identity", 100.0, 0.25, 0.9, 5, 2)
+    return Comparison(
+        results, "identity", "do nothing: <chance>.", "identity", 100.0, 0.25, 0.9, 5, 2, ("<b>mine</b>",)
+    )
 
 
 def test_text(table):
@@ -45,6 +47,7 @@ def test_json_round_trip(table):
     assert plain["recommended"] == "identity"
     assert plain["results"][0]["log_loss_difference"] == {"value": -0.1, "low": -0.2, "high": -0.05}
     assert plain["results"][2]["log_loss"] is None
+    assert plain["tied"] == ["<b>mine</b>"]
 
 
 def test_lookup(table):

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -106,6 +107,14 @@ def test_scores_that_are_no_probabilities(unbounded):
     outline = Outline(render(unbounded, "t", jinja2, ""))
     assert "before" not in json.loads(outline.data["report-data"])["figures"]
     assert "figure-before" not in [attrs.get("id") for attrs in outline.all("div")]
+
+
+def test_the_page_does_not_claim_what_was_not_done(found):
+    claims = ("not seen it", "had not seen", "has not seen")
+    assert any(claim in render(found, "t", jinja2, "") for claim in claims)
+    page = render(replace(found, unseen=False), "t", jinja2, "")
+    assert not any(claim in page for claim in claims)
+    assert "flatters" in page
 
 
 def test_code_runs(found, tally, tmp_path, monkeypatch):

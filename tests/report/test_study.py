@@ -40,6 +40,17 @@ def test_after_is_cross_fitted():
     assert metrics.log_loss(own) < np.log(2.0) < found.after.evaluation["log_loss"].value
 
 
+@pytest.mark.parametrize("method", ["bpm", "spline"])
+def test_a_class_of_one_row_cannot_be_held_back_from_a_method_that_needs_it(method):
+    # BPM needs both classes, so no fold can do without the only positive row; the spline can.
+    lonely = Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.arange(30) == 20)
+    found = study(lonely, method=method)
+    own = lonely.rescored(found.calibrator.predict(lonely.scores))
+    assert found.unseen is (method != "bpm")
+    assert np.array_equal(found.after.tally.scores, own.scores) is not found.unseen
+    assert any("judged on the rows that it was fitted to" in text for text in found.notes) is not found.unseen
+
+
 def test_a_calibrator_keeps_its_options(tally, comparison):
     found = study(tally, comparison=comparison, method=PlattScaling(target_correction=False))
     assert found.name == "platt"

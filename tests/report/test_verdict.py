@@ -7,11 +7,11 @@ from calibrant.metrics import Interval
 from calibrant.report.verdict import evidence, is_small, judge, next_steps, worth_calibrating
 
 
-def with_facts(found, *, p_value, error, recommended="identity", reason="do nothing"):
+def with_facts(found, *, p_value, error, recommended="identity"):
     evaluation = found.before.evaluation
     rows = tuple(replace(r, estimates=(p_value,)) if r.key == "kuiper_p_value" else r for r in evaluation.rows)
     before = replace(found.before, evaluation=replace(evaluation, rows=rows), error=Interval(*error, 0.9))
-    comparison = replace(found.comparison, recommended=recommended, reason=reason)
+    comparison = replace(found.comparison, recommended=recommended)
     return replace(found, before=before, comparison=comparison)
 
 
@@ -77,6 +77,14 @@ def test_advice_agrees_with_the_comparison(found):
     assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
 
 
+def test_rows_that_the_fit_has_seen_are_called_so(found):
+    assert "checked on rows that the fit had not seen" in judge(found).sentences[-1]
+    text = judge(replace(found, unseen=False)).sentences[-1]
+    assert "not seen" not in text
+    assert "on the same rows" in text
+    assert "On new rows it will be larger" in text
+
+
 def test_without_a_comparison_nothing_is_recommended(found):
     assert next_steps(replace(found, comparison=None))[0].startswith("Gather more rows, of both outcomes")
 
@@ -86,17 +94,18 @@ def test_another_method_is_named_only_if_it_is_better_and_the_rows_tell_it_apart
     losses = {"platt": 0.500, "bayes_iso": 0.510, "identity": 0.6}
     results = tuple(MethodResult(name, Interval(v, v, v, 0.9)) for name, v in losses.items())
 
-    def steps(reason, **changed):
-        new = replace(with_facts(found, reason=reason, **facts).comparison, results=results, **changed)
-        return " ".join(next_steps(replace(with_facts(found, **facts), comparison=new)))
+    def steps(tied, **changed):
+        # The sentence is for people: whatever it names, the field decides.
+        facts_of = with_facts(found, **facts)
+        new = replace(facts_of.comparison, results=results, tied=tied, reason="bayes_iso is no bayes_iso", **changed)
+        return " ".join(next_steps(replace(facts_of, comparison=new)))
 
-    apart, tied = "platt: the lowest of all", "platt; these rows cannot tell it from bayes_iso"
-    assert "Consider Platt scaling: its log-loss was 0.0100 lower" in steps(apart)
-    assert "Consider" not in steps(tied)
-    assert "Consider" not in steps(apart, recommended="identity")
+    assert "Consider Platt scaling: its log-loss was 0.0100 lower" in steps(("beta",))
+    assert "Consider" not in steps(("beta", "bayes_iso"))
+    assert "Consider" not in steps((), recommended="identity")
     close = replace(results[1], log_loss=Interval(0.5001, 0.5, 0.5002, 0.9))
     results = (results[0], close, results[2])
-    assert "Consider" not in steps(apart)
+    assert "Consider" not in steps(())
 
 
 def test_segments_that_stay_off_are_named(segmented):

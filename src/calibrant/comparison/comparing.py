@@ -110,9 +110,9 @@ def compare(
     reference = _reference(found)
     results = [_judge(name, found[name], found[reference], facts[name], level) for name in found]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss else np.inf)
-    recommended, reason = _recommend(results, found, reference, level)
+    recommended, tied, reason = _recommend(results, found, reference, level)
     table = (*results, *failed)
-    return Comparison(table, recommended, reason, reference, tally.total, tally.base_rate, level, cv, repeats)
+    return Comparison(table, recommended, reason, reference, tally.total, tally.base_rate, level, cv, repeats, tied)
 
 
 def _check_counts(cv: int, repeats: int) -> None:
@@ -192,8 +192,8 @@ def _interval(mean: float, error: float, level: float, lowest: float = -np.inf) 
 
 def _recommend(
     results: list[MethodResult], found: dict[str, OutOfFold], reference: str, level: float
-) -> tuple[str, str]:
-    """The method and the reason: the lowest log-loss, if it beats doing nothing by more than chance."""
+) -> tuple[str, tuple[str, ...], str]:
+    """The method, its equals, and the reason: the lowest log-loss, if it beats doing nothing by more than chance."""
     best = results[0].name
     if best != reference:
         mean, error = _difference(found[best], found[reference])
@@ -203,18 +203,20 @@ def _recommend(
         if bound < 0.0 and gain is not None:
             than = "that of the raw score" if reference == RAW else f"that of {reference}"
             text = f"its log-loss is {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}] lower than {than}"
-            return best, f"{best}: {text}{_level_with(best, results, found, level)}."
+            tied = _tied(best, results, found, level)
+            others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
+            return best, tied, f"{best}: {text}{others}."
+    tied = _tied(reference, results, found, level)
     if reference == RAW:
-        return RAW, "do nothing: no method lowers the log-loss of the raw score by more than chance."
-    return reference, f"{reference}: no other method lowers its log-loss by more than chance."
+        return RAW, tied, "do nothing: no method lowers the log-loss of the raw score by more than chance."
+    return reference, tied, f"{reference}: no other method lowers its log-loss by more than chance."
 
 
-def _level_with(best: str, results: list[MethodResult], found: dict[str, OutOfFold], level: float) -> str:
-    """The methods that these rows cannot tell from the best one."""
+def _tied(chosen: str, results: list[MethodResult], found: dict[str, OutOfFold], level: float) -> tuple[str, ...]:
+    """The methods that are not worse than the chosen one beyond chance."""
     z = float(ndtri(0.5 + 0.5 * level))
-    pairs = ((r.name, *_difference(found[r.name], found[best])) for r in results[1:])
-    level_names = [name for name, mean, error in pairs if mean <= z * error]
-    return f"; these rows cannot tell it from {', '.join(level_names)}" if level_names else ", the lowest of all"
+    pairs = ((r.name, *_difference(found[r.name], found[chosen])) for r in results if r.name != chosen)
+    return tuple(name for name, mean, error in pairs if mean <= z * error)
 
 
 def _difference(own: OutOfFold, other: OutOfFold) -> tuple[float, float]:

@@ -80,6 +80,8 @@ class Comparison:
         (Weighted) number of rows, share of positives, and level of the intervals.
     n_folds, repeats : int
         How the rows were split.
+    tied : tuple of str
+        Other methods that are not worse than the recommended one by more than chance, best first.
     """
 
     results: tuple[MethodResult, ...]
@@ -91,6 +93,7 @@ class Comparison:
     level: float
     n_folds: int
     repeats: int
+    tied: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> MethodResult:
         """The row of a method."""

@@ -41,7 +41,8 @@ def write_report(
 
     It says in plain words whether the model is calibrated and how sure that is, draws reliability diagrams before and
     after calibration and the fitted map, and gives measures, a comparison of methods, segments, and the code to go on.
-    Everything after calibration is cross-fitted: no row is judged by a fit that has seen it.
+    Everything after calibration is cross-fitted: no row is judged by a fit that has seen it. Where a class has too few
+    rows for that, the page says so.
 
     Parameters
     ----------
@@ -110,6 +111,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "chips": [{"name": name, "title": method_title(name), "color": _color(i)} for i, name in enumerate(found.maps)],
         "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],
         "probabilities": found.before is not None,
+        "unseen": found.unseen,
         "map_rows": tables.map_rows(found.maps[found.name], found.before is not None),
         "groups": tables.measure_groups(found),
         "methods": tables.method_rows(comparison, found.name) if comparison is not None else [],

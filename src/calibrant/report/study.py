@@ -71,7 +71,10 @@ class Study:
     before : Side or None
         None where the scores are not probabilities.
     after : Side
-        Cross-fitted: each row's probability comes from a fit that did not see it.
+        The chosen method's probabilities.
+    unseen : bool
+        Whether `after` is cross-fitted, so that each row's probability comes from a fit that did not see it. False
+        where a class has too few rows to hold some back; `after` then flatters the method.
     maps : dict of str to Table
         The fitted maps by method, the chosen one first: `score`, `probability`, and `low`, `high` of a band if any.
     comparison : Comparison or None
@@ -89,6 +92,7 @@ class Study:
     calibrator: Calibrator
     before: Side | None
     after: Side
+    unseen: bool
     maps: dict[str, Table]
     comparison: Comparison | None
     segments: tuple[Segment, ...]
@@ -122,7 +126,7 @@ def study(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted: Calibrator = clone(calibrator).fit_tally(cells)
-        after = _after(calibrator, cells)
+        after, unseen = _after(calibrator, fitted, cells)
         table_, notes = (comparison, []) if comparison is not None else _compared(cells)
         found = Study(
             tally.total,
@@ -132,11 +136,14 @@ def study(
             fitted,
             _side(cells) if probabilities else None,
             _side(after),
+            unseen,
             _maps(name, fitted, cells, table_, probabilities),
             table_,
             segment_results(segments or {}, calibrator, LEVEL, FOLDS),
             (),
         )
+    if not unseen:
+        notes.append(f"{name} is judged on the rows that it was fitted to: one class has too few to hold back.")
     unique = dict.fromkeys([*notes, *(str(one.message) for one in caught)])
     return Study(**{**vars(found), "notes": tuple(unique)})
 
@@ -161,16 +168,15 @@ def created(name: str, probabilities: bool) -> Calibrator:
     return calibrator
 
 
-def _after(calibrator: Calibrator, cells: Tally) -> Tally:
-    """Probabilities for rows that the fit did not see; with too few rows to split, of one fit to all."""
+def _after(calibrator: Calibrator, fitted: Calibrator, cells: Tally) -> tuple[Tally, bool]:
+    """Probabilities for rows that the fit did not see; with too few rows to split, of the fit to all, and False."""
     splits = list(folds(cells, FOLDS, np.random.default_rng(0)))
     try:
         if len(splits) > 1:
-            return crossfit(calibrator, splits, 1).tally()
+            return crossfit(calibrator, splits, 1).tally(), True
     except InvalidInputError:
         pass  # some part has rows of one class only, which the method cannot take
-    fitted: Calibrator = clone(calibrator).fit_tally(cells)
-    return cells.rescored(fitted.predict(cells.scores))
+    return cells.rescored(fitted.predict(cells.scores)), False
 
 
 def _compared(cells: Tally) -> tuple[Comparison | None, list[str]]:

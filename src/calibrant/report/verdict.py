@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
@@ -118,10 +117,13 @@ def _direction(side: Side) -> list[str]:
 def _after(found: Study) -> str:
     error = found.after.error
     title = method_name(found.name)
+    how = "and checked on rows that the fit had not seen" if found.unseen else "and looked at on the same rows"
     text = (
-        f"Calibrated with {title} and checked on rows that the fit had not seen, the average error is about "
+        f"Calibrated with {title} {how}, the average error is about "
         f"{points(error.value)} points ({100 * error.level:g} % credible interval: {points_range(error)})"
     )
+    if not found.unseen:
+        return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."
     gain = _gain(found)
     if gain is None:
         return text + "."
@@ -202,9 +204,8 @@ def behind_best(found: Study) -> tuple[float, float] | None:
 
 
 def _tied(found: Study) -> bool:
-    """Whether the recommendation names the method shown among those that the rows cannot tell from the best."""
-    reason = found.comparison.reason if found.comparison is not None else ""
-    return re.search(rf"\b{re.escape(found.name)}\b", reason) is not None
+    """Whether these rows cannot tell the method shown from the recommended one."""
+    return found.comparison is not None and found.name in found.comparison.tied
 
 
 def _listed(names: list[str]) -> str:
