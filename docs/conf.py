@@ -6,12 +6,9 @@ import sys
 import warnings
 from pathlib import Path
 
-import matplotlib
-
 import calibrant
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-matplotlib.use("Agg")
 
 project = "calibrant"
 author = "the calibrant developers"

@@ -1,0 +1,274 @@
+"""Every page does what it says: its code runs, its links lead somewhere, its words are spelt right.
+
+CONTRIBUTING.md, section Documentation, says what happens to a block of each language.
+"""
+
+import doctest
+import gc
+import io
+import re
+import runpy
+import shlex
+import sys
+import warnings
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("markdown_it", reason="pages are read with markdown-it-py")
+pytest.importorskip("duckdb", reason="pages read tables, which needs the extra tables")
+matplotlib = pytest.importorskip("matplotlib", reason="pages draw, which needs the extra plot")
+
+from markdown_it import MarkdownIt  # noqa: E402 - after the checks that it is there
+
+ROOT = Path(__file__).parents[1]
+MADE = {"_build", "_gallery", "generated"}  # folders that the build writes
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if not MADE & set(path.parts)),
+]
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+NOT_RUN = re.compile(r"<!-- not run: .{4,} -->")
+READ_ONLY = {"sh", "text", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
+FILES = re.compile(r"\b(?:scripts/\w+|(?:benchmarks|src|tests|docs)/[\w/.-]+\.\w+)")
+MODULES = re.compile(r"python -m (benchmarks\.\w[\w.]*)")
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+# Parsing
+
+
+@dataclass
+class Block:
+    language: str
+    code: str
+    line: int
+
+
+def tokens_of(path):
+    return MarkdownIt("commonmark").enable("table").parse(path.read_text(encoding="utf-8"))
+
+
+def blocks_of(path):
+    tokens, found = tokens_of(path), []
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.type != "fence" or token.info.startswith("{"):  # directives are for Sphinx
+            continue
+        if not (before and before.type == "html_block" and NOT_RUN.match(before.content)):
+            found.append(Block((token.info.split() or [""])[0], token.content, token.map[0] + 1))
+    return found
+
+
+BLOCKS = {path: blocks_of(path) for path in PAGES}
+
+
+# Running
+
+
+class Page:
+    """Runs the blocks of a page one after the other, with one set of variables."""
+
+    def __init__(self, path):
+        self.path = path
+        self.names = {"__name__": "__main__"}
+
+    def run(self, block):
+        getattr(self, block.language)(block)
+
+    def python(self, block):
+        exec(compile("\n" * block.line + block.code, str(self.path), "exec"), self.names)
+
+    def pycon(self, block):
+        test = doctest.DocTestParser().get_doctest(block.code, self.names, self.path.name, str(self.path), block.line)
+        report = []
+        runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+        failed = runner.run(test, out=report.append, clear_globs=False).failed
+        assert not failed, "".join(report)
+        self.names.update(test.globs)
+
+    def console(self, block):
+        for command, wanted in commands_of(block):
+            words = shlex.split(command)
+            assert words[0] == "calibrant", f"{name_of(self.path)}:{block.line}: only calibrant runs here: {command}"
+            code, output = run_command(words[1:])
+            assert code == 0, f"$ {command}\n{output}"
+            if wanted.strip() and not doctest.OutputChecker().check_output(wanted, output, FLAGS):
+                pytest.fail(f"$ {command}\nshown:\n{wanted}\ngot:\n{output}")
+
+
+def commands_of(block):
+    """Pairs of a command and the output that is shown below it."""
+    for part in re.split(r"^\$ ", block.code, flags=re.MULTILINE)[1:]:
+        command, _, output = part.replace("\\\n", " ").partition("\n")
+        yield re.sub(r"\s+# .*", "", command), output
+
+
+def run_command(arguments):
+    """The exit code, and what appears on a screen."""
+    from calibrant.cli.app import run
+
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        patch.setattr(sys, "stderr", screen)
+        code = run(arguments)
+    screen.flush()
+    return code, screen.buffer.getvalue().decode("utf-8")
+
+
+@pytest.fixture
+def empty_folder(tmp_path, monkeypatch):
+    """A place where pages may write; figures are drawn without a screen, and closed afterwards."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pyplot, "show", lambda *_, **__: None)
+    with matplotlib.rc_context({"backend": "Agg"}):
+        yield tmp_path
+    pyplot.close("all")
+
+
+RUNNABLE = [path for path in PAGES if any(hasattr(Page, block.language or "-") for block in BLOCKS[path])]
+
+
+@pytest.mark.parametrize("path", RUNNABLE, ids=name_of)
+def test_page_runs(path, empty_folder):
+    page = Page(path)
+    for block in BLOCKS[path]:
+        if block.language not in READ_ONLY:
+            page.run(block)
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=name_of)
+def test_gallery_script_runs(path, empty_folder):
+    runpy.run_path(str(path), run_name="__main__")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_every_block_says_its_language(path):
+    known = READ_ONLY | {"python", "pycon", "console"}
+    unknown = [(block.line, block.language) for block in BLOCKS[path] if block.language not in known]
+    assert unknown == []
+
+
+# Names and links
+
+
+@pytest.mark.parametrize("path", [*PAGES, *GALLERY], ids=name_of)
+def test_files_and_modules_that_a_page_names_exist(path):
+    text = path.read_text(encoding="utf-8")
+    modules = [ROOT.joinpath(*name.strip(".").split(".")) for name in MODULES.findall(text)]
+    files = [ROOT / name.rstrip(".") for name in FILES.findall(text)]
+    missing = [m for m in modules if not (m / "__main__.py").exists() and not m.with_suffix(".py").exists()]
+    missing += [file for file in files if not file.exists() and not MADE & set(file.parts)]
+    assert [name_of(file) for file in missing] == []
+
+
+def slug(heading):
+    """How GitHub and MyST name a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors_of(path):
+    tokens = tokens_of(path)
+    inlines = [after for token, after in pairwise(tokens) if token.type == "heading_open"]
+    headings = {slug("".join(child.content for child in inline.children)) for inline in inlines}
+    return headings | set(re.findall(r"^\(([\w-]+)\)=$", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def links_of(path):
+    for token in tokens_of(path):
+        for child in token.children or []:
+            target = child.attrs.get("href") or child.attrs.get("src")
+            if target and not re.match(r"[a-z]+:", target):
+                yield target
+
+
+def source_of(file):
+    """The file in the repository from which a page of the gallery is made."""
+    if "_gallery" not in file.parts:
+        return file
+    name = "GALLERY_HEADER.rst" if file.stem == "index" else f"{file.stem}.py"
+    return ROOT / "docs" / "gallery" / name
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_links_lead_somewhere(path):
+    dead = []
+    for target in links_of(path):
+        place, _, anchor = target.partition("#")
+        file = source_of((path.parent / place).resolve()) if place else path
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors_of(file)):
+            dead.append(target)
+    assert dead == []
+
+
+# Spelling
+
+
+def prose_of(path):
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        headings = [re.sub(r"^.. .*$", "", text.split('"""')[1], flags=re.MULTILINE)]
+        comments = re.findall(r"^#(?!!) ?(.*)$", text, re.MULTILINE)
+        return re.sub(r"`+[^`]*`+(_|__)?|:\w+:", " ", "\n".join([*headings, *comments]))
+    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$|`\$[^`]*`|\{[a-z:]+\}`[^`]*`", " ", text, flags=re.DOTALL)
+    inlines = [token for token in MarkdownIt("commonmark").enable("table").parse(text) if token.type == "inline"]
+    return "\n".join(child.content for inline in inlines for child in inline.children if child.type == "text")
+
+
+def british():
+    """British words that an American dictionary lacks, and the American ones that they replace."""
+    codespell = pytest.importorskip("codespell_lib", reason="the spelling needs codespell")
+    file = Path(codespell.__file__).parent / "data" / "dictionary_en-GB_to_en-US.txt"
+    pairs = [line.split("->") for line in file.read_text(encoding="utf-8").splitlines()]
+    american = {word.strip(" ,") for _, words in pairs for word in words.split(",")}
+    both = {"license", "practice", "practices", "program", "programs", "routing", "story"}
+    return {word for word, _ in pairs}, american - both
+
+
+@pytest.fixture(scope="module")
+def is_right():
+    dictionary = pytest.importorskip("spylls.hunspell", reason="the spelling needs spylls").Dictionary
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the garbage collector
+        american = dictionary.from_files("en_US")
+        gc.collect()
+    ours = set((ROOT / "docs" / "spelling.txt").read_text(encoding="utf-8").split())
+    ours_british, not_british = british()
+
+    def check(word):
+        low = word.lower()
+        if word in ours or low in ours:
+            return True
+        if low in not_british:
+            return False
+        with_z = re.sub(r"is(e|ed|es|er|ers|ing|ation|ations)$", r"iz\1", low)
+        return low in ours_british or american.lookup(word) or american.lookup(with_z)
+
+    return check
+
+
+@pytest.mark.parametrize("path", [*PAGES, *GALLERY], ids=name_of)
+def test_spelling(path, is_right):
+    prose = re.sub(r"\w+(\.\w+)+", " ", prose_of(path))  # names such as calibrant.blend
+    words = set(re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", prose))
+    plain = (word.replace("’", "'") for word in words if len(word) > 1 and not re.search(r".[A-Z]", word))
+    wrong = sorted(word for word in plain if not is_right(word) and not is_right(word.removesuffix("'s")))
+    assert not wrong, f"not British words: {' '.join(wrong)}; names and terms go to docs/spelling.txt"
+
+
+# README
+
+
+def test_the_readme_lists_every_method():
+    from calibrant.calibrators.registry import METHODS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [cls for _, cls in METHODS.values() if f"`{cls}`" not in text] == []
