@@ -1,0 +1,57 @@
+"""
+When is a non-monotone map right?
+=================================
+
+When the score ranks wrongly somewhere. A logistic regression can only cut the plane by a straight line. On a disc of
+positives inside a ring of negatives the line finds nothing, and it is the *middle* scores that are positive. A monotone
+map keeps the ranking, and with it the mistake. The average over binnings (ABB) does not, and says where the data want
+a cut.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from calibrant import ABB, SBB, IsotonicCalibration, metrics, simulate
+
+data = simulate.circular(4000, rng=2)
+fit, test = slice(0, 1500), slice(1500, None)
+methods = {"isotonic": IsotonicCalibration(), "SBB": SBB(), "ABB": ABB()}
+for method in methods.values():
+    method.fit(data.scores[fit], data.labels[fit])
+losses = {
+    name: metrics.log_loss(data.labels[test], method.predict(data.scores[test])) for name, method in methods.items()
+}
+losses["true map"] = metrics.log_loss(data.labels[test], data.probabilities[test])
+
+# %%
+# Below the maps: the posterior probability of a bin boundary between neighbouring scores, summed over forty pieces of
+# the axis. SBB commits itself to one set of boundaries; ABB averages over all of them.
+
+COLORS = {"isotonic": "#E69F00", "SBB": "0.55", "ABB": "#0072B2", "true map": "black"}
+order = np.argsort(data.scores)
+low, high = data.scores.min(), data.scores.max()
+grid = np.linspace(low, high, 1200)
+figure, (top, below) = plt.subplots(2, 1, figsize=(8.4, 6.6), height_ratios=(4, 1), sharex=True, layout="constrained")
+lower, upper = methods["ABB"].predict_interval(grid)
+top.fill_between(grid, lower, upper, color=COLORS["ABB"], alpha=0.18, linewidth=0)
+for name, method in methods.items():
+    top.plot(grid, method.predict(grid), color=COLORS[name], linewidth=2.2 if name == "ABB" else 1.6)
+top.plot(data.scores[order], data.probabilities[order], color="black", linewidth=1.4, linestyle=(0, (5, 2)))
+for i, (name, loss) in enumerate(losses.items()):
+    top.text(
+        0.99, 0.94 - 0.065 * i, f"{name}: log-loss {loss:.3f}", color=COLORS[name], ha="right", transform=top.transAxes
+    )
+top.set(ylabel="Calibrated probability", ylim=(0, 1), xlim=(low, high))
+top.set_title("Positives inside a ring of negatives, scored by a logistic regression")
+
+abb = methods["ABB"]
+gaps = 0.5 * (abb.cells_.scores[1:] + abb.cells_.scores[:-1])
+counts, edges = np.histogram(gaps, bins=40, range=(low, high), weights=abb.boundary_probability_)
+below.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLORS["ABB"], edgecolor="white")
+for edge in methods["SBB"].bins_["lower"][1:]:
+    below.axvline(edge, color="0.35", linewidth=1.2)
+below.set(xlabel="Score", ylabel="Expected\nboundaries")
+below.text(0.5, 0.8, "lines: the boundaries of SBB", color="0.35", ha="center", transform=below.transAxes)
+for ax in (top, below):
+    ax.spines[["top", "right"]].set_visible(False)
+plt.show()
