@@ -41,11 +41,13 @@ for shift, color in ((0.3, "#0072B2"), (0.6, "#D55E00")):
     values = evidence(10, shift)
     ax.semilogy(days, values, color=color, linewidth=2.2)
     crossed = int(np.argmax(values >= 20)) + 1
-    ax.plot(crossed, values[crossed - 1], "o", color=color)
+    step = np.log(values[crossed - 2 : crossed])
+    place = np.interp(np.log(20), step, (crossed - 1, crossed)), 20
+    ax.plot(*place, "o", color=color)
     ax.annotate(
         f"shift {shift}: alarm\n{crossed - CHANGE} days after the change",
-        (crossed, values[crossed - 1]),
-        (CHANGE + 22, 60) if shift < 0.5 else (CHANGE - 30, 1000),
+        place,
+        (CHANGE + 20, 60) if shift < 0.5 else (CHANGE - 28, 400),
         color=color,
         arrowprops={"arrowstyle": "-", "color": color},
     )
