@@ -16,6 +16,7 @@ project_copyright = author
 version = release = calibrant.__version__
 
 extensions = [
+    "command_line",
     "myst_parser",
     "offline_math",
     "sphinx.ext.autodoc",
@@ -34,10 +35,16 @@ html_math_renderer = "mathml"
 # Docstrings: types stand in the text, so signatures stay short; `name` is a link where there is something to link to.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autosummary_generate = True
+autodoc_default_options = {
+    "exclude-members": "get_metadata_routing, set_fit_request, set_predict_proba_request, set_predict_request, "
+    "set_score_request, set_partial_fit_request, set_transform_request"
+}
+autosummary_generate = [f"reference/{path.name}" for path in sorted((Path(__file__).parent / "reference").glob("*.md"))]
 default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False
+napoleon_use_ivar = True
 
 # A warning in an example is a mistake in the example. The files are run by the tests, too.
 warnings.filterwarnings("error", module="__main__")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -17,7 +18,8 @@ logger = logging.getLogger(__name__)
 def mathml(node: nodes.Element, latex: str, *, block: bool) -> str:
     """The formula as an HTML element; LaTeX that docutils does not know is a warning, and so fails the build."""
     try:
-        return str(latex2mathml.tex2mathml(latex, as_block=block))
+        known = re.sub(r"\\dots\b", r"\\ldots", latex)  # the one usual command that docutils lacks
+        return str(latex2mathml.tex2mathml(known, as_block=block))
     except MathError as error:
         logger.warning("formula not understood: %s in %r", error, latex, location=node)
         return f"<code>{latex}</code>"

@@ -19,16 +19,64 @@ __all__ = [
 ]
 
 
+NOT_FITTED = """A calibrator was asked to predict before it was fitted.
+
+Examples
+--------
+>>> from calibrant import PlattScaling
+>>> from calibrant.errors import NotFittedError
+>>> try:
+...     PlattScaling().predict([0.5])
+... except NotFittedError as error:
+...     print(error)
+This PlattScaling is not fitted yet; call `fit` or `fit_tally` before using it.
+"""
+
+
 class InvalidInputError(ValueError):
-    """The data or an option cannot be used; the message says what must hold, what was got and what to do."""
+    """The data or an option cannot be used; the message says what must hold, what was got and what to do.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling
+    >>> from calibrant.errors import InvalidInputError
+    >>> try:
+    ...     PlattScaling().fit([0.1, float("nan")], [0, 1])
+    ... except InvalidInputError as error:
+    ...     print(error)
+    `scores` must be finite; got NaN at index 1 (1 such value(s), NaN or inf). Drop or repair these rows first.
+    """
 
 
 class MissingExtraError(ImportError):
-    """A feature needs an optional package that is not installed."""
+    """A feature needs an optional package that is not installed.
+
+    Examples
+    --------
+    >>> from calibrant.errors import MissingExtraError
+    >>> issubclass(MissingExtraError, ImportError)
+    True
+    """
 
 
 class ModelFileError(ValueError):
-    """A saved file is damaged, foreign, or written by a newer version."""
+    """A saved file is damaged, foreign, or written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import load
+    >>> from calibrant.errors import ModelFileError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     _ = path.write_text("not a map")
+    ...     try:
+    ...         load(path)
+    ...     except ModelFileError as error:
+    ...         print("is not a calibrant model" in str(error))
+    True
+    """
 
 
 def __getattr__(name: str) -> Any:
@@ -41,8 +89,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-    text = "A calibrator was asked to predict before it was fitted."
-    made = type(name, (SklearnNotFittedError,), {"__doc__": text, "__module__": __name__})
+    made = type(name, (SklearnNotFittedError,), {"__doc__": NOT_FITTED, "__module__": __name__})
     globals()[name] = made
     return made
 

@@ -35,7 +35,16 @@ BLOCK = 16384
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """A function of scores. Abstract: subclasses give the fields, the formula and the knots."""
+    """A function of scores. Abstract: subclasses give the fields, the formula and the knots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Form, Step
+    >>> form = Form.from_dict({"form": "step", "edges": [0.5], "values": [0.1, 0.8]})
+    >>> form(np.array([0.3, 0.7])).tolist(), form.to_dict() == Step([0.5], [0.1, 0.8]).to_dict()
+    ([0.1, 0.8], True)
+    """
 
     name: ClassVar[str]
 
@@ -91,7 +100,15 @@ def _form_or_value(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Identity(Form):
-    """The score itself."""
+    """The score itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Identity
+    >>> Identity()(np.array([0.3])).tolist()
+    [0.3]
+    """
 
     name: ClassVar[str] = "identity"
 
@@ -101,7 +118,15 @@ class Identity(Form):
 
 @dataclass(frozen=True, eq=False)
 class Step(Form):
-    """values[i] on edges[i-1] < score <= edges[i]; one value more than inner edges."""
+    """values[i] on edges[i-1] < score <= edges[i]; one value more than inner edges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Step
+    >>> Step(edges=[0.5], values=[0.1, 0.8])(np.array([0.5, 0.6])).tolist()
+    [0.1, 0.8]
+    """
 
     edges: Floats
     values: Floats
@@ -116,7 +141,15 @@ class Step(Form):
 
 @dataclass(frozen=True, eq=False)
 class Linear(Form):
-    """Straight lines between the points (x, y), constant outside; x increases strictly."""
+    """Straight lines between the points (x, y), constant outside; x increases strictly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Linear
+    >>> Linear(x=[0.0, 1.0], y=[0.2, 0.6])(np.array([0.5, 2.0])).tolist()
+    [0.4, 0.6]
+    """
 
     x: Floats
     y: Floats
@@ -141,6 +174,14 @@ class PoissonSteps(Form):
     The two quotients run from 1 to 0 and from 0 to 1; they are the probabilities that a gap with a step has all its
     steps to the right, or to the left, of the score. `rates` has shape (G,), `left` and `right` (G, m − 1), `base`
     (m − 1,). Constant outside x. Computed by expm1, because the plain formula loses all digits in small gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import PoissonSteps
+    >>> form = PoissonSteps(x=[0.0, 1.0], rates=[1.0], base=[0.2], left=[[0.0]], right=[[0.6]])
+    >>> form(np.array([0.0, 0.5, 1.0])).round(3).tolist()
+    [0.2, 0.427, 0.8]
     """
 
     x: Floats
@@ -187,7 +228,16 @@ class PoissonSteps(Form):
 
 @dataclass(frozen=True, eq=False)
 class LogitLinear(Form):
-    """expit of straight lines between the points (x, y) in logit(score), continued outside with the end slopes."""
+    """expit of straight lines between the points (x, y) in logit(score), continued outside with the end slopes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import LogitLinear
+    >>> form = LogitLinear(x=[0.0, 1.0], y=[0.0, 2.0], slope_below=1.0, slope_above=1.0)
+    >>> form(np.array([0.3, 0.5])).round(3).tolist()
+    [0.3, 0.5]
+    """
 
     x: Floats
     y: Floats
@@ -207,7 +257,15 @@ class LogitLinear(Form):
 
 @dataclass(frozen=True, eq=False)
 class Sigmoid(Form):
-    """expit(slope · t + intercept), where t is the score or, with ``link="logit"``, its logit."""
+    """expit(slope · t + intercept), where t is the score or, with ``link="logit"``, its logit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Sigmoid
+    >>> Sigmoid(slope=2.0, intercept=0.0, link="logit")(np.array([0.5, 0.75])).round(3).tolist()
+    [0.5, 0.9]
+    """
 
     slope: float
     intercept: float
@@ -222,7 +280,15 @@ class Sigmoid(Form):
 
 @dataclass(frozen=True, eq=False)
 class Beta(Form):
-    """expit(a · ln s − b · ln(1 − s) + c)."""
+    """expit(a · ln s − b · ln(1 − s) + c).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Beta
+    >>> Beta(a=1.0, b=1.0, c=0.0)(np.array([0.3])).round(3).tolist()
+    [0.3]
+    """
 
     a: float
     b: float
@@ -240,7 +306,15 @@ class Beta(Form):
 
 @dataclass(frozen=True, eq=False)
 class Mixture(Form):
-    """Σ weights[i] · parts[i](score); the weights are non-negative and sum to one."""
+    """Σ weights[i] · parts[i](score); the weights are non-negative and sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Identity, Mixture, Step
+    >>> Mixture(weights=[0.5, 0.5], parts=(Identity(), Step([], [0.2])))(np.array([0.6])).round(3).tolist()
+    [0.4]
+    """
 
     weights: Floats
     parts: tuple[Form, ...]
@@ -256,7 +330,15 @@ class Mixture(Form):
 
 @dataclass(frozen=True, eq=False)
 class Chain(Form):
-    """parts[-1](… parts[0](score)): one map after another."""
+    """parts[-1](… parts[0](score)): one map after another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.forms import Chain, Linear, Step
+    >>> Chain(parts=(Linear([0.0, 1.0], [0.0, 0.5]), Step([0.3], [0.1, 0.9])))(np.array([0.5, 0.8])).tolist()
+    [0.1, 0.9]
+    """
 
     parts: tuple[Form, ...]
     name: ClassVar[str] = "chain"
@@ -270,6 +352,7 @@ class Chain(Form):
         return self.parts[0].knots()
 
 
+#: The forms by the name under which they are saved.
 FORMS: dict[str, type[Form]] = {
     form.name: form for form in (Identity, Step, Linear, PoissonSteps, LogitLinear, Sigmoid, Beta, Mixture, Chain)
 }

@@ -173,6 +173,18 @@ def load(path: str | os.PathLike[str]) -> CalibrationMap:
 
     Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
     version raises `ModelFileError`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import PlattScaling, load
+    >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     calibrator.save(path)
+    ...     load(path) == calibrator.map_
+    True
     """
     try:
         text = Path(path).read_text(encoding="utf-8")

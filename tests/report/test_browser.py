@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from calibrant.report import render
+from calibrant.report.page import render
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed, so no browser can be driven")
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")

@@ -9,7 +9,8 @@ import pytest
 
 from calibrant import Tally, compare
 from calibrant.errors import InvalidInputError, MissingExtraError
-from calibrant.report import render, write_report
+from calibrant.report import write_report
+from calibrant.report.page import render
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
 pytest.importorskip("plotly", reason="plotly is in the extra `report`")

@@ -38,6 +38,14 @@ class Calibrator(BaseEstimator):
         Where the method comes from.
     map_ : CalibrationMap
         After fitting: the frozen map.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration
+    >>> from calibrant.calibrators.base import Calibrator
+    >>> calibrator = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    >>> isinstance(calibrator, Calibrator), calibrator.predict_proba([0.5]).shape
+    (True, (1, 2))
     """
 
     space: str = "real"
@@ -121,7 +129,16 @@ class Calibrator(BaseEstimator):
 
 
 class BayesianCalibrator(Calibrator):
-    """A calibrator with a posterior over maps."""
+    """A calibrator with a posterior over maps.
+
+    Examples
+    --------
+    >>> from calibrant import ABB
+    >>> calibrator = ABB().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    >>> low, high = calibrator.predict_interval([0.5], level=0.9)
+    >>> bool(low[0] < calibrator.predict([0.5])[0] < high[0]), calibrator.sample_maps([0.5], n_draws=7).shape
+    (True, (7, 1))
+    """
 
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "create", "get"]
 
+#: The method that is taken where none is named.
 DEFAULT_METHOD = "blend"
 
+#: The name of each method, with its module and its class.
 METHODS: dict[str, tuple[str, str]] = {
     "identity": ("identity", "Identity"),
     "platt": ("platt", "PlattScaling"),
@@ -37,7 +39,14 @@ METHODS: dict[str, tuple[str, str]] = {
 
 
 def get(name: str) -> type[Calibrator]:
-    """The class of the method `name`."""
+    """The class of the method `name`.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators import registry
+    >>> registry.get("abb").__name__
+    'ABB'
+    """
     if name not in METHODS:
         raise InvalidInputError(f"`method` must be one of {', '.join(sorted(METHODS))}, or a calibrator; got {name!r}.")
     module, cls = METHODS[name]
@@ -46,5 +55,12 @@ def get(name: str) -> type[Calibrator]:
 
 
 def create(name: str, **parameters: Any) -> Calibrator:
-    """A new calibrator of the method `name`."""
+    """A new calibrator of the method `name`.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators import registry
+    >>> registry.create("histogram", n_bins=20)
+    HistogramBinning(n_bins=20)
+    """
     return get(name)(**parameters)

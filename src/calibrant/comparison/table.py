@@ -32,6 +32,14 @@ class MethodResult:
         Mean time of one fit, with its predictions.
     note : str
         Why the method failed, or what it warned of.
+
+    Examples
+    --------
+    >>> from calibrant import compare, simulate
+    >>> data = simulate.from_truth("underconfident", 500)
+    >>> found = compare(data.scores, data.labels, methods=["identity", "platt"])["platt"]
+    >>> found.name, found.log_loss_difference.value < 0
+    ('platt', True)
     """
 
     name: str
@@ -82,6 +90,14 @@ class Comparison:
         How the rows were split.
     tied : tuple of str
         Other methods that are not worse than the recommended one by more than chance, best first.
+
+    Examples
+    --------
+    >>> from calibrant import compare, simulate
+    >>> data = simulate.from_truth("underconfident", 500)
+    >>> table = compare(data.scores, data.labels, methods=["identity", "platt"])
+    >>> table.recommended, [result.name for result in table.results]
+    ('platt', ['platt', 'identity'])
     """
 
     results: tuple[MethodResult, ...]

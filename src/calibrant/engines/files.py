@@ -53,7 +53,20 @@ def save(tally: Tally, path: AnyPath) -> None:
 
 
 def load(path: AnyPath) -> Tally:
-    """Read a tally that `save` wrote; a damaged or foreign file raises `ModelFileError`."""
+    """Read a tally that `save` wrote; a damaged or foreign file raises `ModelFileError`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import Tally, engines
+    >>> tally = Tally.from_arrays([0.2, 0.7], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tally.json"
+    ...     engines.save(tally, path)
+    ...     engines.load(path) == tally
+    True
+    """
     content = _read_json(path) if _ending(path) == ".json" else _read_parquet(path)
     if content.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a tally that calibrant saved.")
@@ -76,6 +89,18 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
     Returns
     -------
     Tally
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import Tally, engines
+    >>> monday, tuesday = Tally.from_arrays([0.2, 0.7], [0, 1]), Tally.from_arrays([0.2], [1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     engines.save(monday, Path(folder) / "monday.json")
+    ...     engines.save(tuesday, Path(folder) / "tuesday.json")
+    ...     engines.merge(f"{folder}/*.json") == monday + tuesday
+    True
     """
     names: list[Any] = sorted(glob.glob(str(paths))) if isinstance(paths, str | os.PathLike) else list(paths)  # noqa: PTH207
     if not names:

@@ -22,7 +22,14 @@ METHODS = ("squared", "basic", "percentile")
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with the ends of its interval."""
+    """An estimate with the ends of its interval.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> print(metrics.Interval(0.02, 0.01, 0.04, level=0.9))
+    0.0200 [0.0100, 0.0400]
+    """
 
     value: float
     low: float

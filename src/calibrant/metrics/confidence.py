@@ -25,6 +25,14 @@ class ConfidenceDiagnosis:
         Of the rows ranked lowest.
     high_predicted, high_observed : float
         Of the rows ranked highest.
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 3000)
+    >>> found = metrics.confidence_diagnosis(data.labels, data.scores)
+    >>> found.overconfident_low, found.overconfident_high, found.verdict
+    (False, False, 'under-under')
     """
 
     low_predicted: float

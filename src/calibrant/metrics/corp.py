@@ -34,6 +34,13 @@ class Decomposition:
         What the recalibrated scores gain over always saying the base rate.
     uncertainty : float
         The loss of always saying the base rate.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> parts = metrics.decompose([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
+    >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
+    0.0
     """
 
     score: float

@@ -19,7 +19,15 @@ __all__ = ["CalibrationTest", "hosmer_lemeshow_test", "ks_test", "kuiper_test", 
 
 @dataclass(frozen=True)
 class CalibrationTest:
-    """A test statistic and the probability of one at least as extreme when the model is calibrated."""
+    """A test statistic and the probability of one at least as extreme when the model is calibrated.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> found = metrics.spiegelhalter_test([0, 1, 0, 1], [0.5, 0.5, 0.2, 0.8])
+    >>> round(found.statistic, 3), round(found.p_value, 3)
+    (-0.707, 0.48)
+    """
 
     statistic: float
     p_value: float

@@ -25,7 +25,7 @@ def integrated_calibration_index(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """Mean |p − loess(p)|, loess being a smooth curve of the outcomes over the probabilities (ICI).
+    """Mean ``|p − loess(p)|``, loess being a smooth curve of the outcomes over the probabilities (ICI).
 
     The curve is a local polynomial with tricube weights, by default quadratic over the nearest 75 % of the rows, as
     in R's ``loess``; its values are kept within [0, 1]. More than 1024 distinct scores are joined to as many cells
@@ -76,7 +76,7 @@ def calibration_error_quantile(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """A quantile of |p − loess(p)| over the rows: E50 with ``quantile=0.5``, E90 with 0.9, Emax with 1.
+    """A quantile of ``|p − loess(p)|`` over the rows: E50 with ``quantile=0.5``, E90 with 0.9, Emax with 1.
 
     The other parameters are those of `integrated_calibration_index`.
 

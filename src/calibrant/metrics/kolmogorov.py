@@ -26,7 +26,7 @@ def ks_calibration_error(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """The largest |Σ (p − y)| / n over the rows up to any score (KS error).
+    """The largest ``|Σ (p − y)| / n`` over the rows up to any score (KS error).
 
     It equals the ECE when all scores are wrong in the same direction, and is smaller otherwise. Rows with equal scores
     enter together, so their order does not matter.

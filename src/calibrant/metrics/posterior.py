@@ -36,6 +36,14 @@ class MetricPosterior:
     ----------
     draws : ndarray of shape (n_draws,)
         One value of the metric for each map drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import metrics
+    >>> found = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
+    >>> print(found.interval(level=0.5))
+    0.0200 [0.0150, 0.0250]
     """
 
     draws: Floats
@@ -77,7 +85,7 @@ def posterior(
     tally : Tally
         The scores whose calibration is judged. Above 2048 distinct scores it is coarsened.
     metric : callable, optional
-        A metric of a tally; by default the mean |score − truth|, without bins.
+        A metric of a tally; by default the mean ``|score − truth|``, without bins.
     n_draws : int
         Number of maps drawn.
     random_state : int, numpy.random.Generator, RandomState or None

@@ -41,8 +41,8 @@ def smooth_calibration_error(
         Standard deviation of the kernel, in [0.001, 1]. By default the width that equals the error.
     convention : {"exact", "relplot", "relplot-1.0.1"}
         How scores next to 0 and 1 are treated. "exact" follows the definition: what the kernel moves beyond an end is
-        folded back, no mass is lost, and no value exceeds mean |p − y|. The authors' package loses half of the mass at
-        the ends: "relplot" repeats version 1.0.3, which divides by the density that is left and so can be far too
+        folded back, no mass is lost, and no value exceeds mean ``|p − y|``. The authors' package loses half of the mass
+        at the ends: "relplot" repeats version 1.0.3, which divides by the density that is left and so can be far too
         high; "relplot-1.0.1" repeats the first versions, in which the published tables were made and which are too
         low. Away from the ends all three agree to three digits or so.
     sample_weight : array-like of shape (n,), optional

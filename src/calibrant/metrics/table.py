@@ -39,6 +39,15 @@ class Evaluation:
         (Weighted) number of rows, share of positives, and level of the intervals.
     remarks : tuple of str
         What the numbers mean, and what could not be computed.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> from calibrant import simulate
+    >>> data = simulate.from_truth("underconfident", 1000)
+    >>> table = calibrant.evaluate(data.labels, data.scores)
+    >>> table["log_loss"].value < 0.52, len(table.remarks)
+    (True, 1)
     """
 
     models: tuple[str, ...]

@@ -30,6 +30,14 @@ def binned_points(
     """The `points` table of a tally, whose scores with "quantile" may be any numbers.
 
     `squares` is the sum of squared weights in each cell, for weights that are not counts.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.reliability import binned_points
+    >>> points = binned_points(Tally.from_arrays([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 0]), n_bins=2)
+    >>> points["mean_score"].round(3).tolist(), points["fraction"].tolist()
+    ([0.15, 0.7], [0.0, 0.5])
     """
     check_choice("strategy", strategy, STRATEGIES)
     number = _number_of_bins(n_bins, tally.total)

@@ -51,6 +51,17 @@ class Reliability:
         What made the curve: "CORP" or the name of the method.
     name : str or None
         Of the model, for legends.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.reliability import reliability
+    >>> data = simulate.bayes_iso(1000, rng=0)
+    >>> result = reliability(data.labels, data.scores, n_bins=5)
+    >>> result.points["total"].tolist()
+    [200.0, 200.0, 200.0, 200.0, 200.0]
+    >>> bool((result.points["low"] <= result.points["fraction"]).all())
+    True
     """
 
     points: Table

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from calibrant.report.page import render, write_report
+from calibrant.report.page import write_report
 
-__all__ = ["render", "write_report"]
+__all__ = ["write_report"]

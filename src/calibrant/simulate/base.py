@@ -52,7 +52,7 @@ class Simulation:
 
     @property
     def error(self) -> float:
-        """Mean |score − truth| over the simulated rows: the calibration error that this sample really has."""
+        """Mean ``|score − truth|`` over the simulated rows: the calibration error that this sample really has."""
         return float(np.abs(self.scores - self.probabilities).mean())
 
     def __len__(self) -> int:
@@ -76,6 +76,12 @@ class MulticlassSimulation:
         The true class probabilities of each row.
     temperature : float
         ``softmax(logits / temperature)`` are the true probabilities.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> simulate.temperature_logits(100)
+    MulticlassSimulation(100 rows, 10 classes, true temperature 2)
     """
 
     logits: Floats

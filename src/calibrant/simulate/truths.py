@@ -50,7 +50,7 @@ class Truth:
         return links.expit(self.curve(links.logit(np.asarray(scores, dtype=np.float64))))
 
     def calibration_error(self, p: float = 1.0) -> float:
-        """The true L^p calibration error, (E |S − P(y = 1 | S)|^p)^(1/p), by quadrature to about ten digits."""
+        """The true L^p calibration error, ``(E |S − P(y = 1 | S)|^p)^(1/p)``, by quadrature to about ten digits."""
         if not (np.isfinite(p) and p >= 1):
             raise InvalidInputError(f"`p` must be a finite number of at least 1; got {p!r}.")
         kinks = beta_integral.sign_changes(self._gap)
