@@ -74,6 +74,7 @@ def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # The checks build tiny data whose folds miss a class, on purpose.
         warnings.filterwarnings("ignore", "Number of classes in training fold", RuntimeWarning)
+        warnings.filterwarnings("ignore", "No row to calibrate on is of class", RuntimeWarning)
         check(estimator)
 
 
@@ -372,10 +373,46 @@ def test_one_class_of_two_is_certain_where_a_split_knows_no_other():
     np.testing.assert_array_equal(model.calibrated_classifiers_[0].predict_proba(X), np.tile([1.0, 0.0], (8, 1)))
 
 
+@pytest.mark.parametrize("method", ["blend", "spline", "isotonic", "platt", "bayes_iso", "bbq"])
+def test_rows_without_a_class_speak_against_it_as_far_as_they_reach(method):
+    X, y = data(3, 600)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.warns(RuntimeWarning, match="No row to calibrate on is of class 2"):
+        model = CalibratedClassifier(frozen, method).fit(X[y < 2], y[y < 2])
+    proba, raw = model.predict_proba(X), frozen.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    # None of some 400 rows was of class 2, where the classifier expects about 100; a flexible prior gives up slowly.
+    assert proba[y < 2, 2].mean() < 0.03
+    assert raw[y < 2, 2].mean() > 0.2
+
+
+def test_classes_without_rows_are_no_matter_to_methods_for_all_classes_at_once():
+    X, y = data(3)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    for options in ({"method": "temperature"}, {"method": "isotonic", "multiclass": "top_label"}):
+        model = CalibratedClassifier(frozen, **options).fit(X[y < 2], y[y < 2])
+        assert not model.calibrated_classifiers_[0].unproven.any()
+
+
+def test_one_split_with_rows_of_a_class_to_calibrate_on_is_enough():
+    X, y = data(3, 90)
+    half, rest = np.arange(90) < 45, y < 2
+    model = CalibratedClassifier(GaussianNB(), "isotonic", cv=[(half, ~half & rest), (~half, half)]).fit(X, y)
+    assert [m.unproven.tolist() for m in model.calibrated_classifiers_] == [[False, False, True], [False] * 3]
+    none = CalibratedClassifier(GaussianNB(), "isotonic", cv=[(half, ~half & rest), (~half, half & rest)])
+    with pytest.warns(RuntimeWarning, match="is of class 2"):
+        none.fit(X, y)
+    # Rows of weight 0 are no rows.
+    frozen = CalibratedClassifier(FrozenEstimator(GaussianNB().fit(X, y)), "isotonic")
+    with pytest.warns(RuntimeWarning, match="is of class 2"):
+        frozen.fit(X, y, sample_weight=np.where(rest, 1.0, 0.0))
+
+
 def test_frozen_models_keep_classes_that_the_rows_do_not_show():
     X, y = data(3)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
-    model = CalibratedClassifier(frozen, "isotonic").fit(X[y < 2], y[y < 2])
+    with pytest.warns(RuntimeWarning, match="is of class 2, which the classifier knows"):
+        model = CalibratedClassifier(frozen, "isotonic").fit(X[y < 2], y[y < 2])
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
     assert model.predict_proba(X)[:, 2].max() < 0.05
     ensemble = CalibratedClassifier(frozen, ensemble=True, cv=3).fit(X, y)

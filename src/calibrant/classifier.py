@@ -75,8 +75,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     A class that is missing from the training part of a split has probability 0 in the model of that split, and a
-    warning says so. Weights reach the calibrators, and the classifier too where it accepts them; with scikit-learn's
-    metadata routing, weights, groups and other columns go to whoever requested them.
+    warning says so.
+
+    A class that the classifier knows but that no row to calibrate on shows is left to the method, with a warning. It
+    gets only rows that are not of that class: they lower its probability wherever such rows are, and say nothing
+    about scores that none of them has. There a method with a prior stays near the classifier, and others go to 0.
+
+    Weights reach the calibrators, and the classifier too where it accepts them; with scikit-learn's metadata routing,
+    weights, groups and other columns go to whoever requested them.
 
     Examples
     --------
@@ -146,19 +152,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if frozen and not ensemble:
             check_is_fitted(self.estimator)
             scores = recipe.scores(self.estimator, data.X)
-            return [recipe.calibrate(self.estimator, scores, data.codes, data.weights)]
+            return _checked([recipe.calibrate(self.estimator, scores, data.codes, data.weights)])
         splits = _splits(self.cv, data, for_split, ensemble=ensemble)
         parallel = Parallel(n_jobs=self.n_jobs)
         if ensemble:
             models = parallel(delayed(_fit_and_calibrate)(recipe, clone(self.estimator), data, *s) for s in splits)
             _warn_of_missing([model.known for model in models])
-            return list(models)
+            return _checked(list(models))
         parts = parallel(delayed(_fit_and_score)(recipe, clone(self.estimator), data, *s) for s in splits)
         _warn_of_missing([part.known for _, part in parts])
         rows = np.concatenate([test for _, test in splits])
         scores = ClassScores.stacked([part for _, part in parts])
         model = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
-        return [recipe.calibrate(model, scores, data.codes[rows], data.weights_of(rows))]
+        return _checked([recipe.calibrate(model, scores, data.codes[rows], data.weights_of(rows))])
 
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
@@ -333,3 +339,18 @@ def _warn_of_missing(known: list[Any]) -> None:
             RuntimeWarning,
             stacklevel=4,
         )
+
+
+def _checked(models: list[CalibratedModel]) -> list[CalibratedModel]:
+    """The models, with a warning if a class that they know had rows to be calibrated on in none of the splits."""
+    unproven = np.all([model.unproven for model in models], axis=0)
+    if unproven.any():
+        labels = ", ".join(map(repr, models[0].classes[unproven].tolist()[:5]))
+        warnings.warn(
+            f"No row to calibrate on is of class {labels}, which the classifier knows: how often it is right about "
+            "that class cannot be learnt. Add rows of that class, or use multiclass='top_label' or a method for all "
+            "classes at once, such as 'temperature'.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return models

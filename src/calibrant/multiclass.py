@@ -204,6 +204,8 @@ class CalibratedModel:
         All classes, sorted.
     known : ndarray of shape (n_classes,)
         Which of them the classifier was trained on.
+    unproven : ndarray of shape (n_classes,)
+        Which of them it knows, while no row to calibrate on was of that class and the view needs such rows.
     """
 
     estimator: Any
@@ -211,6 +213,7 @@ class CalibratedModel:
     response: str
     classes: np.ndarray[Any, Any]
     known: Bools
+    unproven: Bools
 
     @property
     def calibrators(self) -> tuple[Calibrator, ...]:
@@ -250,7 +253,10 @@ class Recipe:
     def calibrate(self, model: Any, scores: ClassScores, codes: Ints, weights: Floats | None) -> CalibratedModel:
         """Calibrate a fitted model on the scores of rows whose classes have the indices `codes`."""
         view = self._view(scores).fit(self.calibrator, scores, codes, weights)
-        return CalibratedModel(model, view, self.response, self.classes, scores.known)
+        # A method for the whole matrix, or for the predicted class, learns about each class from all of them.
+        seen = np.bincount(codes, weights, len(self.classes)) > 0.0
+        unproven = scores.known & ~seen if isinstance(view, OneVsRest) else np.zeros(len(seen), dtype=bool)
+        return CalibratedModel(model, view, self.response, self.classes, scores.known, unproven)
 
     def _view(self, scores: ClassScores) -> type[View]:
         if self.multiclass == "top_label":
