@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.cli.classes import class_of, highest_of, literal, one_against_rest, top_label
+from calibrant.cli.classes import class_of, highest_of, literal, one_against_rest, predicted_class, top_label
 from calibrant.cli.columns import Columns
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table
@@ -53,6 +53,14 @@ def test_views():
     view, found = one_against_rest(rows, columns, "p_dog", "dog")
     assert (found.score, found.label) == ("p_dog", "is_p_dog")
     assert [hit for _, hit, _ in view.values("SELECT * FROM rows")] == [False, False, False]
+
+
+def test_segments_are_the_predicted_classes():
+    rows, columns = table((0, 1, 1)), Columns(("p_cat", "p_dog"), "y")
+    view, found = predicted_class(rows, columns)
+    assert found.by in view.columns
+    shown = [(float(score), hit, name) for score, hit, name in view.values("SELECT * FROM rows")]
+    assert shown == [(0.7, True, "0"), (0.6, True, "1"), (0.5, False, "0")]
 
 
 def test_literals():

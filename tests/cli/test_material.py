@@ -31,10 +31,10 @@ def test_simulate(cli, refused, tmp_path):
 def test_demo(cli, refused, tmp_path, monkeypatch):
     pytest.importorskip("plotly", reason="the report needs the extra report")
     pytest.importorskip("jinja2", reason="the report needs the extra report")
-    import calibrant.cli.judging as judging
+    import calibrant.cli.comparing as comparing
 
-    quick = judging.compared
-    monkeypatch.setattr(judging, "compared", lambda tally: quick(tally, methods=["platt", "isotonic"]))
+    quick = comparing.compared
+    monkeypatch.setattr(comparing, "compared", lambda tally: quick(tally, methods=["platt", "isotonic"]))
     page = tmp_path / "demo.html"
     result = cli("demo", "-o", page)
     assert result.code == 0, result.err

@@ -46,10 +46,10 @@ def _before(
 
 
 def _add_commands() -> None:
-    from calibrant.cli import fitting, judging, material
+    from calibrant.cli import comparing, fitting, judging, material
 
     judge, make, data = "Judge", "Calibrate", "Learn"
-    app.command(rich_help_panel=judge)(judging.compare)
+    app.command(rich_help_panel=judge)(comparing.compare)
     app.command(rich_help_panel=judge)(judging.evaluate)
     app.command(rich_help_panel=judge)(judging.report)
     app.command(rich_help_panel=judge)(judging.monitor)

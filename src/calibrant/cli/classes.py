@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -9,7 +10,9 @@ from calibrant.cli.columns import Columns
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table, quoted
 
-__all__ = ["class_of", "one_against_rest", "top_label"]
+__all__ = ["class_of", "one_against_rest", "predicted_class", "top_label"]
+
+PREDICTED = "calibrant_predicted"
 
 
 def class_of(table: Table, columns: Columns) -> dict[str, Any]:
@@ -41,11 +44,23 @@ def _numbers(texts: list[str]) -> list[int] | None:
 
 def top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """The highest score of each row, and whether its class was right."""
+    hit = f"{_winner(columns, class_of(table, columns))} = {quoted(columns.label)}"
+    return _view(table, columns, highest_of(columns.scores), hit, "confidence", "hit")
+
+
+def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
+    """The same as `top_label`, with the class of the highest score as segment."""
     classes = class_of(table, columns)
+    winner = _winner(columns, {name: str(label) for name, label in classes.items()})
+    whole = table.selected("*", f"{winner} AS {quoted(PREDICTED)}")
+    return top_label(whole, replace(columns, by=PREDICTED))
+
+
+def _winner(columns: Columns, classes: dict[str, Any]) -> str:
+    """The class of the highest score, in SQL; of equal scores the first column wins, as with argmax."""
     highest = highest_of(columns.scores)
     cases = " ".join(f"WHEN {quoted(name)} = {highest} THEN {literal(label)}" for name, label in classes.items())
-    hit = f"(CASE {cases} END) = {quoted(columns.label)}"
-    return _view(table, columns, highest, hit, "confidence", "hit")
+    return f"(CASE {cases} END)"
 
 
 def highest_of(names: tuple[str, ...]) -> str:

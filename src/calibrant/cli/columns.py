@@ -52,7 +52,8 @@ def choose(
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         number(table, named[0], "--score")
     if not scores or label not in taken:
-        note(f"Scores are read from column '{', '.join(named)}', labels from column '{label}'.")
+        several = "columns" if len(named) > 1 else "column"
+        note(f"Scores are read from {several} '{', '.join(named)}', labels from column '{label}'.")
     return Columns(named, label, weight, by)
 
 

@@ -1,11 +1,9 @@
-"""evaluate, compare, report, monitor: how good the probabilities are, and what to do about it."""
+"""evaluate, report, monitor: how good the probabilities are, and what to do about it."""
 
 from __future__ import annotations
 
-import shutil
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,25 +15,13 @@ from calibrant.cli.problems import Problem
 
 if TYPE_CHECKING:
     from calibrant.cli.columns import Columns
-    from calibrant.cli.tables import Table
     from calibrant.comparison.table import Comparison
     from calibrant.tally import Tally
 
-__all__ = ["compare", "evaluate", "monitor", "report", "show_comparison"]
+__all__ = ["evaluate", "monitor", "report", "write_page"]
 
 ALARM = 3
-WIDE = 104
-Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="A model to apply to the scores first.")]
-
-
-@contextmanager
-def _opened(files: list[str], *names: Any) -> Iterator[tuple[Table, Columns]]:
-    from calibrant.cli.columns import choose
-    from calibrant.cli.tables import opened
-
-    with opened(files) as table:
-        yield table, choose(table, *names)
 
 
 def _mapped(tally: Tally, model: str | None) -> Tally:
@@ -56,15 +42,16 @@ def evaluate(
     positive: options.Positive = None,
     model: ModelOption = None,
     top_label: options.Top = False,
-    level: Level = 0.9,
+    level: options.Level = 0.9,
     as_json: options.As_json = False,
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict."""
     from calibrant import metrics
     from calibrant.cli.classes import class_of, one_against_rest
+    from calibrant.cli.comparing import chosen
     from calibrant.cli.counting import binary, counted, counted_by
 
-    with _opened(files, score or [], label, weight, by) as (table, columns):
+    with chosen(files, score, label, weight, by) as (table, columns):
         if len(columns.scores) > 1 and not top_label:
             if by is not None:
                 raise Problem("--by with several classes needs --top-label.")
@@ -117,67 +104,6 @@ def _shown(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-def compare(
-    files: options.Files,
-    *,
-    score: options.Score = None,
-    label: options.Label = None,
-    weight: options.Weight = None,
-    positive: options.Positive = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="Methods to compare, a,b,c; by default all.")
-    ] = None,
-    top_label: options.Top = False,
-    folds: Annotated[int, typer.Option("--folds", help="Number of folds.")] = 5,
-    repeats: Annotated[int, typer.Option("--repeats", help="How often to split anew.")] = 1,
-    level: Level = 0.9,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
-    as_json: options.As_json = False,
-) -> None:
-    """Cross-validate all methods, doing nothing among them, and recommend one."""
-    from calibrant.cli.columns import split
-    from calibrant.cli.counting import binary, counted
-    from calibrant.cli.fitting import check_method
-
-    names = split(method or []) or None
-    check_method(*(names or []))
-    with _opened(files, score or [], label, weight) as (table, columns):
-        tally = counted(*binary(table, columns, top_label, "compare"), positive)
-    found = compared(tally, methods=names, cv=folds, repeats=repeats, level=level, random_state=seed)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        show_comparison(found)
-
-
-def compared(tally: Tally, **arguments: Any) -> Comparison:
-    """A comparison with its progress shown."""
-    import calibrant
-    from calibrant.calibrators import registry
-
-    total = len(arguments.get("methods") or registry.METHODS)
-    with progress("comparing", total) as step:
-        return calibrant.compare(tally, progress=step, **arguments)
-
-
-def show_comparison(found: Comparison) -> None:
-    """The table, the advice, and what went wrong."""
-    done = [result for result in found.results if result.log_loss is not None]
-    rows = []
-    for result in done:
-        texts = result.texts()
-        # The uncertainty that matters is that of the paired differences.
-        rows.append([texts[0], *(text.partition(" [")[0] for text in texts[1:4]), *texts[4:6]])
-    marked = next((i for i, result in enumerate(done) if result.name == found.recommended), None)
-    # An 80-column terminal has room for one difference with its interval.
-    shown = 5 if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE else 6
-    headers = [header.replace("Brier score", "Brier") for header in found.headers[:shown]]
-    print_table(found.title, headers, [row[:shown] for row in rows], marked)
-    sys.stdout.write(f"Recommended: {found.reason}\n")
-    for text in found.notes:
-        note(f"- {text}")
-
-
 def report(
     files: options.Files,
     *,
@@ -191,30 +117,56 @@ def report(
     top_label: options.Top = False,
     title: Annotated[str | None, typer.Option("--title", help="The heading of the page.")] = None,
 ) -> None:
-    """Write a page on the calibration of a model: one HTML file that opens offline."""
+    """Write a page on the calibration of a model: one HTML file that opens offline.
+
+    With the scores of several classes the page is about the highest score of each row and whether its class was right.
+    """
+    from calibrant.cli.classes import predicted_class
+    from calibrant.cli.comparing import chosen, compared_if_possible
     from calibrant.cli.counting import binary, counted_by
     from calibrant.cli.fitting import check_method
     from calibrant.cli.writing import check_target
 
     check_target(output)
     check_method(method)
-    with _opened(files, score or [], label, weight, by) as (table, columns):
-        tally, segments = counted_by(*binary(table, columns, top_label, "report"), positive)
-        name = table.name
-    heading = title or f"Calibration of {Path(name).name}"
-    write_page(output, tally, segments, comparison=compared(tally), method=method, title=heading)
+    with chosen(files, score, label, weight, by) as (table, columns):
+        heading = f"Calibration of {Path(table.name).name}"
+        several = len(columns.scores) > 1
+        if several:
+            heading += ": is the predicted class right?"
+            note("Several classes: the page is about the highest score of each row and whether its class was right.")
+        if several and by is None:
+            note("Its segments are the predicted classes.")
+            view = predicted_class(table, columns)
+        else:
+            view = binary(table, columns, top_label or several, "report")
+        tally, segments = counted_by(*view, positive)
+    commands = _commands(files, columns, positive)
+    comparison = compared_if_possible(tally)
+    write_page(output, tally, segments, comparison, method=method, title=title or heading, commands=commands)
     note(f"The report is in {output}; open it in a browser.")
 
 
-def write_page(
-    output: str, tally: Tally, segments: Any, *, comparison: Comparison, method: str | None, title: str
-) -> None:
+def _commands(files: list[str], columns: Columns, positive: str | None) -> str:
+    """The commands that calibrate these very rows; the page puts the method in."""
+    ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
+    top = ["--top-label"] if len(columns.scores) > 1 else []
+    scores = ["--score", ",".join(columns.scores), *top]
+    more = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
+    given = [part for option, value in more.items() if value is not None for part in (option, value)]
+    source = files if files != ["-"] else [f"data{ending}"]
+    fit = shlex.join(["calibrant", "fit", *source, *scores, *given])
+    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *scores, "-o", f"calibrated{ending}"])
+    return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def write_page(output: str, tally: Tally, segments: Any, comparison: Comparison | None, **arguments: Any) -> None:
     """The page, whole or not at all; on standard output where the name is ``-``."""
     from calibrant.cli.writing import written
     from calibrant.report import write_report
 
     with written(output) as path, progress("writing the report"):
-        write_report(path, tally, segments=segments, comparison=comparison, method=method, title=title)
+        write_report(path, tally, segments=segments, comparison=comparison, **arguments)
 
 
 def monitor(
@@ -230,6 +182,7 @@ def monitor(
     as_json: options.As_json = False,
 ) -> None:
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far."""
+    from calibrant.cli.comparing import chosen
     from calibrant.cli.counting import binary, counted
     from calibrant.cli.fitting import load_model
     from calibrant.monitoring import compare_tallies
@@ -239,7 +192,7 @@ def monitor(
     tallies = []
     map_ = None if model is None else load_model(model)
     for files in ([reference], current):
-        with _opened(files, score or [], label) as (table, columns):
+        with chosen(files, score, label) as (table, columns):
             tallies.append(counted(*binary(table, columns, False, "monitor"), positive))
             score, label = list(columns.scores), columns.label
     found = compare_tallies(*tallies, map_=map_)

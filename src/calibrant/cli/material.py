@@ -92,7 +92,8 @@ def demo(
     output: Annotated[str, typer.Option("--output", "-o", help="The report to write.")] = "calibrant-demo.html",
 ) -> None:
     """The whole job on a data set that comes along: train, score, compare, and write a report."""
-    from calibrant.cli.judging import compared, show_comparison, write_page
+    from calibrant.cli.comparing import compared, show_comparison
+    from calibrant.cli.judging import write_page
     from calibrant.cli.writing import check_target
 
     check_target(output)
@@ -105,7 +106,7 @@ def demo(
     found = compared(tally)
     show_comparison(found)
     best = None if found.recommended == "identity" else found.recommended
-    write_page(output, tally, segments, comparison=found, method=best, title="Is the digit above four?")
+    write_page(output, tally, segments, found, method=best, title="Is the digit above four?")
     sys.stdout.write(
         f"\nThe report is in {output}; open it in a browser. With data of your own, in columns score and label:\n\n"
         "  calibrant compare data.csv                     # which method?\n"

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["As_json", "By", "Files", "Format", "Label", "Method", "Output", "Positive", "Score", "Top", "Weight"]
+__all__ = [
+    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Output", "Positive", "Score", "Top", "Weight",
+]  # fmt: skip
 
 Files = Annotated[
     list[str],
@@ -25,6 +27,7 @@ Positive = Annotated[
     str | None, typer.Option("--positive", help="The label of the positive class; not needed for 0/1 or true/false.")
 ]
 Top = Annotated[bool, typer.Option("--top-label", help="Several classes: look at the highest score of each row.")]
+Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 As_json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", help="File to write; without it, standard output.", show_default=False)

@@ -25,6 +25,10 @@ __all__ = ["render", "write_report"]
 CALLER = "The report"
 CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
 LEAST = 0.0001
+COMMANDS = (
+    "calibrant fit data.parquet --method {method} -o calibration.json\n"
+    "calibrant apply calibration.json new.parquet -o calibrated.parquet"
+)
 MOST_SEGMENTS = 40  # in the figure; the table has all
 
 
@@ -36,6 +40,7 @@ def write_report(
     comparison: Comparison | None = None,
     method: str | Calibrator | None = None,
     title: str = "Calibration report",
+    commands: str | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -58,6 +63,8 @@ def write_report(
         The method to show; by default the library's default.
     title : str
         The heading of the page.
+    commands : str, optional
+        What the page shows for the command line, with ``{method}`` for the method; by default for any table.
 
     Examples
     --------
@@ -76,10 +83,10 @@ def write_report(
     jinja2 = require("jinja2", "report", CALLER)
     script = require("plotly.offline", "report", CALLER).get_plotlyjs()
     found = study(tally, segments=segments, comparison=comparison, method=method)
-    write_atomically(path, render(found, title, jinja2, script))
+    write_atomically(path, render(found, title, jinja2, script, commands or COMMANDS))
 
 
-def render(found: Study, title: str, jinja2: Any, script: str) -> str:
+def render(found: Study, title: str, jinja2: Any, script: str, commands: str = COMMANDS) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files."""
     own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
     template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
@@ -91,6 +98,7 @@ def render(found: Study, title: str, jinja2: Any, script: str) -> str:
     text: str = environment.from_string(template).render(
         **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
         **_context(found, title),
+        code=_code(found, commands),
     )
     return text
 
@@ -123,7 +131,6 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "segment_choices": [one.name for one in found.segments if one.diagram is not None],
         "segments_cut": max(len(found.segments) - MOST_SEGMENTS, 0),
         "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
-        "code": _code(found),
         "data": _data(found),
     }
 
@@ -183,7 +190,7 @@ def _default_scale(found: Study) -> str:
     return "logit" if np.median(np.minimum(scores, 1.0 - scores)) < CROWDED else "linear"
 
 
-def _code(found: Study) -> dict[str, str]:
+def _code(found: Study, commands: str) -> dict[str, str]:
     calibrator = repr(found.calibrator)
     banded = hasattr(found.calibrator, "sample_maps")
     interval = f"low, high = calibrator.predict_interval(new_scores, level={found.level:g})\n" if banded else ""
@@ -195,8 +202,4 @@ def _code(found: Study) -> dict[str, str]:
         f"{interval}"
         'calibrator.save("calibration.json")  # calibrant.load reads it back'
     )
-    shell = (
-        f"calibrant fit data.parquet --method {found.name} -o calibration.json\n"
-        "calibrant apply calibration.json new.parquet -o calibrated.parquet"
-    )
-    return {"python": python, "shell": shell}
+    return {"python": python, "shell": commands.replace("{method}", found.name)}
