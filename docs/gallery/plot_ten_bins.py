@@ -23,6 +23,11 @@ def sample(seed, n=300):
     return p, rng.random(n) < p
 
 
+# %%
+# Left, eight samples. Right, the blue one of them again, with a Bayesian curve (Bayes-Iso) in place of the zigzag. The
+# bins hold equal numbers of rows, each with its interval; the band holds the true curve with a probability of 90 %; the
+# histogram says where the rows are. The diagonal lies inside the band: this sample is no evidence against the model.
+
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6.6), layout="constrained")
 left.plot([0, 1], [0, 1], color="0.5", linestyle=(0, (4, 3)), linewidth=1)
 for seed in range(8):
@@ -35,11 +40,6 @@ left.set(title="Ten bins of equal width, eight samples", xlabel="Predicted proba
 left.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 left.set_box_aspect(1)
 left.text(0.98, 0.06, "blue: one of the eight", color=BLUE, ha="right")
-
-# %%
-# On the right is the blue sample again, with a Bayesian curve (Bayes-Iso) in place of the zigzag. The bins hold equal
-# numbers of rows, each with its interval; the band holds the true curve with a probability of 90 %; the histogram says
-# where the rows are. The diagonal lies inside the band: this sample is no evidence against the model.
 
 p, y = sample(3)
 ReliabilityDisplay.from_predictions(y, p, curve="bayes_iso", ax=right)
