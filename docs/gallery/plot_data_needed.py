@@ -43,9 +43,9 @@ for n in SIZES:
         found[name].append(np.mean(losses))
 
 # %%
-# Platt scaling and beta calibration level off: what they lack is shape, not rows. Isotonic regression needs two to
-# three times the rows of the Bayesian methods for the same loss. The truth is monotone here, which only Bayes-Iso and
-# isotonic regression know beforehand; `Blend` finds out.
+# Platt scaling and beta calibration level off: what they lack is shape, not rows. Isotonic regression needs a multiple
+# of the rows of the Bayesian methods for the same loss. The truth is monotone here, which only Bayes-Iso and isotonic
+# regression know beforehand; `Blend` finds out.
 
 COLORS = {
     "Platt": "0.6",
