@@ -32,6 +32,26 @@ def test_known_names_among_many_in_order_of_trust():
     assert choose(many, ["probability"], None).score == "probability"
 
 
+ANIMALS = " UNION ALL ".join(
+    f"SELECT 0.2 AS {{0}}cat, 0.3 AS {{0}}dog, 0.5 AS {{0}}fox, 7 AS id, '{label}' AS y"
+    for label in ("cat", "dog", "fox")
+)
+
+
+@pytest.mark.parametrize("start", ["", "p_", "score_"])
+def test_columns_named_after_the_labels_need_no_names(start, capsys):
+    names = tuple(start + label for label in ("cat", "dog", "fox"))
+    assert choose(table(ANIMALS.format(start)), [], None).scores == names
+    assert f"from columns '{', '.join(names)}'" in capsys.readouterr().err
+
+
+def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
+    numbered = " UNION ALL ".join(f"SELECT 0.1 AS p0, 0.2 AS p1, 0.3 AS p2, 0.4 AS p3, {k} AS y" for k in (0, 2, 3))
+    assert choose(table(numbered), [], None).scores == ("p0", "p1", "p2", "p3")
+    with pytest.raises(Problem, match="holds the scores, with --score"):
+        choose(table("SELECT 0.1 AS p0, 0.2 AS p1, 1 AS y UNION ALL SELECT 0.3, 0.7, 0"), [], None)
+
+
 @pytest.mark.parametrize(
     ("sql", "scores", "label", "message"),
     [

@@ -19,6 +19,20 @@ def test_evaluate(cli, data):
     assert plain["models"]["model"]["log_loss"]["value"] > 0
 
 
+def test_scores_that_are_no_probabilities(cli, refused, tmp_path):
+    rows = tmp_path / "far.csv"
+    rows.write_text("score,label\n" + "".join(f"{i - 10},{i % 2}\n" for i in range(20)))
+    assert "evaluate needs probabilities; 'score' goes from -10 to 9." in refused("evaluate", rows)
+    assert cli("fit", rows, "-m", "platt", "-o", tmp_path / "m.json").code == 0
+    assert cli("evaluate", rows, "--model", tmp_path / "m.json").code == 0
+
+
+def test_several_labels_with_one_score(refused, tmp_path):
+    rows = tmp_path / "three.csv"
+    rows.write_text("score,label\n" + "".join(f"0.{i},{i % 3}\n" for i in range(1, 10)))
+    assert "name the score column of each, with --score a,b,c" in refused("evaluate", rows)
+
+
 def test_evaluate_after_a_model(cli, data, tmp_path):
     cli("fit", data, "-m", "platt", "-o", tmp_path / "m.json")
     before, after = (

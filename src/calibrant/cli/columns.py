@@ -15,6 +15,8 @@ __all__ = ["Columns", "checked", "choose", "choose_score", "number", "split"]
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
 
+MOST_CLASSES = 1000
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -49,7 +51,9 @@ def choose(
         label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
         free.remove(label)
     if not named:
-        named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        known = any(name.lower() in SCORE_NAMES for name in free)
+        named = () if known else _of_classes(table, free, label)
+        named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         number(table, named[0], "--score")
     if not scores or label not in taken:
         several = "columns" if len(named) > 1 else "column"
@@ -112,6 +116,20 @@ def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, f
         if len(table.columns) > 1
         else f"{table.name} has one column only ({table.columns[0]!r}); it needs a column of scores and one of labels."
     )
+
+
+def _of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
+    """The columns named after three labels or more, such as p_cat, p_dog, p_fox for cat, dog, fox; else nothing."""
+    labels = [str(value) for value in table.distinct(label, MOST_CLASSES + 1)]
+    if not 3 <= len(labels) <= MOST_CLASSES:
+        return ()
+    numbers = [name for name in free if table.is_number(name)]
+    for start in (name.removesuffix(labels[0]) for name in numbers if name.endswith(labels[0])):
+        named = {start + text for text in labels}
+        if named <= set(numbers):
+            # A class without rows has a column, too.
+            return tuple(name for name in numbers if name in named or (start and name.startswith(start)))
+    return ()
 
 
 def _kind(table: Table, name: str) -> str:

@@ -121,12 +121,16 @@ def show_comparison(found: Comparison) -> None:
         rows.append([texts[0], *(text.partition(" [")[0] for text in texts[1:4]), *texts[4:6]])
     marked = next((i for i, result in enumerate(done) if result.name == found.recommended), None)
     # An 80-column terminal has room for one difference with its interval.
-    shown = 5 if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE else 6
+    shown = 5 if _narrow() else 6
     headers = [header.replace("Brier score", "Brier") for header in found.headers[:shown]]
     print_table(found.title, headers, [row[:shown] for row in rows], marked)
     sys.stdout.write(f"Recommended: {found.reason}\n")
     for text in found.notes:
         note(f"- {text}")
+
+
+def _narrow() -> bool:
+    return sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
 
 
 def _compare_classes(parts: dict[str, Tally], as_json: bool, **how: Any) -> None:
@@ -152,7 +156,10 @@ def _compare_classes(parts: dict[str, Tally], as_json: bool, **how: Any) -> None
     rows = [_class_row(name, one, parts[name]) for name, one in found.items()]
     first = next(iter(found.values()))
     title = f"{first.n_rows:g} rows, {len(parts)} classes, each against the rest; {first.title.partition('; ')[2]}"
-    print_table(title, ["class", "its rows", "raw log-loss", "recommended", "log-loss", "− raw"], rows)
+    heads = ["class", "its rows", "raw log-loss", "recommended", "log-loss", "− raw"]
+    if _narrow():  # what is left over can be told from the rest
+        heads, rows = ["class", "rows", "raw", "recommended", "− raw"], [[*row[:4], row[5]] for row in rows]
+    print_table(title, heads, rows)
     sys.stdout.write(f"Recommended for all classes: {reason}\n")
     for name, text in skipped.items():
         note(f"- {name}: {text}")

@@ -46,7 +46,7 @@ def found_files(pattern: str) -> list[str]:
 def _hint(path: Path) -> str:
     if not path.parent.is_dir():
         return f" The folder {path.parent} does not exist."
-    near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=2)
+    near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=2, cutoff=0.75)
     return f" Did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else ""
 
 

@@ -63,8 +63,11 @@ def evaluate(
         else:
             whole, segments = counted_by(*binary(table, columns, top_label, "evaluate"), positive)
             parts = {name: _mapped(tally, model) for name, tally in (segments or {}).items()}
+    mapped = None if whole is None else _mapped(whole, model)
+    for name, tally in [*([] if mapped is None else [(columns.score, mapped)]), *parts.items()]:
+        _check_probabilities(name, tally)
     with progress("measuring"):
-        found = None if whole is None else metrics.evaluate(_mapped(whole, model), level=level)
+        found = None if mapped is None else metrics.evaluate(mapped, level=level)
         rows = [_row(name, tally) for name, tally in parts.items()]
     if as_json:
         plain = {} if found is None else found.to_dict()
@@ -76,6 +79,16 @@ def evaluate(
         title = "\nEach segment by itself" if found else "Each class against the rest"
         texts = [[str(_shown(value)) for value in row.values()] for row in rows]
         print_table(title, [key.replace("_", " ") for key in rows[0]], texts)
+
+
+def _check_probabilities(name: str, tally: Tally) -> None:
+    from calibrant.cli.counting import is_decision
+
+    if is_decision(tally):
+        raise Problem(
+            f"evaluate needs probabilities; '{name}' goes from {tally.scores[0]:.4g} to {tally.scores[-1]:.4g}. "
+            "Learn a map with `calibrant fit` and add --model model.json, or look at all of it with `calibrant report`."
+        )
 
 
 def _row(name: str, tally: Tally) -> dict[str, Any]:

@@ -22,6 +22,12 @@ OPTION = {
     "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score",
 }  # fmt: skip
 
+# Advice of the library that the command line gives in its own terms.
+ADVICE = {
+    "For several classes use CalibratedClassifier, or calibrate each class against the rest.":
+        "For several classes name the score column of each, with --score a,b,c.",
+}  # fmt: skip
+
 
 class Problem(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
     """The command cannot be done; the message says why and what to do."""
@@ -64,6 +70,8 @@ def explained(error: BaseException) -> tuple[str, int]:
 
 def in_options(text: str) -> str:
     """A message of the library with arguments named as options."""
+    for said, meant in ADVICE.items():
+        text = text.replace(said, meant)
     return re.sub(r"`(\w+)`", lambda found: OPTION.get(found[1], found[0]), text)
 
 
