@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibrant import PlattScaling, SplineCalibration, Tally, compare, metrics
-from calibrant.calibrators.registry import METHODS
+from calibrant.calibrators.registry import DEFAULT_METHOD, METHODS
 from calibrant.calibrators.registry import get as registry_get
 from calibrant.errors import InvalidInputError
 from calibrant.report.study import MOST_CELLS, study
@@ -49,6 +51,17 @@ def test_a_class_of_one_row_cannot_be_held_back_from_a_method_that_needs_it(meth
     assert found.unseen is (method != "bpm")
     assert np.array_equal(found.after.tally.scores, own.scores) is not found.unseen
     assert any("judged on the rows that it was fitted to" in text for text in found.notes) is not found.unseen
+
+
+def test_the_default_gives_way_to_a_method_that_is_clearly_better(tally):
+    table = compare(tally, methods=["platt", "isotonic", DEFAULT_METHOD])
+    table = replace(table, recommended="platt", tied=("isotonic",))
+    assert study(tally, comparison=table).name == "platt"
+    assert study(tally, comparison=table, method="isotonic").name == "isotonic"
+    for stays in (replace(table, tied=(DEFAULT_METHOD,)), replace(table, recommended="identity", tied=())):
+        assert study(tally, comparison=stays).name == DEFAULT_METHOD
+    without = replace(table, results=tuple(r for r in table.results if r.name != DEFAULT_METHOD))
+    assert study(tally, comparison=without).name == DEFAULT_METHOD
 
 
 def test_a_calibrator_keeps_its_options(tally, comparison):

@@ -87,6 +87,8 @@ def test_rows_that_the_fit_has_seen_are_called_so(found):
 
 def test_without_a_comparison_nothing_is_recommended(found):
     assert next_steps(replace(found, comparison=None))[0].startswith("Gather more rows, of both outcomes")
+    same = replace(found, comparison=None, base_rate=1.0)
+    assert next_steps(same)[0].startswith("Gather rows of the other outcome")
 
 
 def test_another_method_is_named_only_if_it_is_better_and_the_rows_tell_it_apart(found):

@@ -60,7 +60,7 @@ def write_report(
     comparison : Comparison, optional
         The result of `calibrant.compare` on these rows; by default it is computed.
     method : str or calibrator, optional
-        The method to show; by default the library's default.
+        The method to show; by default the library's default, or the recommended one where that is clearly better.
     title : str
         The heading of the page.
     commands : str, optional

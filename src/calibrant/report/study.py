@@ -122,12 +122,12 @@ def study(
         raise InvalidInputError(f"A report needs at least 2 rows; the rows of this tally add up to {tally.total:g}.")
     cells = tally.coarsen(MOST_CELLS)
     probabilities = bool(cells.scores[0] >= 0.0 and cells.scores[-1] <= 1.0)
-    name, calibrator = _chosen(method, probabilities)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        table_, notes = (comparison, []) if comparison is not None else _compared(cells)
+        name, calibrator = _chosen(method, probabilities, table_)
         fitted: Calibrator = clone(calibrator).fit_tally(cells)
         after, unseen = _after(calibrator, fitted, cells)
-        table_, notes = (comparison, []) if comparison is not None else _compared(cells)
         found = Study(
             tally.total,
             tally.base_rate,
@@ -148,16 +148,27 @@ def study(
     return Study(**{**vars(found), "notes": tuple(unique)})
 
 
-def _chosen(method: str | Calibrator | None, probabilities: bool) -> tuple[str, Calibrator]:
+def _chosen(
+    method: str | Calibrator | None, probabilities: bool, comparison: Comparison | None
+) -> tuple[str, Calibrator]:
     """The name in the registry where there is one, else of the class; and a calibrator for these scores."""
     if method is None:
         first = getattr(registry, "DEFAULT_METHOD", PREFERRED[0])
         known = [name for name in (first, *PREFERRED) if name in registry.METHODS]
         method = next(name for name in known if probabilities or created(name, probabilities).space != "probability")
+        method = _better(method, comparison)
     if not isinstance(method, str):
         own = type(method).__name__
         return next((name for name, (_, cls) in registry.METHODS.items() if cls == own), own), method
     return method, created(method, probabilities)
+
+
+def _better(default: str, comparison: Comparison | None) -> str:
+    """The default, unless the rows tell clearly that the recommended method is better for them."""
+    if comparison is None or comparison.recommended not in registry.METHODS or comparison.recommended == "identity":
+        return default
+    beaten = default in {r.name for r in comparison.results} - {comparison.recommended, *comparison.tied}
+    return comparison.recommended if beaten else default
 
 
 def created(name: str, probabilities: bool) -> Calibrator:

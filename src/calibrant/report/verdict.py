@@ -180,6 +180,8 @@ def worth_calibrating(found: Study) -> bool:
 
 def _first_step(found: Study) -> str:
     title, proof = method_name(found.name), evidence(found)
+    if found.comparison is None and found.base_rate in (0.0, 1.0):
+        return "Gather rows of the other outcome, too: while all rows have the same, no calibration can be judged."
     if found.comparison is None:
         return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if worth_calibrating(found):
