@@ -63,3 +63,15 @@ def test_roughness_is_the_integral_of_the_squared_second_derivative():
     c = np.sin(3.0 * centre)
     exact = np.mean((9.0 * np.sin(3.0 * np.linspace(0.0, 1.0, 100_001))) ** 2)
     assert c @ spline_basis.roughness(centre, 2) @ c == pytest.approx(exact, rel=0.01)
+
+
+def test_a_bend_is_free_in_its_stretch_only(knots):
+    centre = spline_basis.centres(knots)
+    plain = spline_basis.roughness(centre, 2)
+    bent = spline_basis.roughness(centre, 2, (0.0, 0.5), 10.0)
+    size = len(centre)
+    left, right = np.zeros(size), np.zeros(size)
+    left[1], right[-2] = 1.0, 1.0
+    assert left @ bent @ left == pytest.approx(left @ plain @ left / 100.0)
+    assert right @ bent @ right == pytest.approx(right @ plain @ right)
+    assert np.linalg.matrix_rank(bent) == size - 2

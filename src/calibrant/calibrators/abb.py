@@ -151,6 +151,12 @@ class ABB(BayesianCalibrator):
         _validation.check_count("n_draws", n_draws)
         return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
 
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What the posterior without a row says about that row, from drawn binnings; exact given the binning."""
+        self._fitted_map()
+        rng = _validation.generator(self.random_state)
+        return self._posterior.leave_one_out(tally.scores, self.leave_one_out_draws, rng)
+
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
 

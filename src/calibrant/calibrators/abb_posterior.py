@@ -44,6 +44,24 @@ class BinningPosterior:
             out[i] = values[np.searchsorted(edges, scores)]
         return out
 
+    def leave_one_out(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """P(positive) of a positive row and P(negative) of a negative row at each score, had it not been seen.
+
+        Given the bin, the harmonic means of p and 1 − p are those of its Beta posterior, (α + k − 1) / (α + β + n − 1)
+        and its mirror image: the bin's mean without the row. Binnings are drawn, levels need not be. A bin without
+        positives holds no positive row; what it would say of one counts as if it had one.
+        """
+        _, starts, offsets = self._binnings(n_draws, rng)
+        hits, misses = bin_counts(self.cells, starts, offsets)
+        sizes = bin_sizes(starts, offsets, len(self.cells))
+        total = hits + misses + self.alpha + self.beta - 1.0
+        found = []
+        for own, prior in ((hits, self.alpha), (misses, self.beta)):
+            inverse = total / (np.maximum(own, 1.0) + prior - 1.0)
+            at_cells = np.repeat(inverse, sizes).reshape(n_draws, -1).mean(axis=0)
+            found.append(1.0 / np.interp(scores, self.cells.scores, at_cells))
+        return found[0], found[1]
+
     def _binnings(self, n_draws: int, rng: np.random.Generator) -> tuple[Integers, Integers, Integers]:
         from calibrant._kernels.partition_draws import draw_binnings
 
@@ -115,8 +133,7 @@ class AkaikePosterior:
         )
         hits, misses = bin_counts(self.cells, starts, offsets)
         levels = rng.beta(hits + self.alpha, misses + self.beta)
-        sizes = np.diff(np.append(starts, 0))
-        sizes[offsets[1:] - 1] = len(x) - starts[offsets[1:] - 1]
+        sizes = bin_sizes(starts, offsets, len(x))
         low = np.repeat(np.where(hits == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
         high = np.repeat(np.where(misses == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
         return self.cells.scores, np.quantile(low, tail, axis=0), np.quantile(high, 1.0 - tail, axis=0)
@@ -150,6 +167,13 @@ def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Float
     hits = np.concatenate(([0.0], np.cumsum(cells.positives)))
     misses = np.concatenate(([0.0], np.cumsum(cells.negatives)))
     return hits[ends] - hits[starts], misses[ends] - misses[starts]
+
+
+def bin_sizes(starts: Integers, offsets: Integers, n_cells: int) -> Integers:
+    """How many cells each bin has."""
+    sizes = np.diff(np.append(starts, 0))
+    sizes[offsets[1:] - 1] = n_cells - starts[offsets[1:] - 1]
+    return sizes
 
 
 def _with_inner_points(scores: Floats, x: Floats) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import _validation
+from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
@@ -177,6 +178,15 @@ class BayesIso(BayesianCalibrator):
         rng = _validation.generator(random_state)
         picked = rng.choice(len(self._draws), size=count, replace=count > len(self._draws))
         return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
+
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What the posterior without a row says about that row, from all draws of the fit at its cells."""
+        self._fitted_map()
+        draws = links.clip(self._draws)
+        positive, negative = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)
+        return 1.0 / np.interp(tally.scores, self._scores, positive), 1.0 / np.interp(
+            tally.scores, self._scores, negative
+        )
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.

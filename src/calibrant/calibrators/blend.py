@@ -13,26 +13,26 @@ from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
+from calibrant.calibrators.blend_table import tabulated
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Chain, Form, Mixture
+from calibrant.forms import Chain, Mixture
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
 __all__ = ["Blend"]
 
 SPACES = ("probability", "decision")
-# The Dirichlet prior of the weights, in rows of imagined evidence. The spline's part grows with the rows at first:
-# what a few hundred rows seem to prove against it is mostly chance.
-PRIOR_ROWS = {"identity": 0.3, "temperature": 0.3, "bayes_iso": 0.3, "abb": 0.05}
-SPLINE_PRIOR_ROWS = 6.0
-ROWS_PER_SPLINE_ROW = 200.0
+# The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
+# that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
+SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
+SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
+BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 MAX_CELLS = 200  # on which members are compared
 ABB_CELLS = 512
-NEGLIGIBLE = 1e-3  # members with less weight are left out of the map
 INTERVAL_DRAWS = 2000
 DESCRIPTIONS = {
     "identity": "the raw score",
@@ -97,19 +97,17 @@ class Blend(BayesianCalibrator):
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
         self._cells = tally.coarsen(MAX_CELLS)
         likelihoods, counts = _left_out(self.members_, self._cells)
-        prior = PRIOR_ROWS | {"spline": min(tally.total / ROWS_PER_SPLINE_ROW, SPLINE_PRIOR_ROWS)}
+        prior = _prior_rows(tally.total)
         weights = pooling.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        kept = {name: weight for name, weight in self.weights_.items() if weight >= NEGLIGIBLE}
-        maps = [self.members_[name].map_ for name in kept]
-        shares = np.array(list(kept.values()))
-        form: Form = Mixture(shares / shares.sum(), tuple(map_.form for map_ in maps))
-        monotone = all(map_.monotone for map_ in maps)
+        mixture = Mixture(weights / weights.sum(), tuple(member.map_.form for member in self.members_.values()))
+        table = tabulated(mixture)
+        rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
-            return CalibrationMap(form, "probability", monotone, type(self).__name__)
+            return CalibrationMap(table, "probability", rising, type(self).__name__)
         first = self._to_probability
-        return CalibrationMap(Chain((first.form, form)), "real", monotone and first.monotone, type(self).__name__)
+        return CalibrationMap(Chain((first.form, table)), "real", rising and first.monotone, type(self).__name__)
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
         members: dict[str, Calibrator] = {
@@ -181,6 +179,18 @@ class Blend(BayesianCalibrator):
             return self._to_probability(array)
         _validation.check_unit_interval(array, "scores", type(self).__name__)
         return array
+
+
+def _prior_rows(n_rows: float) -> dict[str, float]:
+    simple = SIMPLE_ROWS * min(1.0, SIMPLE_FADES_FROM / n_rows)
+    spline = min(n_rows / ROWS_PER_SPLINE_ROW, SPLINE_ROWS)
+    return {
+        "identity": simple,
+        "temperature": simple,
+        "spline": spline,
+        "bayes_iso": BAYES_ISO_ROWS,
+        "abb": ABB_ROWS,
+    }
 
 
 def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:

@@ -33,9 +33,10 @@ class SplineCalibration(BayesianCalibrator):
 
     The default models logit p = z + a + b z + f(z), where z is the logit of the score. A Gaussian prior of scale t1
     holds the straight part near zero and one of scale t2 holds the curve f near zero, through its second or its
-    first derivative. All scales and both orders are averaged by their evidence, so a small sample returns the
-    score nearly unchanged and a large one any curve that it can prove, rising or not. The calibrated probability is the
-    posterior mean.
+    first derivative; or through its second derivative with one stretch, a fifth of the curve, free to bend ten times
+    as sharply. All scales and kinds of curve are averaged by their evidence, so a small sample returns the score
+    nearly unchanged and a large one any curve that it can prove, rising or not, with a sharp bend where there is
+    one. The calibrated probability is the posterior mean.
 
     Scores very near 0 and 1, such as the votes of a forest, often say less than they seem to: the model averages,
     again by evidence, over reading scores as they are and reading all beyond 0.0001 and 0.9999 as these.

@@ -17,14 +17,37 @@ from calibrant.tally import Tally
 __all__ = ["Curves", "SplinePosterior", "fit_posterior"]
 
 LINE_SCALES = (0.1, 0.5, 2.5)  # t1, of intercept and slope
-ROUGH_SCALES = {2: (12.0, 6.0, 3.0, 1.5, 0.6, 0.2, 0.05), 1: (6.0, 3.0, 1.5, 0.6)}  # t2, of the curve, by order
 LINE_TYPICAL, ROUGH_TYPICAL = 0.5, 1.0  # medians of the half-Cauchy priors of t1 and t2
-ORDERS = {2: 0.75, 1: 0.25}  # prior shares of smooth curves (second derivative) and of rough ones (first)
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
 DENSITY = 0.4  # share of the knots' spacing that follows the mass
 RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of the prior reads them so
 LEAST_CAVITY = 0.05  # share of the precision that a left-out row leaves at least
-NEGLIGIBLE = 1e-3  # components with less weight than this share of the heaviest are dropped
+NEGLIGIBLE = 1e-2  # components with less weight than this share of the heaviest are dropped
+
+
+class Kind(NamedTuple):
+    """A family of curves: its prior share, the derivative that its prior holds near zero, and the scales t2 of it.
+
+    A curve with a `bend` may turn `EASE` times as sharply in that stretch, given as shares of the basis: one scale
+    for the whole curve would blur a sharp turn, or let the rest of the curve swing for its sake.
+    """
+
+    share: float
+    order: int
+    scales: tuple[float, ...]
+    bend: tuple[float, float] | None = None
+
+
+STRETCHES = 5
+EASE = 10.0
+KINDS = (
+    Kind(0.375, 2, (12.0, 6.0, 3.0, 1.5, 0.6, 0.2, 0.05)),
+    Kind(0.25, 1, (6.0, 3.0, 1.5, 0.6)),
+    *(
+        Kind(0.375 / STRETCHES, 2, (3.0, 0.8, 0.2, 0.05), (i / STRETCHES, (i + 1) / STRETCHES))
+        for i in range(STRETCHES)
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +178,7 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
 
 
 class _Grid(NamedTuple):
-    """All fits of one order with one reading of the scores."""
+    """All fits of one kind with one reading of the scores."""
 
     limits: tuple[float, ...]
     knots: Floats
@@ -165,7 +188,7 @@ class _Grid(NamedTuple):
 
 
 def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior:
-    """Fit every pair of scales, for both orders and both readings of extreme scores; weigh them by their evidence."""
+    """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
     from calibrant._kernels import laplace
 
     cells = tally.coarsen(max_cells)
@@ -173,7 +196,7 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
     readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
-    grids = [_fit_grid(z, cells, reading, n_basis, order) for reading in readings for order in ORDERS]
+    grids = [_fit_grid(z, cells, reading, n_basis, kind) for reading in readings for kind in KINDS]
     best = max(float(grid.evidence.max()) for grid in grids)
     kept = [(grid, np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE))) for grid in grids]
     total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in kept)
@@ -192,15 +215,16 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     )
 
 
-def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, order: int) -> _Grid:
+def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, kind: Kind) -> _Grid:
     from calibrant._kernels import laplace
 
     x = np.clip(z, -limits[0], limits[0])
     knots = spline_basis.knot_vector(x, cells.totals, n_basis, DENSITY)
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
     centre = spline_basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
-    reader, rough = spline_basis.line_reader(centre), spline_basis.roughness(centre, order)
-    line_scales, rough_scales = np.array(LINE_SCALES), np.array(ROUGH_SCALES[order])
+    reader = spline_basis.line_reader(centre)
+    rough = spline_basis.roughness(centre, kind.order, kind.bend, EASE)
+    line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
     evidence, modes, factors = laplace.evidence_grid(
         *spline_basis.local_basis(x, knots),
         x,
@@ -215,7 +239,7 @@ def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, 
     )
     # What the kernel leaves out, the constant of the prior's determinant: lines and the rest are orthogonal.
     log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
-    evidence = evidence.ravel() + np.log(ORDERS[order]) + 0.5 * log_det
+    evidence = evidence.ravel() + np.log(kind.share) + 0.5 * log_det
     size = modes.shape[-1]
     return _Grid(limits, knots, evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
 
