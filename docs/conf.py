@@ -44,7 +44,6 @@ default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_param = False
-napoleon_use_ivar = True
 
 # A warning in an example is a mistake in the example. The files are run by the tests, too.
 warnings.filterwarnings("error", module="__main__")
@@ -63,6 +62,8 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+pygments_style = "github-light"
+pygments_dark_style = "github-dark"
 html_title = "calibrant"
 html_static_path = ["_static"]
 html_css_files = ["calibrant.css"]
