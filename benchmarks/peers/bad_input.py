@@ -4,8 +4,8 @@
 
 `error`: a ValueError or TypeError. `crash`: any other exception, from somewhere inside. Everything else is an answer:
 `NaN`, `outside` [0, 1], or `number`, which looks like any other probability; for labels that only look unusual,
-`right` (as with 0 and 1) or `wrong`. `*` marks an answer that came with a warning. `fine`: the method takes any real score,
-so 1.5 is one.
+`right` (as with 0 and 1) or `wrong`. `*` marks an answer that came with a warning. `fine`: the method takes any real
+score, and 1.5 is one.
 """
 
 from __future__ import annotations

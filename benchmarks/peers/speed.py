@@ -23,7 +23,7 @@ from benchmarks.arena.methods import METHODS
 from benchmarks.peers.calibrators import CALIBRATORS
 from benchmarks.timing import seconds
 
-ROUNDS = 3
+ROUNDS, SLOW_ROUNDS, SLOW = 25, 2, 0.5  # calls of more than SLOW seconds have fewer rounds
 
 
 def _peer(module: str, name: str, fit: str, predict: str) -> Callable[..., Any]:
@@ -81,16 +81,16 @@ def measure(group: str, sizes: list[int], limit: float) -> None:
     rivals = {"calibrant": METHODS[f"calibrant.{group}"]} | GROUPS[group]
     for n in sizes:
         data = rows(n)
-        best: dict[str, float] = {}
+        best = dict.fromkeys(rivals, float("inf"))
         for name in list(rivals):
             try:
-                best[name] = seconds(partial(rivals[name], *data))
+                rivals[name](*data)
             except ImportError as error:
                 print(f"{group}: {name} skipped, {error}", flush=True)
-                del rivals[name]
-        for _ in range(ROUNDS):
+                del rivals[name], best[name]
+        for turn in range(ROUNDS):
             for name, task in rivals.items():
-                if best[name] <= limit:
+                if turn < SLOW_ROUNDS or best[name] <= SLOW:
                     best[name] = min(best[name], seconds(partial(task, *data)))
         own = best.pop("calibrant")
         ratios = ", ".join(f"{name} {time / own:.3g}" for name, time in best.items())
@@ -102,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=[1000, 10_000, 100_000])
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--limit", type=float, default=5.0)
+    parser.add_argument("--limit", type=float, default=3.0)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
