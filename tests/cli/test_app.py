@@ -158,4 +158,5 @@ def test_an_interrupt_leaves_nothing_behind(cli, tmp_path, sign, code, data):
     _, err = process.communicate(timeout=120)
     assert process.returncode == code
     assert "Traceback" not in err
+    assert ("error: Interrupted; no file was left half written." in err) is (sign == signal.SIGINT)
     assert sorted(tmp_path.rglob("*")) == before

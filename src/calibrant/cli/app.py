@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from calibrant.cli.problems import explained
+from calibrant.cli.problems import INTERRUPTED, explained
 
 __all__ = ["app", "run"]
 
@@ -70,6 +70,8 @@ def run(arguments: Sequence[str]) -> int:
         with _terminable():
             code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
             sys.stdout.flush()
+        if code == INTERRUPTED:  # what the parser makes of Ctrl-C
+            return _report(KeyboardInterrupt())
         return code if isinstance(code, int) else 0
     except BaseException as error:
         if isinstance(error, SystemExit):

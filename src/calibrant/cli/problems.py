@@ -47,7 +47,7 @@ def reading(name: str) -> Iterator[None]:
 def explained(error: BaseException) -> tuple[str, int]:
     """The message for the user, empty where none is due, and the exit code."""
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
-        return "Interrupted; no output was written.", INTERRUPTED
+        return "Interrupted; no file was left half written.", INTERRUPTED
     if isinstance(error, BrokenPipeError):
         return "", BROKEN_PIPE
     if hasattr(error, "format_message"):  # a wrong option or argument, found by the parser
