@@ -18,10 +18,10 @@ version = release = calibrant.__version__
 extensions = [
     "command_line",
     "myst_parser",
+    "numpydoc",
     "offline_math",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
@@ -41,9 +41,7 @@ autodoc_default_options = {
 }
 autosummary_generate = [f"reference/{path.name}" for path in sorted((Path(__file__).parent / "reference").glob("*.md"))]
 default_role = "py:obj"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_param = False
+numpydoc_show_class_members = False  # each class lists its own
 
 # A warning in an example is a mistake in the example. The files are run by the tests, too.
 warnings.filterwarnings("error", module="__main__")
@@ -62,7 +60,6 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
-pygments_style = "github-light"
 pygments_dark_style = "github-dark"
 html_title = "calibrant"
 html_static_path = ["_static"]

@@ -25,7 +25,7 @@ class Command(SphinxDirective):
         arguments = [_name(one) for one in command.params if one.param_type_name == "argument"]
         usage = " ".join(["calibrant", command.name, *arguments, "[OPTIONS]"])
         return [
-            nodes.paragraph("", command.help),
+            nodes.paragraph("", "", *_inline(command.help)),
             nodes.literal_block(usage, usage, language="text"),
             table([(_name(one), _help(one)) for one in command.params]),
         ]
@@ -42,12 +42,18 @@ def _help(parameter: Any) -> str:
     return (parameter.help or "") + (f" Default: {parameter.default}." if shown else "")
 
 
+def _inline(text: str) -> list[nodes.Node]:
+    """The text, with what stands between backticks as a literal."""
+    parts = text.replace("\n", " ").split("`")
+    return [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(parts) if part]
+
+
 def table(rows: list[tuple[str, str]]) -> nodes.Node:
     """Two columns: a literal and a text."""
     body = nodes.tbody()
     for left, right in rows:
         cells = [nodes.entry("", nodes.paragraph("", "", nodes.literal("", left)))]
-        cells.append(nodes.entry("", nodes.paragraph("", right)))
+        cells.append(nodes.entry("", nodes.paragraph("", "", *_inline(right))))
         body += nodes.row("", *cells)
     group = nodes.tgroup("", nodes.colspec(colwidth=30), nodes.colspec(colwidth=70), body, cols=2)
     return nodes.table("", group)

@@ -14,7 +14,7 @@ __all__ = ["BPM"]
 
 
 class BPM(Calibrator):
-    """The curve of eq. 12, expit(α ln s − β ln(1 − s) − c), fitted to the bins of ten binnings at once.
+    """The curve expit(α ln s − β ln(1 − s) − c), eq. 12 of the paper, fitted to the bins of ten binnings at once.
 
     Each equal-mass binning gives points (mean score, share of positives); the curve minimises the sum over all bins
     of exp((curve − share)²), weighted by bin size, with α, β ≥ 0, so that it never decreases (Algorithm 1 as
