@@ -180,14 +180,17 @@ def worth_calibrating(found: Study) -> bool:
 
 def _first_step(found: Study) -> str:
     title, proof = method_name(found.name), evidence(found)
+    small = found.before is not None and is_small(found.before.error.high, found.base_rate)
     if found.comparison is None and found.base_rate in (0.0, 1.0):
         return "Gather rows of the other outcome, too: while all rows have the same, no calibration can be judged."
     if found.comparison is None:
         return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if worth_calibrating(found):
-        if found.before is not None and is_small(found.before.error.high, found.base_rate):
+        if small:
             return f"Calibrating with {title} is optional: the gain is real but small. The code is below."
         return f"Calibrate with {title}: the code is below. Keep the model as it is; only its scores change."
+    if proof and small:
+        return "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
     if proof:
         return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
     return "Leave the scores as they are: these rows give no reason to change them."
