@@ -164,9 +164,17 @@ class ABB(BayesianCalibrator):
         """
         predicted = self._fitted_map()(scores)
         tail = 0.5 * (1.0 - _validation.check_level(level))
-        at, low, high = self._interval_model.interval(self.n_draws, tail, _validation.generator(self.random_state))
+        at, low, high = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
         array = _validation.check_scores(scores)
-        return np.minimum(np.interp(array, at, low), predicted), np.maximum(np.interp(array, at, high), predicted)
+        lower = np.interp(array, at, np.quantile(low, tail, axis=0))
+        upper = np.interp(array, at, np.quantile(high, 1.0 - tail, axis=0))
+        return np.minimum(lower, predicted), np.maximum(upper, predicted)
+
+    def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
+        at, *bounds = self._interval_model.bounds(n_draws, rng)
+        low, high = (np.stack([np.interp(scores, at, draw) for draw in draws]) for draws in bounds)
+        return low, high
 
 
 def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:

@@ -90,11 +90,11 @@ class BinningPosterior:
         values[1::2] = rng.beta(self.alpha, self.beta, len(h))
         return edges, values
 
-    def interval(self, n_draws: int, tail: float, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Scores, and the quantiles `tail` and 1 − `tail` of the maps there."""
+    def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
         at = _with_inner_points(self.cells.scores, self.x)
-        low, high = np.quantile(self.draw(at, n_draws, rng), (tail, 1.0 - tail), axis=0)
-        return at, low, high
+        draws = self.draw(at, n_draws, rng)
+        return at, draws, draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,8 @@ class AkaikePosterior:
         """The same data on at most INTERVAL_CELLS cells."""
         return cls(tally.coarsen(INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
 
-    def interval(self, n_draws: int, tail: float, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Scores, and the quantiles `tail` and 1 − `tail` of the maps there."""
+    def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
         from calibrant._kernels import partition_draws, partitions
 
         k, n = counts(self.cells)
@@ -136,7 +136,7 @@ class AkaikePosterior:
         sizes = bin_sizes(starts, offsets, len(x))
         low = np.repeat(np.where(hits == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
         high = np.repeat(np.where(misses == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
-        return self.cells.scores, np.quantile(low, tail, axis=0), np.quantile(high, 1.0 - tail, axis=0)
+        return self.cells.scores, low, high
 
 
 def filled_gaps(tally: Tally, cells: Tally) -> Bools:

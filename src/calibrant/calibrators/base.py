@@ -151,6 +151,11 @@ class BayesianCalibrator(Calibrator):
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability."""
 
+    def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Maps whose lower quantiles and maps whose upper quantiles are ends of intervals; mostly the same maps."""
+        draws = self.sample_maps(scores, n_draws, rng)
+        return draws, draws
+
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """What the posterior without a row says about that row, for positive and for negative rows of each cell.
 

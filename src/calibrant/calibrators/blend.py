@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import links, pooling
-from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.bayes_iso import BayesIso
@@ -89,7 +89,7 @@ class Blend(BayesianCalibrator):
         if self.space not in SPACES:
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         self._to_probability: CalibrationMap | None = None
-        self._draws: Floats | None = None
+        self._draws: tuple[Floats, Floats] | None = None
         self._at = tally.coarsen(MAX_CELLS).scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
@@ -126,17 +126,14 @@ class Blend(BayesianCalibrator):
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array = self._probabilities(scores)
         shares = rng.multinomial(count, list(self.weights_.values()))
-        return rng.permutation(self._member_draws(array, shares, rng))
-
-    def _member_draws(self, scores: Floats, counts: Ints, rng: np.random.Generator) -> Floats:
         draws = [
-            member.sample_maps(scores, int(count), rng)
+            member.sample_maps(array, int(share), rng)
             if isinstance(member, BayesianCalibrator)
-            else np.tile(scores, (count, 1))
-            for member, count in zip(self.members_.values(), counts, strict=True)
-            if count
+            else np.tile(array, (share, 1))
+            for member, share in zip(self.members_.values(), shares, strict=True)
+            if share
         ]
-        return np.concatenate(draws)
+        return rng.permutation(np.concatenate(draws))
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
@@ -146,16 +143,25 @@ class Blend(BayesianCalibrator):
         """
         tail = 0.5 * (1.0 - _validation.check_level(level))
         array = self._probabilities(scores)
-        ends = np.quantile(self._interval_draws(), (tail, 1.0 - tail), axis=0)
-        low, high = (np.interp(array, self._cells.scores, end) for end in ends)
+        at, (lower, upper) = self._cells.scores, self._interval_draws()
+        low = np.interp(array, at, np.quantile(lower, tail, axis=0))
+        high = np.interp(array, at, np.quantile(upper, 1.0 - tail, axis=0))
         predicted = self.predict(scores)
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
-    def _interval_draws(self) -> Floats:
-        """Draws at the cells of the fit, made when they are first wanted."""
+    def _interval_draws(self) -> tuple[Floats, Floats]:
+        """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
         if self._draws is None:
-            counts = np.round(INTERVAL_DRAWS * np.array(list(self.weights_.values()))).astype(int)
-            self._draws = self._member_draws(self._cells.scores, counts, _validation.generator(0))
+            rng, at = _validation.generator(0), self._cells.scores
+            found = []
+            for name, member in self.members_.items():
+                count = round(INTERVAL_DRAWS * self.weights_[name])
+                if count and isinstance(member, BayesianCalibrator):
+                    found.append(member.interval_draws(at, count, rng))
+                elif count:
+                    found.append((np.tile(at, (count, 1)),) * 2)
+            lower, upper = (np.concatenate(draws) for draws in zip(*found, strict=True))
+            self._draws = lower, upper
         return self._draws
 
     def summary(self) -> str:
