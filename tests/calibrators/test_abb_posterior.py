@@ -47,9 +47,8 @@ def test_intervals_shrink_with_the_number_of_rows(interval):
 
 def test_stretching_the_scores_does_not_move_the_akaike_interval():
     data = simulate.from_truth("hump", 400, rng=1)
-    plain = ABB(n_draws=100).fit(data.scores, data.labels)._interval_model.interval(100, 0.05, np.random.default_rng(0))
-    cubed_model = ABB(n_draws=100).fit(data.scores**3, data.labels)._interval_model
-    cubed = cubed_model.interval(100, 0.05, np.random.default_rng(0))
+    plain = ABB().fit(data.scores, data.labels)._interval_model.bounds(100, np.random.default_rng(0))
+    cubed = ABB().fit(data.scores**3, data.labels)._interval_model.bounds(100, np.random.default_rng(0))
     # Cells are means of scores where they had to be merged; here each score is its own cell or nearly so.
     np.testing.assert_allclose(plain[1], cubed[1], atol=1e-12)
     np.testing.assert_allclose(plain[2], cubed[2], atol=1e-12)
@@ -69,3 +68,14 @@ def test_merged_cells_do_not_pull_the_scores_between_them_to_the_prior():
     inside = scores[(scores > calibrator.cells_.scores[0]) & (scores < calibrator.cells_.scores[-1])]
     assert calibrator.predict(inside).min() > 0.98
     assert calibrator.sample_maps(inside[::50], 50).min() > 0.8
+
+
+@pytest.mark.parametrize("interval", ["akaike", "posterior"])
+def test_quantiles_of_the_interval_draws_are_the_interval(interval):
+    data = simulate.from_truth("wave", 500, rng=0)
+    at = np.linspace(0.1, 0.9, 9)
+    calibrator = ABB(interval=interval, n_draws=2000).fit(data.scores, data.labels)
+    low, high = calibrator.interval_draws(at, 2000, np.random.default_rng(1))
+    lower, upper = calibrator.predict_interval(at, level=0.8)
+    assert np.quantile(low, 0.1, axis=0) == pytest.approx(lower, abs=0.05)
+    assert np.quantile(high, 0.9, axis=0) == pytest.approx(upper, abs=0.05)

@@ -91,6 +91,14 @@ def test_intervals_cover_the_truth():
     assert 0.8 < np.mean(coverage) <= 1.0
 
 
+def test_intervals_reach_zero_where_no_positive_is():
+    data = simulate.circular(3000, rng=1)  # a hill: nothing is positive at low and high scores
+    blend = Blend().fit(data.scores, data.labels)
+    low, high = blend.predict_interval(np.quantile(data.scores, [0.02, 0.98]))
+    assert low.tolist() == [0.0, 0.0]
+    assert high.max() < 0.05
+
+
 def test_draws_come_from_the_members_in_proportion():
     data = simulate.bayes_iso(500, rng=3)
     blend = Blend().fit(data.scores, data.labels)
