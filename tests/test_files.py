@@ -1,4 +1,5 @@
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -23,6 +24,24 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
 def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "nowhere" / "a.txt", "one")
+
+
+def test_a_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    link.symlink_to(target)
+    write_atomically(link, "one")
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == "one"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(path.read_text, encoding="utf-8")
+        write_atomically(path, "one")
+        assert read.result(timeout=10) == "one"
+    assert path.is_fifo()
 
 
 def _umask():

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from calibrant._files import replacing
 from calibrant.cli.files import format_named
 from calibrant.cli.problems import BROKEN_PIPE, Problem
 
@@ -32,6 +33,8 @@ def check_target(output: str | None) -> None:
     path = Path(output or "")
     if path.is_dir():
         raise Problem(f"{output} is a folder; give the name of a file.")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device is written to, whatever its folder allows
     if not path.parent.is_dir():
         raise Problem(f"The folder {path.parent} does not exist; make it first.")
     if not os.access(path.parent, os.W_OK | os.X_OK):
@@ -48,18 +51,8 @@ def written(output: str | None) -> Iterator[Path]:
             yield path
             _to_stdout(path)
         return
-    target = Path(output or "")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # mkstemp makes private files
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(output or "") as path:
+        yield path
 
 
 def _to_stdout(path: Path) -> None:
