@@ -9,14 +9,17 @@ ibis = pytest.importorskip("ibis", reason="engines need ibis")
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:DeprecationWarning")
+RNG = np.random.default_rng(0)
 
 
-def in_duckdb(scores, *expressions):
+def in_duckdb(scores, make):
+    """The columns that `make` computes from the scores."""
     connection = ibis.duckdb.connect()
     connection.con.register("t", pa.table({"s": scores, "i": np.arange(len(scores))}))
     table = connection.table("t")
-    out = table.mutate(**{f"x{k}": make(table.s) for k, make in enumerate(expressions)}).order_by("i").to_pyarrow()
-    return [out.column(f"x{k}").to_numpy() for k in range(len(expressions))]
+    made = {f"x{k}": column for k, column in enumerate(make(table.s))}
+    out = table.mutate(**made).order_by("i").to_pyarrow()
+    return [out.column(name).to_numpy(zero_copy_only=False) for name in made]
 
 
 def test_rounding_to_bits_by_hand():
@@ -37,42 +40,83 @@ def test_rounding_keeps_the_order(values, bits):
 
 
 def test_numbers_reach_the_engine_unchanged():
-    rng = np.random.default_rng(0)
-    values = rng.random(50) * 10.0 ** rng.integers(-300, 300, 50)
-    out = in_duckdb(np.zeros(1), *[lambda s, v=v: s + keys.number(v) for v in values.tolist()])
-    assert [x[0] for x in out] == values.tolist()
+    values = (RNG.random(50) * 10.0 ** RNG.integers(-300, 300, 50)).tolist()
+    out = in_duckdb(np.zeros(1), lambda s: [s + keys.number(v) for v in values])
+    assert [x[0] for x in out] == values
 
 
-def test_folding_is_undone():
-    scores = np.concatenate(([0.0, 0.5, 1.0, 2.0, -3.0, 1e-300], 1 - 10.0 ** np.arange(-16.0, -0.3)))
-    resolution = keys.Resolution((0.0,), (10,), 40, folds=True)
-    (folded,) = in_duckdb(scores, keys.folded)
-    assert np.array_equal(folded, keys.folded_values(scores))
-    assert np.array_equal(resolution.restored(folded, np.zeros(len(scores))), scores)
+HARD = np.concatenate(
+    ([0.0, 0.5, 1.0, np.nextafter(0.5, 1), 1e-300], 1 - 10.0 ** np.arange(-16.0, -0.3), RNG.random(99))
+)
+GRIDS = {
+    "first": keys.first_grid(0.0, 1.0, 4096),
+    "few cells": keys.first_grid(0.0, 1.0, 8),
+    "not folded at one": keys.Grid(0.0, 1.0, 0.0, (10,), 40),
+    "runs": keys.Grid(0.0, 1.0, 0.0, (10, 20, 8), 40, (-np.inf, -0.1, 0.3)),
+    "spread": keys.first_grid(-3.0, 8.0, 4096),
+}
 
 
-def test_sums_of_offsets_do_not_depend_on_the_order():
-    rng = np.random.default_rng(0)
-    scores = 0.3 + 1e-4 * rng.random(2**16)
-    resolution = keys.plan(np.array([0.3]), np.array([0.3001]), np.array([1.0]), 2.0**16, 8)
-    cell, offset = in_duckdb(scores, *[lambda s, k=k: keys.fine_key(s, resolution)[k] for k in range(2)])
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_cell_and_its_offset_give_the_score_back(name):
+    grid = GRIDS[name]
+    scores = HARD if name != "spread" else HARD * 11 - 3
+    key, offset = in_duckdb(scores, grid.cell)
+    width = grid.width * 2.0 ** -min(grid.bits)
+    assert (np.abs(offset) <= width).all()
+    np.testing.assert_allclose(grid.scores(key, offset), scores, rtol=0, atol=grid.width * 2.0**-grid.sum_bits)
+    ends = grid.scores(*in_duckdb(np.array([grid.low, grid.low + grid.width]), grid.cell))
+    assert ends.tolist() == [grid.low, grid.low + grid.width]
+    order = np.argsort(scores)
+    places = grid.scores(key, np.zeros(len(key)))[order]
+    assert (np.diff(places) >= -1e-15 * grid.width).all()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "pyspark"])
+def test_packed_cells_are_unpacked(engine):
+    grid = GRIDS["first"]
+    key, number = in_duckdb(HARD, lambda s: [grid.cell(s)[0], keys.packed(grid.cell(s)[0], engine)])
+    assert number.dtype == np.int64
+    assert np.array_equal(keys.unpacked(number, engine), key)
+
+
+def test_what_is_no_number_is_packed_as_missing():
+    scores = pa.array([0.5, None, np.nan, np.inf], pa.float64(), from_pandas=False)
+    (number,) = in_duckdb(scores, lambda s: [keys.packed(GRIDS["first"].cell(s)[0], "duckdb")])
+    assert np.isnan(keys.unpacked(number, "duckdb")).tolist() == [False, True, True, True]
+
+
+def test_the_last_bits_of_packed_cells_differ():
+    (number,) = in_duckdb(RNG.random(20_000), lambda s: [keys.packed(GRIDS["first"].cell(s)[0], "pyspark")])
+    assert len(np.unique(number % 2**17)) > 0.9 * len(np.unique(number))
+
+
+@pytest.mark.parametrize("refined", [False, True])
+def test_sums_of_offsets_do_not_depend_on_the_order(refined):
+    scores = np.concatenate((0.3 + 1e-4 * RNG.random(2**14), RNG.random(2**12) ** 9, 1 - RNG.random(2**12) ** 9))
+    grid = keys.first_grid(0.0, 1.0, 8)
+    if refined:
+        found, totals = np.unique(in_duckdb(scores, grid.cell)[0], return_counts=True)
+        grid = keys.finer(grid, [(found, totals)], 8)
+    cell, offset = in_duckdb(scores, grid.cell)
     for key in np.unique(cell):
         part = offset[cell == key]
-        sums = {np.add.reduce(rng.permutation(part)) for _ in range(20)} | {float(np.cumsum(part)[-1])}
+        sums = {np.add.reduce(RNG.permutation(part)) for _ in range(5)} | {float(np.cumsum(part)[-1])}
         assert len(sums) == 1
-        assert key + sums.pop() / len(part) == pytest.approx(scores[cell == key].mean(), rel=1e-12)
+        mean = scores[cell == key].mean()
+        assert grid.scores(np.array([key]), sums.pop() / len(part))[0] == pytest.approx(mean, rel=1e-10)  # at 35 bits
 
 
-@pytest.mark.parametrize("folded", [True, False])
-def test_the_plan_gives_bits_where_the_mass_is(folded):
-    # A hundred coarse cells; one of them holds nearly everything.
-    lows = np.linspace(0.01, 0.49, 100) + 0.5 * folded
-    highs = lows + 0.003
-    shares = np.full(100, 1e-5)
-    shares[40] = 1.0 - 99e-5
-    plan = keys.plan(lows, highs, shares, 1e6, 1000)
-    place = int(np.searchsorted(plan.starts, lows[40], side="right")) - 1
-    size = 1.0 - lows[40] if plan.folds and folded else lows[40]
-    width = 2.0 ** (np.ceil(np.log2(size)) - plan.bits[place])  # of a cell, below the next power of two
-    assert 500 <= 0.003 / width <= 4000
-    assert len(plan.bits) <= keys.MOST_RUNS
+@pytest.mark.parametrize("side", ["near zero", "near one"])
+def test_finer_cells_where_the_mass_is(side):
+    # A hundred cells of the first grid; one of them holds nearly everything.
+    first = keys.first_grid(0.0, 1.0, 1000)
+    cells = np.linspace(0.01, 0.49, 100) * (1 if side == "near zero" else -1)
+    totals = np.full(100, 1.0)
+    totals[40] = 1e5
+    grid = keys.finer(first, [(np.sort(cells), totals[np.argsort(cells)])], 1000)
+    place = int(np.searchsorted(grid.starts, cells[40], side="right")) - 1
+    width = 2.0 ** (np.ceil(np.log2(abs(cells[40]))) - grid.bits[place])  # of a cell, below the next power of two
+    before = 2.0 ** (np.ceil(np.log2(abs(cells[40]))) - first.bits[0])
+    assert 300 <= before / width <= 4000
+    assert len(grid.bits) <= keys.MOST_RUNS

@@ -13,7 +13,7 @@ from calibrant.engines.keys import number
 from calibrant.engines.sources import Columns, Source
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Rows", "actual_labels", "as_number", "bind", "check_cells", "expected_labels", "has_wrong_labels"]
+__all__ = ["Rows", "Survey", "actual_labels", "as_number", "bind", "check_cells", "has_wrong_labels", "survey"]
 
 SHOWN_LABELS = 6
 WRONG = 2.0**50
@@ -84,19 +84,38 @@ def _hits(column: Any, labels: Labels | None) -> Any:
     return ibis.cases((column == positive, one), (column == negative, zero), else_=wrong)
 
 
-def expected_labels(source: Source, label: str, pos_label: Any) -> Labels | None:
-    """The negative and the positive label before any row is seen; None where the column holds 0 and 1 and no others."""
-    column = source.column(label, "label")
+@dataclass(frozen=True)
+class Survey:
+    """What is known before any cell is counted: the range of the scores, and the negative and the positive label.
+
+    `labels` is None where the column holds 0 and 1 and nothing else.
+    """
+
+    low: float
+    high: float
+    labels: Labels | None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether scores can be spread over their range."""
+        return bool(np.isfinite(self.high - self.low))
+
+
+def survey(source: Source, *, score: str, label: str, pos_label: Any) -> Survey:
+    """One query for the extremes; many engines answer it from statistics, without reading the columns."""
+    column, scores = source.column(label, "label"), as_number(source.column(score, "score"), score)
     kind = column.type()
-    if pos_label is not None or not (kind.is_boolean() or kind.is_numeric()):
-        return actual_labels(source, label, pos_label)
-    if not (kind.is_boolean() or kind.is_integer()):
-        return (0, 1)
-    # Most engines know the extremes of a column of whole numbers without reading it, and they settle the matter.
-    table = source.table
-    known = source.run(table.aggregate(low=column.min(), high=column.max(), labels=column.count(), rows=table.count()))
-    plain = known["labels"][0] == known["rows"][0] > 0 and known["low"][0] >= 0 and known["high"][0] <= 1
-    return None if plain else (0, 1)
+    wanted = {"low": scores.min(), "high": scores.max()}
+    is_plain = pos_label is None and (kind.is_boolean() or kind.is_integer())
+    if is_plain:
+        whole = column.cast("int8") if kind.is_boolean() else column
+        wanted |= {"first": whole.min(), "last": whole.max(), "labels": column.count(), "rows": source.table.count()}
+    found = {name: values[0] for name, values in source.run(source.table.aggregate(**wanted)).items()}
+    low, high = (np.nan if found[name] is None else float(found[name]) for name in ("low", "high"))
+    if is_plain and found["labels"] == found["rows"] > 0 and found["first"] >= 0 and found["last"] <= 1:
+        return Survey(low, high, None)
+    speaks = pos_label is None and (kind.is_boolean() or kind.is_numeric())
+    return Survey(low, high, (0, 1) if speaks else actual_labels(source, label, pos_label))
 
 
 def actual_labels(source: Source, label: str, pos_label: Any) -> Labels:

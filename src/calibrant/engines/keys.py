@@ -1,14 +1,15 @@
 """Cells of scores that every engine computes alike: scores rounded to some number of leading bits.
 
 Rounding x to p bits needs three operations, c·x − (c·x − x) with c = 2^(53−p) + 1 (Veltkamp 1968), which IEEE
-arithmetic rounds alike in every engine, where a logarithm or an approximate quantile would differ. The cells are
-fine where scores are small. So that they are as fine near 1 as near 0, a score between ½ and 1 enters as its
-distance from 1, scaled far out of the way of all other scores.
+arithmetic rounds alike in every engine, where a logarithm or an approximate quantile would differ. Cells of leading
+bits are fine where numbers are small. So that they are as fine near 1 as near 0, a score above ½ enters as its
+negative distance from 1. Scores that are not probabilities are first spread over [0, 1].
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats, Ints
 
-__all__ = ["COARSE_BITS", "Resolution", "coarse_key", "fine_key", "number", "plan"]
+__all__ = ["Grid", "finer", "first_grid", "number", "packed", "unpacked"]
 
 COARSE_BITS = 6
 MOST_BITS = 40
 MOST_RUNS = 3  # each costs every row a comparison
-FAR = 2.0**-500
+SCALE = 49  # cells are multiples of 2^-49; see `packed`
+COUNT_BITS = 24  # sums of the first grid are exact up to this many rows in a cell
+LARGEST_COUNT = 2.0**COUNT_BITS
 
 
 def number(value: float) -> Any:
@@ -36,94 +39,133 @@ def constant(bits: int) -> float:
 
 def rounded(x: Any, c: Any) -> Any:
     """`x` rounded to the number of bits of `constant`."""
-    return c * x - (c * x - x)
-
-
-def folded(score: Any) -> Any:
-    """The score, or its scaled distance from 1 where that is nearer."""
-    ibis = require("ibis", "tables", "calibrant.engines")
-    near_one = (score > number(0.5)) & (score < number(1.0))
-    return ibis.ifelse(near_one, (score - number(1.0)) * number(FAR), score)
-
-
-def folded_values(scores: Floats) -> Floats:
-    """`folded` of an array."""
-    return np.where((scores > 0.5) & (scores < 1.0), (scores - 1.0) * FAR, scores)
-
-
-def is_near_one(keys: Floats) -> Any:
-    """Whether a folded value stands for a score between ½ and 1."""
-    return (keys < 0.0) & (keys > -FAR)
-
-
-def coarse_key(score: Any) -> Any:
-    """About 64 cells for each power of two: enough to see where the mass is."""
-    return rounded(folded(score), number(constant(COARSE_BITS)))
+    scaled = c * x
+    return scaled - (scaled - x)
 
 
 @dataclass(frozen=True)
-class Resolution:
-    """How fine the cells are.
+class Grid:
+    """Cells of scores.
 
-    A cell has `bits[i]` bits from the score `starts[i]` on; scores are added up with `sum_bits` bits. `folds` says
-    whether scores near 1 enter as their distance from it.
+    A score x lies at t = (x - low) / width, and at u = t + floor, or u = t - 1 - floor where t > ½. A cell has
+    `bits[i]` leading bits of u, from the u of `starts[i]` on; scores are added up with `sum_bits` bits of u. The
+    floor keeps cells from becoming ever smaller near 0; without one, t = 1 is not folded.
     """
 
-    starts: tuple[float, ...]
+    low: float
+    width: float
+    floor: float
     bits: tuple[int, ...]
     sum_bits: int
-    folds: bool
+    starts: tuple[float, ...] = (-np.inf,)
 
-    def restored(self, keys: Floats, offsets: Floats) -> Floats:
+    @property
+    def is_first(self) -> bool:
+        """Whether the cells are those of `first_grid`."""
+        return self.floor > 0.0
+
+    def cell(self, score: Any) -> tuple[Any, Any]:
+        """The cell of a score, and the offset of its u from it, as expressions of an engine.
+
+        Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and
+        so few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
+        """
+        is_unit = (self.low, self.width) == (0.0, 1.0)
+        t = score if is_unit else (score - number(self.low)) / number(self.width)
+        # Multiplying by a truth value is much faster in a column engine than a CASE.
+        above = (t > number(0.5)).cast("float64")
+        if self.floor:
+            u = t + (number(self.floor) - above * number(1.0 + 2.0 * self.floor))
+        else:
+            u = t - above * (t < number(1.0)).cast("float64")
+        steps = [constant(bits) for bits in self.bits]
+        c = number(steps[0])
+        for start, before, after in zip(self.starts[1:], steps[:-1], steps[1:], strict=True):
+            c = c + (u >= number(start)).cast("float64") * number(after - before)  # whole numbers, so it is exact
+        key = rounded(u, c)
+        return key, rounded(u, number(constant(self.sum_bits))) - key
+
+    def scores(self, keys: Floats, offsets: Floats) -> Floats:
         """The scores that lie `offsets` from the cells `keys`."""
-        if not self.folds:
-            return keys + offsets
-        return np.where(is_near_one(keys), 1.0 + (keys + offsets) / FAR, keys + offsets)
+        u = keys + offsets
+        t = np.where(u < 0.0, (u + self.floor) + 1.0, u - self.floor)
+        return t if (self.low, self.width) == (0.0, 1.0) else self.low + t * self.width
 
 
-def fine_key(score: Any, resolution: Resolution) -> tuple[Any, Any]:
-    """The cell of a score, and its offset from it.
+def first_grid(low: float, high: float, max_cells: int) -> Grid:
+    """Cells for scores between two bounds of which nothing else is known.
 
-    Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and so
-    few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
+    Probabilities have their mass at different powers of two near 0 and near 1, other scores often in the middle, where
+    cells are largest; so these get two bits more.
     """
-    steps = [constant(bits) for bits in resolution.bits]
-    c = number(steps[0])
-    for start, before, after in zip(resolution.starts[1:], steps[:-1], steps[1:], strict=True):
-        # Adding a difference of whole numbers is exact, and much faster in a column engine than a CASE.
-        c = c + (score >= number(start)).cast("float64") * number(after - before)
-    x = folded(score) if resolution.folds else score
-    key = rounded(x, c)
-    return key, rounded(x, number(constant(resolution.sum_bits))) - key
+    bits = max(int(np.ceil(np.log2(max_cells))) - 1, COARSE_BITS)
+    is_unit = low >= 0.0 and 0.5 <= high <= 1.0
+    low, width, bits = (0.0, 1.0, bits) if is_unit else (low, high - low, bits + 2)
+    # An offset is half a cell at most, so 2^(sum_bits - bits - 1) units, or twice as many beside a power of two.
+    return Grid(low, width, 2.0 ** (bits - SCALE), (bits,), min(53, bits + 53 - COUNT_BITS))
 
 
-def plan(lows: Floats, highs: Floats, shares: Floats, largest_count: float, max_cells: int) -> Resolution:
-    """Bits for each range of scores, so that `max_cells` cells of equal mass are resolved everywhere.
+def packed(key: Any, engine: str) -> Any:
+    """A cell of the first grid as a whole number, by which engines group faster than by a double.
 
-    `lows` and `highs` are the extreme scores of each coarse cell, in order, and `shares` its part of the mass.
+    All cells are multiples of 2^-SCALE, and at most ½, so the number is exact. Spark finds the place of a number in
+    its table by the last 17 bits, which are the same for most cells; the bits from 32 on are therefore mixed in.
     """
+    shifted = key * number(2.0**SCALE) + number(2.0 ** (SCALE + 1))
+    # DuckDB, which looks up extremes in files whose writers may have left out NaN, must not fail at one.
+    whole = shifted.try_cast("int64") if engine == "duckdb" else shifted.cast("int64")
+    return whole if engine == "duckdb" else whole ^ (whole >> 32)
+
+
+def unpacked(numbers: np.ndarray[Any, Any], engine: str) -> Floats:
+    """The cells behind `packed`; NaN for a missing one."""
+    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
+    whole = np.where(missing, 0, numbers).astype(np.int64)
+    if engine != "duckdb":
+        whole = whole ^ (whole >> 32)
+    return np.where(missing, np.nan, (whole - 2 ** (SCALE + 1)) * 2.0**-SCALE)
+
+
+def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) -> Grid:
+    """The grid with more bits where the mass is, so that `max_cells` cells of equal mass are resolved everywhere.
+
+    Each part holds the cells and totals of one tally on the first grid.
+    """
+    lows, highs, shares = _coarsened(parts, grid)
     wanted = shares * max_cells
-    low, high = folded_values(lows), folded_values(highs)
-    sizes = np.maximum(np.maximum(np.abs(low), np.abs(high)), np.finfo(np.float64).tiny)
+    sizes = np.maximum(np.abs(lows), np.abs(highs))
     # A light cell need not be split, whatever scores it holds; it counts with its whole width.
-    extents = np.where(wanted > 1.0, np.abs(high - low), sizes * 2.0**-COARSE_BITS)
-    fold = _runs(sizes, extents, wanted)
-    near_one = is_near_one(low)
-    plain = _runs(np.where(near_one, highs, sizes), np.where(near_one, extents / FAR, extents), wanted)
-    folds = fold[2] < 0.7 * plain[2]
-    starts, bits, _ = fold if folds else plain
-    # An offset from a cell of p bits has sum_bits - p bits, and a sum of n of them log2(n) more: at most 53 in all.
+    extents = np.where(wanted > 1.0, highs - lows, sizes * 2.0**-COARSE_BITS)
+    starts, bits = _runs(sizes, extents, wanted, np.where(lows * highs <= 0.0, grid.bits[0], COARSE_BITS))
+    largest_count = max(float(totals.max()) for _, totals in parts)
     sum_bits = min(53, int(bits.min()) + 53 - int(np.ceil(np.log2(largest_count + 1.0))))
-    return Resolution(tuple(lows[starts].tolist()), tuple(bits.tolist()), max(sum_bits, int(bits.max())), folds)
+    edges = (-np.inf, *lows[starts[1:]].tolist())
+    return replace(grid, floor=0.0, starts=edges, bits=tuple(bits.tolist()), sum_bits=max(sum_bits, int(bits.max())))
 
 
-def _runs(sizes: Floats, extents: Floats, wanted: Floats) -> tuple[Ints, Ints, float]:
-    """Starts and bits of a few runs of coarse cells, and how many cells they make.
+def _coarsened(parts: Sequence[tuple[Floats, Floats]], grid: Grid) -> tuple[Floats, Floats, Floats]:
+    """Ends of coarse cells in ascending order, and the largest share that one has of the mass of any part."""
+    keys = np.concatenate([cells for cells, _ in parts])
+    coarse, place = np.unique(rounded(keys, constant(COARSE_BITS)), return_inverse=True)
+    lows, highs, shares = np.full(len(coarse), np.inf), np.full(len(coarse), -np.inf), np.zeros(len(coarse))
+    half, floor = np.abs(keys) * 2.0 ** -grid.bits[0], np.copysign(grid.floor, keys)
+    np.minimum.at(lows, place, keys - half - floor)
+    np.maximum.at(highs, place, keys + half - floor)
+    start = 0
+    for cells, totals in parts:
+        own = place[start : start + len(cells)]
+        shares = np.maximum(shares, np.bincount(own, totals, len(coarse)) / totals.sum())
+        start += len(cells)
+    return lows, highs, shares
+
+
+def _runs(sizes: Floats, extents: Floats, wanted: Floats, least: Ints) -> tuple[Ints, Ints]:
+    """Starts and bits, at least `least`, of a few runs of coarse cells.
 
     Neighbouring runs are joined, cheapest first, until few enough are left.
     """
     relative = extents / sizes
-    bits = _wanted_bits(sizes, relative, wanted)
+    bits = np.maximum(_wanted_bits(sizes, relative, wanted), least)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bits)) + 1))
     # A cell of p bits is about 2^-p wide, relative to its scores; so a run of this length has length · 2^p cells.
     length, most = np.add.reduceat(relative, starts), bits[starts]
@@ -134,13 +176,12 @@ def _runs(sizes: Floats, extents: Floats, wanted: Floats) -> tuple[Ints, Ints, f
         length[i] += length[i + 1]
         most[i] = joined[i]
         starts, length, most = (np.delete(column, i + 1) for column in (starts, length, most))
-    return starts, most, float((length * 2.0**most).sum())
+    return starts, most
 
 
 def _wanted_bits(sizes: Floats, relative: Floats, wanted: Floats) -> Ints:
     """Bits at which a coarse cell splits into about as many cells as its share of the mass deserves."""
-    # Relative to the power of two above it, a score's cell is exactly 2^-p wide; a single score needs no bits at all.
-    width = np.where(relative > 0.0, relative * sizes / 2.0 ** np.ceil(np.log2(sizes)), np.inf)
-    with np.errstate(divide="ignore"):
-        bits = np.round(np.log2(wanted / width))
+    # Relative to the power of two above it, a score's cell is exactly 2^-p wide.
+    width = relative * sizes / 2.0 ** np.ceil(np.log2(sizes))
+    bits = np.round(np.log2(np.maximum(wanted, 1.0) / width))
     return np.clip(bits, COARSE_BITS, MOST_BITS).astype(np.intp)

@@ -42,6 +42,11 @@ class Source:
         result = result.cast(schema)
         return {name: result.column(name).to_numpy(zero_copy_only=False) for name in result.column_names}
 
+    @property
+    def engine(self) -> str:
+        """The name of the engine that runs the expressions."""
+        return "duckdb" if self.relation is not None else str(self.table.get_backend().name)
+
     def column(self, name: str, role: str) -> Any:
         """A column of the table, or an error that names the ones it could have been."""
         if name in self.table.columns:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from calibrant._kernels import grouping
 from calibrant._optional import require
-from calibrant._typing import Bools, Floats
 from calibrant.engines import keys
-from calibrant.engines.columns import Rows, actual_labels, bind, check_cells, expected_labels, has_wrong_labels
+from calibrant.engines.columns import Rows, Survey, actual_labels, bind, check_cells, has_wrong_labels, survey
 from calibrant.engines.sources import Columns, Source, opened
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
@@ -19,6 +16,8 @@ from calibrant.tally import Tally
 __all__ = ["tally"]
 
 PEEK_CELLS = 16
+TOO_HEAVY = 3.0  # times the mass that a cell should have
+PACKING = ("duckdb", "pyspark")  # engines that group by whole numbers
 
 
 def tally(
@@ -33,10 +32,13 @@ def tally(
 ) -> Any:
     """Count positives and rows at each score inside an engine.
 
-    When the distinct scores fit into `max_cells`, the tally is that of ``Tally.from_arrays``, from one scan. When
-    they do not, a first scan finds where the mass is and a second one groups the scores into cells of nearly equal
-    mass: ties are never split, counts are exact, and a cell's score is its mean score. Without weights the result
-    is the same number for number on every engine.
+    When the distinct scores fit into `max_cells`, the tally is that of ``Tally.from_arrays``. When they do not, scores
+    are grouped into cells of similar mass: ties are never split, counts are exact, and a cell's score is its mean
+    score. Without weights the result is the same number for number on every engine.
+
+    The engine is first asked for the extremes of the columns, which Parquet files and many databases know without
+    reading them, and then groups all rows in one scan. Where cells turn out too heavy, because the scores crowd in a
+    narrow range, one more scan is done with finer cells there.
 
     Parameters
     ----------
@@ -71,10 +73,11 @@ def tally(
     if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
         raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
     with opened(source) as opened_source:
-        labels = expected_labels(opened_source, label, pos_label)
+        seen = survey(opened_source, score=score, label=label, pos_label=pos_label)
+        labels = seen.labels
         while True:
             rows = bind(opened_source, score=score, label=label, weight=weight, by=by, labels=labels)
-            tallies = _Counting(opened_source, rows, int(max_cells)).run()
+            tallies = _Counting(opened_source, rows, seen, int(max_cells)).run()
             if tallies is not None:
                 break
             labels = actual_labels(opened_source, label, pos_label)  # {-1, 1}, or an error
@@ -89,22 +92,28 @@ class _Counting:
 
     source: Source
     rows: Rows
+    seen: Survey
     max_cells: int
 
     def run(self) -> dict[Any, Tally] | None:
         """The tally of each segment; None if a label is not one of the two that were expected."""
         crowded = self._peek()
+        grid = None
         while crowded is not None:
-            resolution = self._coarse_scan(crowded) if crowded else None
-            cells = self._cell_scan(crowded, resolution)
+            if crowded and grid is None:
+                grid = self._first_grid()
+            cells = self._scan(crowded, grid)
             check_cells(cells, self.rows)
             if has_wrong_labels(cells):
                 return None
             found = _by_segment(cells)
             # Only segments whose first rows shared few scores can turn out to be crowded here.
             late = {s for s, part in found.items() if s not in crowded and len(part["key"]) > self.max_cells}
-            if not late:
-                return {s: self._tally(part, resolution if s in crowded else None) for s, part in found.items()}
+            parts = [part for s, part in found.items() if s in crowded]
+            if not late and (grid is None or not grid.is_first or not any(map(self._is_rough, parts))):
+                return {s: self._tally(part, grid if s in crowded else None) for s, part in found.items()}
+            if not late and grid is not None:
+                grid = keys.finer(grid, [(part["key"], part["total"]) for part in parts], self.max_cells)
             crowded |= late
         return None
 
@@ -117,43 +126,33 @@ class _Counting:
             return None
         return {s for s, n in zip(_segments(found), found["distinct"], strict=True) if n > self.max_cells}
 
-    def _coarse_scan(self, crowded: set[Any]) -> keys.Resolution:
-        table = self.rows.table
-        table = table.mutate(key=keys.coarse_key(table.score))
-        found = self.source.run(
-            table.group_by(*self.rows.groups).agg(total=table.count(), low=table.score.min(), high=table.score.max())
-        )
-        check_cells(found, self.rows)
-        parts = [part for s, part in _by_segment(found).items() if s in crowded]
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in ("key", "total", "low", "high")}
-        joined["share"] = np.concatenate([part["total"] / part["total"].sum() for part in parts])
-        _check_fold(joined)
-        order = np.argsort(joined["key"])
-        columns = {name: column[order] for name, column in joined.items()}
-        first = np.flatnonzero(np.concatenate(([True], np.diff(columns["key"]) != 0)))
-        lows = np.minimum.reduceat(columns["low"], first)
-        ordered = np.argsort(lows)
-        return keys.plan(
-            lows[ordered],
-            np.maximum.reduceat(columns["high"], first)[ordered],
-            np.maximum.reduceat(columns["share"], first)[ordered],
-            float(columns["total"].max()),
-            self.max_cells,
-        )
+    def _first_grid(self) -> keys.Grid:
+        low, high = (self.seen.low, self.seen.high) if self.seen.is_finite else (0.0, 1.0)
+        return keys.first_grid(low, high, self.max_cells)
 
-    def _cell_scan(self, crowded: set[Any], resolution: keys.Resolution | None) -> Columns:
+    def _is_rough(self, part: Columns) -> bool:
+        """Whether a cell of the first scan is too heavy, or has too many rows for an exact sum."""
+        spread = part["total"][part["offset"] != 0.0]  # all rows of another cell have one score
+        most = min(TOO_HEAVY * part["total"].sum() / self.max_cells, keys.LARGEST_COUNT)
+        return bool((spread > most).any())
+
+    def _scan(self, crowded: set[Any], grid: keys.Grid | None) -> Columns:
         table = self.rows.table
-        if resolution is None:
+        engine = self.source.engine
+        packs = grid is not None and grid.is_first and not self.rows.by
+        packs = packs and engine in PACKING and self.seen.is_finite
+        if grid is None:
             table = table.mutate(key=table.score, offset=keys.number(0.0))
         else:
-            key, offset = keys.fine_key(table.score, resolution)
+            key, offset = grid.cell(table.score)
             if self.rows.by:  # segments whose scores fit keep them
                 ibis = require("ibis", "tables", "calibrant.engines")
                 fits = ~_is_in(table.segment, crowded)
                 key, offset = ibis.ifelse(fits, table.score, key), ibis.ifelse(fits, keys.number(0.0), offset)
-            table = table.mutate(key=key, offset=offset)
+            table = table.mutate(key=keys.packed(key, engine) if packs else key, offset=offset)
         cells = table.group_by(*self.rows.groups).agg(**self.rows.sums(table))
-        return self.source.run(self._bounded(cells, crowded))
+        found = self.source.run(self._bounded(cells, crowded))
+        return found | {"key": keys.unpacked(found["key"], engine)} if packs else found
 
     def _bounded(self, cells: Any, crowded: set[Any]) -> Any:
         """At most one cell too many of a segment that was thought to fit: enough to notice."""
@@ -164,10 +163,10 @@ class _Counting:
         kept = ranked["rank"] <= self.max_cells
         return ranked.filter(kept | _is_in(ranked.segment, crowded) if crowded else kept).drop("rank")
 
-    def _tally(self, part: Columns, resolution: keys.Resolution | None) -> Tally:
+    def _tally(self, part: Columns, grid: keys.Grid | None) -> Tally:
         counted = part["total"] > 0.0
         key, positive, total, offset = (part[name][counted] for name in ("key", "positive", "total", "offset"))
-        scores = key if resolution is None else resolution.restored(key, offset / total)
+        scores = key if grid is None else grid.scores(key, offset / total)
         if len(scores) == 0:
             raise InvalidInputError(f"`{self.rows.weight}` must have a positive entry; all weights are zero.")
         return Tally(*grouping.group_sums(scores, positive, total)).coarsen(self.max_cells)
@@ -192,12 +191,3 @@ def _segments(cells: Columns) -> list[Any]:
     if "segment" not in cells:
         return [None] * len(next(iter(cells.values())))
     return [None if value is None or value != value else value for value in cells["segment"].tolist()]  # noqa: PLR0124
-
-
-def _check_fold(cells: dict[str, Floats]) -> None:
-    mixed: Bools = keys.is_near_one(cells["key"]) & (cells["low"] <= 0.5)
-    if mixed.any():
-        raise InvalidInputError(
-            f"`score` must not have negative values closer to 0 than 1e-150; got {cells['low'][mixed][0]!r}. "
-            "Round them to 0."
-        )
