@@ -2,22 +2,20 @@
 
     python -m benchmarks.peers.footprint
 
-Sizes are those of the packages as installed here, required ones only, numpy included. Import times are ratios to that
-of numpy in a fresh interpreter, best of several, in turn. The first fit after installing calibrant compiles its
-kernels; later processes load them from disk.
+Sizes are those of the packages as installed here, required ones only, numpy included. Times are processor times of
+fresh interpreters, as ratios to one that imports numpy, best of several, in turn. The first fit after installing
+calibrant compiles its kernels; later processes load them from disk.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from importlib import metadata
-
-from benchmarks.timing import seconds
 
 ROUNDS = 5
 #: package, and what a user imports to calibrate
@@ -70,6 +68,22 @@ def megabytes(name: str) -> float:
     return sum(path.stat().st_size for path in paths) / 1e6
 
 
+def processor_seconds(code: str, environment: dict[str, str] | None = None) -> float:
+    """Of a fresh interpreter that runs `code`; other work on the machine hardly changes it."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def first_fits(name: str) -> tuple[float, float]:
+    """Of a process that compiles, and of the best of those after it."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        code = FIT.format(name, name)
+        return processor_seconds(code, environment), min(processor_seconds(code, environment) for _ in range(3))
+
+
 def main() -> None:
     here = {name: code for name, code in PEERS.items() if name == "calibrant" or _installed(name)}
     for name in PEERS.keys() - here.keys():
@@ -78,28 +92,17 @@ def main() -> None:
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(ROUNDS):
         for name, code in tasks.items():
-            run = partial(subprocess.run, [sys.executable, "-c", code], check=True, capture_output=True)
-            best[name] = min(best[name], seconds(run))
+            best[name] = min(best[name], processor_seconds(code))
+    unit = best["numpy"]
     for name in here:
         packages = required(name)
         size = sum(map(megabytes, packages))
-        ratio = best[name] / best["numpy"]
-        print(f"{name:<24} {len(packages):>3} packages, {size:6.0f} MB, import {ratio:5.1f} times numpy's")
+        print(f"{name:<24} {len(packages):>3} packages, {size:6.0f} MB, import {best[name] / unit:5.1f} times numpy's")
     for name in ("Blend", "SplineCalibration", "IsotonicCalibration"):
         first, later = first_fits(name)
         print(
-            f"{name}, import and first fit: {first / best['numpy']:.0f} times numpy's import, compiled before "
-            f"{later / best['numpy']:.1f} times"
+            f"{name}: import and first fit {first / unit:.0f} times numpy's import, compiled before {later / unit:.1f}"
         )
-
-
-def first_fits(name: str) -> tuple[float, float]:
-    """Seconds of a process that compiles, and of the best of those after it."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-        code = [sys.executable, "-c", FIT.format(name, name)]
-        run = partial(subprocess.run, code, check=True, capture_output=True, env=environment)
-        return seconds(run), min(seconds(run) for _ in range(ROUNDS))
 
 
 if __name__ == "__main__":

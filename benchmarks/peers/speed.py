@@ -77,6 +77,11 @@ def rows(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return s, (rng.random(n) < s**1.5).astype(int), rng.beta(0.5, 0.5, n)
 
 
+def _quietly(task: Callable[..., Any], data: tuple[np.ndarray, ...]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        task(*data)
+
+
 def measure(group: str, sizes: list[int], limit: float) -> None:
     rivals = {"calibrant": METHODS[f"calibrant.{group}"]} | GROUPS[group]
     for n in sizes:
@@ -84,14 +89,14 @@ def measure(group: str, sizes: list[int], limit: float) -> None:
         best = dict.fromkeys(rivals, float("inf"))
         for name in list(rivals):
             try:
-                rivals[name](*data)
+                _quietly(rivals[name], data)
             except ImportError as error:
                 print(f"{group}: {name} skipped, {error}", flush=True)
                 del rivals[name], best[name]
         for turn in range(ROUNDS):
             for name, task in rivals.items():
                 if turn < SLOW_ROUNDS or best[name] <= SLOW:
-                    best[name] = min(best[name], seconds(partial(task, *data)))
+                    best[name] = min(best[name], seconds(partial(_quietly, task, data)))
         own = best.pop("calibrant")
         ratios = ", ".join(f"{name} {time / own:.3g}" for name, time in best.items())
         print(f"{group}, {n} rows: {ratios} times calibrant's {1e3 * own:.3g} ms", flush=True)
