@@ -3,6 +3,7 @@
 CONTRIBUTING.md, section Documentation, says what happens to a block of each language.
 """
 
+import contextlib
 import doctest
 import gc
 import io
@@ -32,7 +33,7 @@ PAGES = [
 ]
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 NOT_RUN = re.compile(r"<!-- not run: .{4,} -->")
-READ_ONLY = {"sh", "text", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
+READ_ONLY = {"sh", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
 FILES = re.compile(r"\b(?:scripts/\w+|(?:benchmarks|src|tests|docs)/[\w/.-]+\.\w+)")
 MODULES = re.compile(r"python -m (benchmarks\.\w[\w.]*)")
 
@@ -49,6 +50,7 @@ class Block:
     language: str
     code: str
     line: int
+    follows: bool  # directly below another block, with no text between them
 
 
 def tokens_of(path):
@@ -61,7 +63,8 @@ def blocks_of(path):
         if token.type != "fence" or token.info.startswith("{"):  # directives are for Sphinx
             continue
         if not (before and before.type == "html_block" and NOT_RUN.match(before.content)):
-            found.append(Block((token.info.split() or [""])[0], token.content, token.map[0] + 1))
+            follows = before is not None and before.type == "fence"
+            found.append(Block((token.info.split() or [""])[0], token.content, token.map[0] + 1, follows))
     return found
 
 
@@ -99,12 +102,23 @@ class Page:
     def __init__(self, path):
         self.path = path
         self.names = {"__name__": "__main__"}
+        self.printed = None
 
     def run(self, block):
         getattr(self, block.language)(block)
+        if block.language != "python":
+            self.printed = None
 
     def python(self, block):
-        exec(compile("\n" * block.line + block.code, str(self.path), "exec"), self.names)
+        screen = io.StringIO()
+        with contextlib.redirect_stdout(screen):
+            exec(compile("\n" * block.line + block.code, str(self.path), "exec"), self.names)
+        self.printed = screen.getvalue()
+
+    def text(self, block):
+        """What the block above it printed, if there is one."""
+        if block.follows and self.printed is not None and not Output().check_output(block.code, self.printed):
+            pytest.fail(f"{name_of(self.path)}:{block.line}: shown:\n{block.code}\ngot:\n{self.printed}")
 
     def pycon(self, block):
         test = doctest.DocTestParser().get_doctest(block.code, self.names, self.path.name, str(self.path), block.line)
@@ -155,7 +169,8 @@ def empty_folder(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
-RUNNABLE = [path for path in PAGES if any(hasattr(Page, block.language or "-") for block in BLOCKS[path])]
+RUN = {"python", "pycon", "console", "text"}
+RUNNABLE = [path for path in PAGES if any(block.language in RUN for block in BLOCKS[path])]
 
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=name_of)
@@ -173,7 +188,7 @@ def test_gallery_script_runs(path, empty_folder):
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_every_block_says_its_language(path):
-    known = READ_ONLY | {"python", "pycon", "console"}
+    known = READ_ONLY | RUN
     unknown = [(block.line, block.language) for block in BLOCKS[path] if block.language not in known]
     assert unknown == []
 
