@@ -24,7 +24,10 @@ __all__ = ["Lookups"]
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 COMPARISONS = {"min": "<", "max": ">"}
 FUNCTIONS = {"exp": "exp", "log": "ln"}
-SIZES = (1024, 4096, 16384, 65536)
+SIZES = (256, 1024, 4096, 16384, 65536)
+FEW = (
+    3  # edges in a bucket; two steps of bisection in small lists cost less than a look-up in one that leaves the cache
+)
 PREFIX = "calibrant "  # of hidden columns
 
 Expression = tuple[str, int]  # SQL, and the stage from which on it can be written
@@ -40,7 +43,8 @@ class Lookups:
     def add(self, map_: CalibrationMap, score: str) -> Expression:
         """The probability that a map gives to the SQL expression `score`; NULL for a score that it refuses."""
         low, high = (number(end) for end in DOMAINS[map_.space])
-        value = self.column(f"({score})::DOUBLE", 0)
+        # A score that is refused is missing from the start, and so cannot fail in the casts and look-ups below.
+        value = self.column(f"CASE WHEN ({score}) BETWEEN {low} AND {high} THEN ({score})::DOUBLE END", 0)
         root = lower(map_.form)
         nodes = list(walk(root))
         uses = Counter(id(parent) for node in nodes for parent in node.parents())
@@ -51,15 +55,18 @@ class Lookups:
             elif isinstance(node, Number):
                 known[id(node)] = number(node.value), 0
             elif isinstance(node, Search):
-                place = self._search(known[id(node.of)], node.edges)
+                domain = DOMAINS[map_.space] if isinstance(node.of, Score) else None
+                place = self._search(known[id(node.of)], node.edges, domain)
                 picks = [pick for pick in nodes if isinstance(pick, Pick) and pick.search is node]
                 known |= self._picked(place, picks)
             elif isinstance(node, Operation):
                 text, stage = self._operation(node, known)
                 known[id(node)] = self.column(text, stage) if uses[id(node)] > 1 else (text, stage)
         text, stage = known[id(root)]
-        # Nothing above fails on a score that is refused, so one question at the end is enough.
-        return self.column(f"CASE WHEN {value[0]} BETWEEN {low} AND {high} THEN {text} END", max(stage, value[1]))
+        if any(isinstance(node, Operation) and node.kind in COMPARISONS for node in nodes):
+            # Comparisons choose their second operand where the first is missing; all else keeps it missing.
+            text = f"CASE WHEN {value[0]} IS NOT NULL THEN {text} END"
+        return self.column(text, max(stage, value[1]))
 
     def column(self, text: str, stage: int) -> Expression:
         """A hidden column that is computed in a stage and can be used in the next one."""
@@ -77,12 +84,12 @@ class Lookups:
         shown = [*map(quoted, kept), *(f"{text} AS {quoted(name)}" for name, text in columns.items())]
         return f"SELECT {', '.join(shown)} FROM ({inner})"
 
-    def _search(self, value: Expression, edges: Floats) -> Expression:
+    def _search(self, value: Expression, edges: Floats, domain: tuple[float, float] | None) -> Expression:
         """How many edges lie below the value: those in lower buckets, and by bisection those in its own."""
         if len(edges) == 0:
             return "0", value[1]
         value = self._named(value)
-        buckets = Buckets.of(edges)
+        buckets = Buckets.of(edges, domain)
         place = "0", value[1]
         if buckets.scale > 0.0:
             place = self.column(f"{self._list(buckets.before.tolist())}[{buckets.sql(value[0])}]", value[1])
@@ -144,6 +151,8 @@ class Buckets:
         How many edges lie in lower buckets, for each bucket.
     most : int
         The largest number of edges in a bucket.
+    covers : bool
+        Whether no value lies outside the buckets.
     """
 
     low: float
@@ -151,20 +160,27 @@ class Buckets:
     scale: float
     before: Ints
     most: int
+    covers: bool = False
 
     @classmethod
-    def of(cls, edges: Floats) -> Buckets:
-        """As few buckets as separate all edges, or the most that are allowed."""
+    def of(cls, edges: Floats, domain: tuple[float, float] | None) -> Buckets:
+        """As few buckets as leave few edges in each, or the most that are allowed.
+
+        Buckets that cover the domain of the values spare each value the question whether it lies between the edges.
+        """
+        if domain is not None and domain[1] - domain[0] <= 1.0:
+            for n in SIZES[:-1]:
+                counts = _counts((edges - domain[0]) * n, n)
+                if counts.max() <= FEW:
+                    return cls(*domain, float(n), np.cumsum(counts) - counts, int(counts.max()), covers=True)
         low, high = float(edges[0]), float(edges[-1])
         for n in SIZES:
             with np.errstate(over="ignore", divide="ignore"):
                 scale = float(n / (edges[-1] - edges[0]))
             if not 0.0 < scale < np.inf:
                 return cls(low, high, 0.0, np.zeros(1, dtype=np.intp), len(edges))
-            own = np.rint((edges - low) * scale).astype(np.intp)
-            own[-1] = n
-            counts = np.bincount(own, minlength=n + 1)
-            if counts.max() == 1:
+            counts = _counts((edges - low) * scale, n)
+            if counts.max() <= FEW:
                 break
         return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()))
 
@@ -175,9 +191,18 @@ class Buckets:
         greater than all numbers here, and so does not reach the cast.
         """
         low, high = number(self.low), number(self.high)
+        if self.covers:
+            above = value if self.low == 0.0 else f"({value} - {low})"
+            return f"({above} * {number(self.scale)})::INTEGER + 1"
         inside = f"(({value} - {low}) * {number(self.scale)})::INTEGER"
         beyond = f"({value} >= {high})::INTEGER * {len(self.before) - 1}"
         return f"CASE WHEN {value} > {low} AND {value} < {high} THEN {inside} ELSE {beyond} END + 1"
+
+
+def _counts(places: Floats, n: int) -> Ints:
+    """How many edges lie in each of the buckets 0 … n."""
+    own = np.clip(np.rint(places), 0, n).astype(np.intp)
+    return np.bincount(own, minlength=n + 1)
 
 
 def number(value: float) -> str:
