@@ -107,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=[1000, 10_000, 100_000])
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--limit", type=float, default=3.0)
+    parser.add_argument("--limit", type=float, default=1.0)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
