@@ -9,7 +9,8 @@ steps of bisection inside the bucket. Every comparison is with the exact edge, s
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 from calibrant.cli.tables import quoted
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, Number, Operation, Pick, Score, Search, lower, walk
+from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, evaluate, lower, walk
 
 __all__ = ["Lookups"]
 
@@ -28,8 +29,10 @@ SIZES = (256, 1024, 4096, 16384, 65536)
 FEW = (
     3  # edges in a bucket; two steps of bisection in small lists cost less than a look-up in one that leaves the cache
 )
+BESIDE = 1e-6  # of a bucket
 PREFIX = "calibrant "  # of hidden columns
 
+Interval = tuple[float, float]
 Expression = tuple[str, int]  # SQL, and the stage from which on it can be written
 
 
@@ -48,15 +51,15 @@ class Lookups:
         root = lower(map_.form)
         nodes = list(walk(root))
         uses = Counter(id(parent) for node in nodes for parent in node.parents())
+        guides = _guides(nodes)
         known: dict[int, Expression] = {}
-        for node in nodes:
+        for node in _ordered(nodes, guides):
             if isinstance(node, Score):
                 known[id(node)] = value
             elif isinstance(node, Number):
                 known[id(node)] = number(node.value), 0
             elif isinstance(node, Search):
-                domain = DOMAINS[map_.space] if isinstance(node.of, Score) else None
-                place = self._search(known[id(node.of)], node.edges, domain)
+                place = self._search(node, known, guides.get(id(node)), DOMAINS[map_.space])
                 picks = [pick for pick in nodes if isinstance(pick, Pick) and pick.search is node]
                 known |= self._picked(place, picks)
             elif isinstance(node, Operation):
@@ -84,18 +87,25 @@ class Lookups:
         shown = [*map(quoted, kept), *(f"{text} AS {quoted(name)}" for name, text in columns.items())]
         return f"SELECT {', '.join(shown)} FROM ({inner})"
 
-    def _search(self, value: Expression, edges: Floats, domain: tuple[float, float] | None) -> Expression:
-        """How many edges lie below the value: those in lower buckets, and by bisection those in its own."""
+    def _search(self, node: Search, known: dict[int, Expression], guide: Node | None, domain: Interval) -> Expression:
+        """How many edges lie below a value: those in lower buckets, and by bisection those in its own.
+
+        The bucket is found by the value or, where that leaves fewer edges in a bucket, by its guide.
+        """
+        edges = node.edges
         if len(edges) == 0:
-            return "0", value[1]
-        value = self._named(value)
-        buckets = Buckets.of(edges, domain)
+            return "0", 0
+        value = by = self._named(known[id(node.of)])
+        buckets = Buckets.of(edges, domain if isinstance(node.of, Score) else None)
+        if guide is not None and buckets.most > FEW:
+            guided = Buckets.guided(evaluate(guide, edges))
+            if guided.most < buckets.most:
+                buckets, by = guided, self._named(known[id(guide)])
         place = "0", value[1]
         if buckets.scale > 0.0:
-            place = self.column(f"{self._list(buckets.before.tolist())}[{buckets.sql(value[0])}]", value[1])
-        most = buckets.most
-        padded = self._list([*edges.tolist(), *[float("inf")] * (2 * most)])
-        for step in (2**power for power in reversed(range(most.bit_length()))):
+            place = self.column(f"{self._list(buckets.before.tolist())}[{buckets.sql(by[0])}]", max(by[1], value[1]))
+        padded = self._list([*edges.tolist(), *[float("inf")] * (2 * buckets.most)])
+        for step in (2**power for power in reversed(range(buckets.most.bit_length()))):
             name = place[0]
             place = self.column(f"{name} + {step} * ({padded}[{name} + {step}] < {value[0]})::INTEGER", place[1])
         return place
@@ -137,6 +147,32 @@ def _texts(kind: str, texts: list[str]) -> str:
     return f"{FUNCTIONS[kind]}({texts[0]})"
 
 
+def _guides(nodes: list[Node]) -> dict[int, Node]:
+    """For a search whose line runs over another number than the searched one: that number, of search → guide.
+
+    The logit that a map's lines run over spreads knots evenly that crowd at 0 and 1 as probabilities.
+    """
+    found: dict[int, Node] = {}
+    for node in nodes:
+        if isinstance(node, Operation) and node.kind == "sub":
+            first, second = node.of
+            if isinstance(second, Pick) and isinstance(second.search, Search) and isinstance(first, Operation):
+                search, below = second.search, list(walk(first))
+                if search.of in below and not any(isinstance(part, Search) for part in below):
+                    found[id(search)] = first
+    return found
+
+
+def _ordered(nodes: list[Node], guides: dict[int, Node]) -> Iterator[Node]:
+    """Every node once, a guide before its search."""
+    seen: set[int] = set()
+    for node in nodes:
+        for step in (*(walk(guides[id(node)]) if id(node) in guides else ()), node):
+            if id(step) not in seen:
+                seen.add(id(step))
+                yield step
+
+
 @dataclass(frozen=True)
 class Buckets:
     """Equally wide pieces of the range of some edges.
@@ -163,7 +199,7 @@ class Buckets:
     covers: bool = False
 
     @classmethod
-    def of(cls, edges: Floats, domain: tuple[float, float] | None) -> Buckets:
+    def of(cls, edges: Floats, domain: Interval | None) -> Buckets:
         """As few buckets as leave few edges in each, or the most that are allowed.
 
         Buckets that cover the domain of the values spare each value the question whether it lies between the edges.
@@ -183,6 +219,22 @@ class Buckets:
             if counts.max() <= FEW:
                 break
         return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()))
+
+    @classmethod
+    def guided(cls, guides: Floats) -> Buckets:
+        """Buckets of another number than the searched one, which is known at the edges.
+
+        Its logarithms may be rounded differently in the engine, so a bucket also counts edges right beside it.
+        """
+        found = cls.of(guides, None)
+        if found.scale == 0.0 or (np.diff(guides) < 0.0).any():
+            return replace(found, most=len(guides))
+        places = (guides - found.low) * found.scale
+        n = np.arange(len(found.before))
+        before = np.searchsorted(places, n - (0.5 + BESIDE))
+        until = np.searchsorted(places, n + (0.5 + BESIDE), side="right")
+        before[-1], until[-1] = min(before[-1], len(guides)), len(guides)
+        return replace(found, before=before, most=int((until - before).max()))
 
     def sql(self, value: str) -> str:
         """The number of a value's bucket, from 1.
