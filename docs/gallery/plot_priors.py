@@ -44,6 +44,6 @@ for column, (name, (make, color)) in enumerate(MAKERS.items()):
     axes[1, column].set_xlabel("Score")
 axes[0, 0].set(ylabel="Before: no data", xlim=(0, 1), ylim=(0, 1))
 axes[1, 0].set_ylabel("After: 150 rows")
-axes[1, 2].text(0.97, 0.1, "black: mean of the draws", ha="right", fontsize=9)
+axes[1, 2].text(0.97, 0.1, "thick: mean of the draws", ha="right", fontsize=9)
 axes[1, 2].text(0.97, 0.04, "blue: the true map", color="#0072B2", ha="right", fontsize=9)
 plt.show()
