@@ -2,37 +2,27 @@
 
 A CASE over hundreds of pieces costs DuckDB microseconds for each row, a constant list is copied for every block of
 rows, and a join loses the order of the rows. Lists in a table of one row have none of these costs: a cross join hands
-them to every block by reference. A search among edges then is one look-up in a list of equally wide buckets and a few
-steps of bisection inside the bucket. Every comparison is with the exact edge, so no score falls on the wrong side.
+them to every block by reference. `calibrant.engines.scoring` does the same inside one expression, where no table can
+be joined; stages of columns, as here, look each number up once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from calibrant._typing import Floats, Ints
 from calibrant.cli.tables import quoted
+from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, ordered
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, evaluate, lower, walk
+from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["Lookups"]
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 COMPARISONS = {"min": "<", "max": ">"}
 FUNCTIONS = {"exp": "exp", "log": "ln"}
-SIZES = (256, 1024, 4096, 16384, 65536)
-FEW = (
-    3  # edges in a bucket; two steps of bisection in small lists cost less than a look-up in one that leaves the cache
-)
-BESIDE = 1e-6  # of a bucket
 PREFIX = "calibrant "  # of hidden columns
 
-Interval = tuple[float, float]
 Expression = tuple[str, int]  # SQL, and the stage from which on it can be written
 
 
@@ -51,9 +41,9 @@ class Lookups:
         root = lower(map_.form)
         nodes = list(walk(root))
         uses = Counter(id(parent) for node in nodes for parent in node.parents())
-        guides = _guides(nodes)
+        guides = guides_of(nodes)
         known: dict[int, Expression] = {}
-        for node in _ordered(nodes, guides):
+        for node in ordered(nodes, guides):
             if isinstance(node, Score):
                 known[id(node)] = value
             elif isinstance(node, Number):
@@ -88,22 +78,18 @@ class Lookups:
         return f"SELECT {', '.join(shown)} FROM ({inner})"
 
     def _search(self, node: Search, known: dict[int, Expression], guide: Node | None, domain: Interval) -> Expression:
-        """How many edges lie below a value: those in lower buckets, and by bisection those in its own.
-
-        The bucket is found by the value or, where that leaves fewer edges in a bucket, by its guide.
-        """
+        """How many edges lie below a value: those in lower buckets, and by bisection those in its own."""
         edges = node.edges
         if len(edges) == 0:
             return "0", 0
-        value = by = self._named(known[id(node.of)])
-        buckets = Buckets.of(edges, domain if isinstance(node.of, Score) else None)
-        if guide is not None and buckets.most > FEW:
-            guided = Buckets.guided(evaluate(guide, edges))
-            if guided.most < buckets.most:
-                buckets, by = guided, self._named(known[id(guide)])
+        value = self._named(known[id(node.of)])
+        buckets, place_of = choose(node, guide, domain)
+        by = self._named(known[id(place_of)])
         place = "0", value[1]
         if buckets.scale > 0.0:
-            place = self.column(f"{self._list(buckets.before.tolist())}[{buckets.sql(by[0])}]", max(by[1], value[1]))
+            place = self.column(
+                f"{self._list(buckets.before.tolist())}[{_bucket(buckets, by[0])}]", max(by[1], value[1])
+            )
         padded = self._list([*edges.tolist(), *[float("inf")] * (2 * buckets.most)])
         for step in (2**power for power in reversed(range(buckets.most.bit_length()))):
             name = place[0]
@@ -147,116 +133,21 @@ def _texts(kind: str, texts: list[str]) -> str:
     return f"{FUNCTIONS[kind]}({texts[0]})"
 
 
-def _guides(nodes: list[Node]) -> dict[int, Node]:
-    """For a search whose line runs over another number than the searched one: that number, of search → guide.
-
-    The logit that a map's lines run over spreads knots evenly that crowd at 0 and 1 as probabilities.
-    """
-    found: dict[int, Node] = {}
-    for node in nodes:
-        if isinstance(node, Operation) and node.kind == "sub":
-            first, second = node.of
-            if isinstance(second, Pick) and isinstance(second.search, Search) and isinstance(first, Operation):
-                search, below = second.search, list(walk(first))
-                if search.of in below and not any(isinstance(part, Search) for part in below):
-                    found[id(search)] = first
-    return found
-
-
-def _ordered(nodes: list[Node], guides: dict[int, Node]) -> Iterator[Node]:
-    """Every node once, a guide before its search."""
-    seen: set[int] = set()
-    for node in nodes:
-        for step in (*(walk(guides[id(node)]) if id(node) in guides else ()), node):
-            if id(step) not in seen:
-                seen.add(id(step))
-                yield step
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Equally wide pieces of the range of some edges.
-
-    Attributes
-    ----------
-    low, high : float
-        The outer edges; what lies beyond them belongs to the first and the last bucket.
-    scale : float
-        Buckets for each unit; 0 where the range is too wide or too narrow for arithmetic, and there are none.
-    before : ndarray
-        How many edges lie in lower buckets, for each bucket.
-    most : int
-        The largest number of edges in a bucket.
-    covers : bool
-        Whether no value lies outside the buckets.
-    """
-
-    low: float
-    high: float
-    scale: float
-    before: Ints
-    most: int
-    covers: bool = False
-
-    @classmethod
-    def of(cls, edges: Floats, domain: Interval | None) -> Buckets:
-        """As few buckets as leave few edges in each, or the most that are allowed.
-
-        Buckets that cover the domain of the values spare each value the question whether it lies between the edges.
-        """
-        if domain is not None and domain[1] - domain[0] <= 1.0:
-            for n in SIZES[:-1]:
-                counts = _counts((edges - domain[0]) * n, n)
-                if counts.max() <= FEW:
-                    return cls(*domain, float(n), np.cumsum(counts) - counts, int(counts.max()), covers=True)
-        low, high = float(edges[0]), float(edges[-1])
-        for n in SIZES:
-            with np.errstate(over="ignore", divide="ignore"):
-                scale = float(n / (edges[-1] - edges[0]))
-            if not 0.0 < scale < np.inf:
-                return cls(low, high, 0.0, np.zeros(1, dtype=np.intp), len(edges))
-            counts = _counts((edges - low) * scale, n)
-            if counts.max() <= FEW:
-                break
-        return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()))
-
-    @classmethod
-    def guided(cls, guides: Floats) -> Buckets:
-        """Buckets of another number than the searched one, which is known at the edges.
-
-        Its logarithms may be rounded differently in the engine, so a bucket also counts edges right beside it.
-        """
-        found = cls.of(guides, None)
-        if found.scale == 0.0 or (np.diff(guides) < 0.0).any():
-            return replace(found, most=len(guides))
-        places = (guides - found.low) * found.scale
-        n = np.arange(len(found.before))
-        before = np.searchsorted(places, n - (0.5 + BESIDE))
-        until = np.searchsorted(places, n + (0.5 + BESIDE), side="right")
-        before[-1], until[-1] = min(before[-1], len(guides)), len(guides)
-        return replace(found, before=before, most=int((until - before).max()))
-
-    def sql(self, value: str) -> str:
-        """The number of a value's bucket, from 1.
-
-        The cast rounds as numpy does. Bounds by CASE are several times faster than by least and greatest; NaN is
-        greater than all numbers here, and so does not reach the cast.
-        """
-        low, high = number(self.low), number(self.high)
-        if self.covers:
-            above = value if self.low == 0.0 else f"({value} - {low})"
-            return f"({above} * {number(self.scale)})::INTEGER + 1"
-        inside = f"(({value} - {low}) * {number(self.scale)})::INTEGER"
-        beyond = f"({value} >= {high})::INTEGER * {len(self.before) - 1}"
-        return f"CASE WHEN {value} > {low} AND {value} < {high} THEN {inside} ELSE {beyond} END + 1"
-
-
-def _counts(places: Floats, n: int) -> Ints:
-    """How many edges lie in each of the buckets 0 … n."""
-    own = np.clip(np.rint(places), 0, n).astype(np.intp)
-    return np.bincount(own, minlength=n + 1)
-
-
 def number(value: float) -> str:
     """A double that SQL reads exactly."""
     return f"CAST('{float(value)!r}' AS DOUBLE)"
+
+
+def _bucket(buckets: Buckets, value: str) -> str:
+    """The number of a value's bucket, from 1, as in `calibrant.engines.buckets`.
+
+    Bounds by CASE are several times faster than by least and greatest; NaN is greater than all numbers here, and so
+    does not reach the cast.
+    """
+    low, high = number(buckets.low), number(buckets.high)
+    if buckets.covers:
+        above = value if buckets.low == 0.0 else f"({value} - {low})"
+        return f"({above} * {number(buckets.scale)})::INTEGER + 1"
+    inside = f"(({value} - {low}) * {number(buckets.scale)})::INTEGER"
+    beyond = f"({value} >= {high})::INTEGER * {len(buckets.before) - 1}"
+    return f"CASE WHEN {value} > {low} AND {value} < {high} THEN {inside} ELSE {beyond} END + 1"
