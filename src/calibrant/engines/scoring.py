@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 
 from calibrant._optional import require
-from calibrant._typing import Floats
 from calibrant.decisions import decide, fold
-from calibrant.engines.buckets import Buckets, Interval, choose
+from calibrant.engines.buckets import Interval, choose, guides_of, ordered
 from calibrant.engines.columns import as_number
 from calibrant.engines.keys import number
 from calibrant.engines.sources import Source
 from calibrant.errors import InvalidInputError
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
+from calibrant.programs import DOMAINS, SCORE, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["apply"]
 
-MOST_BUCKETS = 4096  # DuckDB copies a constant list for every 2048 rows
+MOST_BUCKETS = 16384 + 1  # DuckDB copies a constant list for every 2048 rows
+MOST_EDGES = 7  # in a bucket: every step of bisection doubles the length of the expression
+MOST_PICKS = 6  # each repeats its search
 
 
 def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
@@ -42,6 +43,13 @@ def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
     Ibis column expression of float64
         Equal to ``map_(scores)`` within 1e-12. Use it in ``table.mutate(p=...)`` or in an aggregation.
 
+    Notes
+    -----
+    In DuckDB a piece of the map is found by look-ups in constant lists, elsewhere by a balanced CASE. A map of 200
+    pieces costs DuckDB 50 to 80 ns for each row and thread, where reading and adding up a score costs 5 ns: one look-up
+    in a list is already 7 ns, and finding and evaluating a piece takes four to seven. ``benchmarks.speed.engines``
+    prints both.
+
     Examples
     --------
     >>> import ibis
@@ -62,9 +70,11 @@ def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
     inside = column.between(number(low), number(high))
     missing = ibis.null().cast("float64")
     root = lower(map_.form)
-    if _engine(table, ibis) == "duckdb" and _Lookups.suit(root, (low, high)):
-        # A score that is refused is missing from the start, and so is all that is computed from it.
-        return _Lookups(ibis).write(root, ibis.ifelse(inside, column, missing), (low, high))
+    if _engine(table, ibis) == "duckdb":
+        lookups = _Lookups(ibis, root, (low, high))
+        if lookups.suits():
+            # A score that is refused is missing from the start, and so is all that is computed from it.
+            return lookups.write(ibis.ifelse(inside, column, missing))
     body = fold(decide(root, (low, high)), column, _IbisAlgebra(ibis))
     return ibis.cases((inside, body), else_=missing)
 
@@ -106,30 +116,34 @@ class _Lookups(_IbisAlgebra):
     """Writes a map for DuckDB as look-ups in constant lists.
 
     The same value occurs many times in such an expression. DuckDB computes it once for each row, but not inside a CASE;
-    so there is none, and only maps are written that need none: steps and lines over probabilities, and their mixtures.
+    so there is none.
     """
 
-    def __init__(self, ibis: Any) -> None:
+    def __init__(self, ibis: Any, root: Node, domain: Interval) -> None:
         super().__init__(ibis)
+        self.root = root
+        nodes = list(walk(root))
+        self.guides = guides_of(nodes)
+        searches = [node for node in nodes if isinstance(node, Search) and len(node.edges)]
+        self.chosen = {id(node): choose(node, self.guides.get(id(node)), domain) for node in searches}
+        self.is_simple = all(search.of is SCORE for search in searches)
         types = ibis.expr.datatypes
         signature = ((types.Array(types.float64), types.int64), types.float64)
         self.extract = ibis.udf.scalar.builtin(_entry, name="list_extract", signature=signature)
 
-    @staticmethod
-    def suit(root: Node, domain: Interval) -> bool:
-        """Whether the map has edges, all among the scores, and its expression is neither long nor needs a CASE."""
-        nodes = list(walk(root))
-        searches = [node for node in nodes if isinstance(node, Search)]
-        plain = all(node.kind in ("add", "sub", "mul") for node in nodes if isinstance(node, Operation))
-        if not (plain and searches and all(isinstance(node.of, Score) for node in searches)):
+    def suits(self) -> bool:
+        """Whether the map has edges, all among the scores, in lists that are short and searched in few steps."""
+        found = [buckets for buckets, _ in self.chosen.values()]
+        n_picks = sum(isinstance(node, Pick) for node in walk(self.root))
+        if not (found and self.is_simple and n_picks <= MOST_PICKS):
             return False
-        found = [choose(node, None, domain)[0] for node in searches]
-        return all(buckets.covers for buckets in found) and sum(len(x.before) for x in found) <= MOST_BUCKETS
+        return sum(len(x.before) for x in found) <= MOST_BUCKETS and max(x.most for x in found) <= MOST_EDGES
 
-    def write(self, root: Node, value: Any, domain: Interval) -> Any:
+    def write(self, value: Any) -> Any:
         """The graph, with every search as a look-up in buckets and a bisection among the edges of one."""
         known: dict[int, Any] = {}
-        for node in walk(root):
+        nodes = list(walk(self.root))
+        for node in ordered(nodes, self.guides):
             if isinstance(node, Score):
                 known[id(node)] = value
             elif isinstance(node, Number):
@@ -137,18 +151,27 @@ class _Lookups(_IbisAlgebra):
             elif isinstance(node, Operation):
                 known[id(node)] = self.apply(node.kind, *(known[id(part)] for part in node.of))
             elif isinstance(node, Search):
-                known[id(node)] = self._search(node.edges, value, choose(node, None, domain)[0])
+                known[id(node)] = self._search(node, known)
             elif isinstance(node, Pick):
                 known[id(node)] = self._entry_of(node.table, known[id(node.search)])
-        return known[id(root)]
+        chooses = any(isinstance(node, Operation) and node.kind in ("min", "max") for node in nodes)
+        # least and greatest pass over a missing value; adding 0, which is missing with the score, does not.
+        return known[id(self.root)] + (value - value) if chooses else known[id(self.root)]
 
-    def _search(self, edges: Floats, value: Any, buckets: Buckets) -> Any:
-        """How many edges lie below the value."""
-        bucket = ((value - number(buckets.low)) * number(buckets.scale)).cast("int32")
-        place = self._entry_of(buckets.before, bucket).cast("int32")
-        padded = np.concatenate((edges, np.full(2 * buckets.most, np.inf)))
+    def _search(self, node: Search, known: dict[int, Any]) -> Any:
+        """How many edges lie below the score."""
+        place = self.ibis.literal(0, type="int32")
+        if id(node) not in self.chosen:
+            return place
+        buckets, by = self.chosen[id(node)]
+        if buckets.scale > 0.0:
+            bucket = (known[id(by)] - number(buckets.low)) * number(buckets.scale)
+            if not buckets.covers:
+                bucket = self.apply("max", self.apply("min", bucket, number(len(buckets.before) - 1)), number(0.0))
+            place = self._entry_of(buckets.before, bucket.cast("int32")).cast("int32")
+        padded = np.concatenate((node.edges, np.full(2 * buckets.most, np.inf)))
         for step in (2**power for power in reversed(range(buckets.most.bit_length()))):
-            place = place + (self._entry_of(padded, place + (step - 1)) < value).cast("int32") * step
+            place = place + (self._entry_of(padded, place + (step - 1)) < known[id(SCORE)]).cast("int32") * step
         return place
 
     def _entry_of(self, table: np.ndarray[Any, Any], place: Any) -> Any:
