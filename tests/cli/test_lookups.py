@@ -8,7 +8,7 @@ import pytest
 from calibrant import CalibrationMap, Tally, simulate
 from calibrant.calibrators import registry
 from calibrant.cli.lookups import Lookups, number
-from calibrant.forms import Step
+from calibrant.forms import Beta, Chain, LogitLinear, Step
 
 DATA = simulate.from_truth("wave", 800, rng=1)
 TALLY = Tally.from_arrays(DATA.scores, DATA.labels)
@@ -61,6 +61,23 @@ def test_steps_on_hard_edges(edges):
     scores = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), np.linspace(-2, 2, 999)])
     scores = scores[np.isfinite(scores)]
     np.testing.assert_array_equal(computed(map_, scores), map_(scores))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        Chain(
+            (Beta(1.5, 0.7, 0.3), LogitLinear(np.linspace(-30, 30, 500), np.linspace(-9, 9, 500) ** 3 / 99, 1.0, 1.0))
+        ),
+        Chain((LogitLinear(np.linspace(-30, 30, 500), np.linspace(-9, 9, 500), 1.0, 1.0), Step([0.3], [0.1, 0.9]))),
+        LogitLinear([-700.0, 0.0, 700.0], [-700.0, 0.0, 700.0], 1.0, 1.0),
+    ],
+    ids=["beta then lines", "lines then steps", "far out"],
+)
+def test_logits(form):
+    map_ = CalibrationMap(form, "probability")
+    scores = np.concatenate((probe(map_), 10.0 ** np.arange(-18.0, 0.0), 1 - 10.0 ** np.arange(-16.0, 0.0)))
+    np.testing.assert_allclose(computed(map_, scores), map_(scores), rtol=0, atol=1e-12)
 
 
 def test_refused_scores_are_null():

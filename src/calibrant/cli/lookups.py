@@ -14,7 +14,7 @@ from typing import Any
 from calibrant.cli.tables import quoted
 from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, ordered
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
+from calibrant.programs import DOMAINS, LARGEST_LOGIT, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["Lookups"]
 
@@ -84,7 +84,7 @@ class Lookups:
             return "0", 0
         value = self._named(known[id(node.of)])
         buckets, place_of = choose(node, guide, domain)
-        by = self._named(known[id(place_of)])
+        by = known[id(place_of)] = self._named(known[id(place_of)])
         place = "0", value[1]
         if buckets.scale > 0.0:
             place = self.column(
@@ -107,6 +107,8 @@ class Lookups:
 
     def _operation(self, node: Operation, known: dict[int, Expression]) -> Expression:
         parts = [known[id(part)] for part in node.of]
+        if _is_bound_of_logits(node):
+            return parts[0]
         if node.kind in COMPARISONS:
             # least and greatest are several times slower than CASE; a value that is named twice gets a column.
             parts = [self._named(part) for part in parts]
@@ -122,6 +124,12 @@ class Lookups:
         name = f"{PREFIX}list {len(self.lists)}"
         self.lists[name] = values
         return quoted(name)
+
+
+def _is_bound_of_logits(node: Operation) -> bool:
+    """Whether it keeps an exponential from overflowing; in DuckDB that is infinite, and 1 / (1 + ∞) is 0, as wanted."""
+    bound = node.of[-1]
+    return node.kind in COMPARISONS and isinstance(bound, Number) and abs(bound.value) == LARGEST_LOGIT
 
 
 def _texts(kind: str, texts: list[str]) -> str:

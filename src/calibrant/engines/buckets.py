@@ -18,23 +18,28 @@ from calibrant.programs import Node, Operation, Pick, Score, Search, evaluate, w
 __all__ = ["Buckets", "Interval", "choose", "guides_of", "ordered"]
 
 SIZES = (256, 1024, 4096, 16384, 65536)
+SHORT = 1024  # so many buckets stay in the cache whatever else does
 FEW = 3  # edges in a bucket
+WIDER = 4  # times as many buckets are worth that they cover all values
 BESIDE = 1e-6  # of a bucket
 Interval = tuple[float, float]
 
 
-def choose(search: Search, guide: Node | None, domain: Interval) -> tuple[Buckets, Node]:
+def choose(
+    search: Search, guide: Node | None, domain: Interval, sizes: tuple[int, ...] = SIZES
+) -> tuple[Buckets, Node]:
     """Buckets for a search, and the value that tells the bucket: the searched one, or its guide if that is better."""
-    buckets = Buckets.of(search.edges, domain if isinstance(search.of, Score) else None)
-    if guide is not None and buckets.most > FEW:
-        guided = Buckets.guided(evaluate(guide, search.edges))
+    buckets = Buckets.of(search.edges, domain if isinstance(search.of, Score) else None, sizes)
+    if guide is not None and buckets.most > FEW and np.isfinite(np.subtract(*domain)):
+        ends = evaluate(guide, np.array(domain))
+        guided = Buckets.guided(evaluate(guide, search.edges), (float(ends[0]), float(ends[1])), sizes)
         if guided.most < buckets.most:
             return guided, guide
     return buckets, search.of
 
 
 def guides_of(nodes: list[Node]) -> dict[int, Node]:
-    """For a search whose line runs over another number than the searched one: that number, of search → guide.
+    """For a search of scores whose lines run over another number, a function of the score: that number.
 
     The logit that a map's lines run over spreads knots evenly that crowd at 0 and 1 as probabilities.
     """
@@ -44,7 +49,7 @@ def guides_of(nodes: list[Node]) -> dict[int, Node]:
             first, second = node.of
             if isinstance(second, Pick) and isinstance(second.search, Search) and isinstance(first, Operation):
                 search, below = second.search, list(walk(first))
-                if search.of in below and not any(isinstance(part, Search) for part in below):
+                if isinstance(search.of, Score) and not any(isinstance(part, Search) for part in below):
                     found[id(search)] = first
     return found
 
@@ -85,34 +90,29 @@ class Buckets:
     covers: bool = False
 
     @classmethod
-    def of(cls, edges: Floats, domain: Interval | None) -> Buckets:
+    def of(cls, edges: Floats, domain: Interval | None, sizes: tuple[int, ...] = SIZES) -> Buckets:
         """As few buckets as leave few edges in each, or the most that are allowed.
 
         Buckets that cover the domain of the values spare each value the question whether it lies between the edges.
         """
-        if domain is not None and domain[1] - domain[0] <= 1.0:
-            for n in SIZES[:-1]:
-                counts = _counts((edges - domain[0]) * n, n)
-                if counts.max() <= FEW:
-                    return cls(*domain, float(n), np.cumsum(counts) - counts, int(counts.max()), covers=True)
         low, high = float(edges[0]), float(edges[-1])
-        for n in SIZES:
-            with np.errstate(over="ignore", divide="ignore"):
-                scale = float(n / (edges[-1] - edges[0]))
-            if not 0.0 < scale < np.inf:
-                return cls(low, high, 0.0, np.zeros(1, dtype=np.intp), len(edges))
-            counts = _counts((edges - low) * scale, n)
-            if counts.max() <= FEW:
-                break
-        return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()))
+        found = _divided(edges, low, high, sizes)
+        whole = None if domain is None else _divided(edges, *domain, sizes)
+        covers = whole is not None and (found is None or _is_as_good(whole[1], found[1]))
+        if covers and domain is not None:
+            (low, high), found = domain, whole
+        if found is None:
+            return cls(low, high, 0.0, np.zeros(1, dtype=np.intp), len(edges))
+        scale, counts = found
+        return cls(low, high, scale, np.cumsum(counts) - counts, int(counts.max()), covers)
 
     @classmethod
-    def guided(cls, guides: Floats) -> Buckets:
+    def guided(cls, guides: Floats, domain: Interval, sizes: tuple[int, ...] = SIZES) -> Buckets:
         """Buckets of another number than the searched one, which is known at the edges.
 
         Its logarithms may be rounded differently in the engine, so a bucket also counts edges right beside it.
         """
-        found = cls.of(guides, None)
+        found = cls.of(guides, domain, sizes)
         if found.scale == 0.0 or (np.diff(guides) < 0.0).any():
             return replace(found, most=len(guides))
         places = (guides - found.low) * found.scale
@@ -123,7 +123,23 @@ class Buckets:
         return replace(found, before=before, most=int((until - before).max()))
 
 
-def _counts(places: Floats, n: int) -> Ints:
-    """How many edges lie in each of the buckets 0 … n."""
-    own = np.clip(np.rint(places), 0, n).astype(np.intp)
-    return np.bincount(own, minlength=n + 1)
+def _is_as_good(whole: Ints, inner: Ints) -> bool:
+    """Whether buckets that cover all values are not too many, nor hold too many edges."""
+    return len(whole) <= WIDER * len(inner) and bool(whole.max() <= max(FEW, inner.max()))
+
+
+def _divided(edges: Floats, low: float, high: float, sizes: tuple[int, ...]) -> tuple[float, Ints] | None:
+    """Buckets for each unit between two bounds, and how many edges lie in each; None if the bounds do not allow any."""
+    few = None
+    for n in sizes:
+        with np.errstate(over="ignore", divide="ignore"):
+            scale = float(n / (np.float64(high) - low))
+        if not 0.0 < scale < np.inf:
+            return None
+        own = np.clip(np.rint((edges - low) * scale), 0, n).astype(np.intp)
+        found = scale, np.bincount(own, minlength=n + 1)
+        if found[1].max() == 1:  # one step of bisection
+            return found if few is None or n <= SHORT else few
+        if few is None and (found[1].max() <= FEW or n == sizes[-1]):  # two steps, or more
+            few = found
+    return few

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant._optional import require
 from calibrant.decisions import decide, fold
-from calibrant.engines.buckets import Interval, choose, guides_of, ordered
+from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, ordered
 from calibrant.engines.columns import as_number
 from calibrant.engines.keys import number
 from calibrant.engines.sources import Source
@@ -18,7 +18,7 @@ from calibrant.programs import DOMAINS, SCORE, Node, Number, Operation, Pick, Sc
 
 __all__ = ["apply"]
 
-MOST_BUCKETS = 16384 + 1  # DuckDB copies a constant list for every 2048 rows
+SHORT_LISTS = (256, 1024, 4096)  # of buckets: DuckDB copies a constant list for every 2048 rows
 MOST_EDGES = 7  # in a bucket: every step of bisection doubles the length of the expression
 MOST_PICKS = 6  # each repeats its search
 
@@ -46,9 +46,9 @@ def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
     Notes
     -----
     In DuckDB a piece of the map is found by look-ups in constant lists, elsewhere by a balanced CASE. A map of 200
-    pieces costs DuckDB 50 to 80 ns for each row and thread, where reading and adding up a score costs 5 ns: one look-up
-    in a list is already 7 ns, and finding and evaluating a piece takes four to seven. ``benchmarks.speed.engines``
-    prints both.
+    pieces costs DuckDB 45 to 80 ns for each row and thread, twice that on the logit scale, where reading and adding up
+    a score costs 5 ns: one look-up in a list is already 7 ns, and finding and evaluating a piece takes four to seven.
+    ``benchmarks.speed.engines`` prints these times.
 
     Examples
     --------
@@ -125,19 +125,24 @@ class _Lookups(_IbisAlgebra):
         nodes = list(walk(root))
         self.guides = guides_of(nodes)
         searches = [node for node in nodes if isinstance(node, Search) and len(node.edges)]
-        self.chosen = {id(node): choose(node, self.guides.get(id(node)), domain) for node in searches}
+        self.chosen = {id(node): self._chosen(node, domain) for node in searches}
         self.is_simple = all(search.of is SCORE for search in searches)
         types = ibis.expr.datatypes
         signature = ((types.Array(types.float64), types.int64), types.float64)
         self.extract = ibis.udf.scalar.builtin(_entry, name="list_extract", signature=signature)
 
+    def _chosen(self, node: Search, domain: Interval) -> tuple[Buckets, Node]:
+        guide = self.guides.get(id(node))
+        found = choose(node, guide, domain, SHORT_LISTS)
+        return found if found[0].most <= MOST_EDGES else choose(node, guide, domain)
+
     def suits(self) -> bool:
-        """Whether the map has edges, all among the scores, in lists that are short and searched in few steps."""
+        """Whether the map has edges, all among the scores, in lists that are searched in few steps."""
         found = [buckets for buckets, _ in self.chosen.values()]
         n_picks = sum(isinstance(node, Pick) for node in walk(self.root))
         if not (found and self.is_simple and n_picks <= MOST_PICKS):
             return False
-        return sum(len(x.before) for x in found) <= MOST_BUCKETS and max(x.most for x in found) <= MOST_EDGES
+        return max(x.most for x in found) <= MOST_EDGES
 
     def write(self, value: Any) -> Any:
         """The graph, with every search as a look-up in buckets and a bisection among the edges of one."""
