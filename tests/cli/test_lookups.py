@@ -11,6 +11,7 @@ from calibrant.cli.lookups import Lookups, number
 from calibrant.forms import Beta, Chain, LogitLinear, Step
 
 DATA = simulate.from_truth("wave", 800, rng=1)
+KNOTS = np.linspace(-30, 30, 500)
 TALLY = Tally.from_arrays(DATA.scores, DATA.labels)
 
 
@@ -66,10 +67,8 @@ def test_steps_on_hard_edges(edges):
 @pytest.mark.parametrize(
     "form",
     [
-        Chain(
-            (Beta(1.5, 0.7, 0.3), LogitLinear(np.linspace(-30, 30, 500), np.linspace(-9, 9, 500) ** 3 / 99, 1.0, 1.0))
-        ),
-        Chain((LogitLinear(np.linspace(-30, 30, 500), np.linspace(-9, 9, 500), 1.0, 1.0), Step([0.3], [0.1, 0.9]))),
+        Chain((Beta(1.5, 0.7, 0.3), LogitLinear(KNOTS, KNOTS**3 / 999, 1.0, 1.0))),
+        Chain((LogitLinear(KNOTS, KNOTS / 3, 1.0, 1.0), Step([0.3], [0.1, 0.9]))),
         LogitLinear([-700.0, 0.0, 700.0], [-700.0, 0.0, 700.0], 1.0, 1.0),
     ],
     ids=["beta then lines", "lines then steps", "far out"],
