@@ -42,10 +42,11 @@ def test_every_method_inside_duckdb(name):
     "form",
     [
         forms.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5),
+        forms.LogitLinear([-20.0, 0.0, 20.0], [-900.0, 0.0, 900.0], 1.0, 0.5),
         forms.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2),
         forms.Chain((forms.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]), forms.Step([0.25, 0.6], [0.1, 0.4, 0.9]))),
     ],
-    ids=["logit_linear", "poisson_steps", "chain"],
+    ids=["logit_linear", "far out", "poisson_steps", "chain"],
 )
 @pytest.mark.parametrize("backend", ["duckdb", "polars"])
 def test_forms_inside_two_engines(form, backend):

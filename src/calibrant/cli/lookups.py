@@ -12,9 +12,9 @@ from collections import Counter
 from typing import Any
 
 from calibrant.cli.tables import quoted
-from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, ordered
+from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, is_bound_of_logits, ordered
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, LARGEST_LOGIT, Node, Number, Operation, Pick, Score, Search, lower, walk
+from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["Lookups"]
 
@@ -107,7 +107,7 @@ class Lookups:
 
     def _operation(self, node: Operation, known: dict[int, Expression]) -> Expression:
         parts = [known[id(part)] for part in node.of]
-        if _is_bound_of_logits(node):
+        if is_bound_of_logits(node):
             return parts[0]
         if node.kind in COMPARISONS:
             # least and greatest are several times slower than CASE; a value that is named twice gets a column.
@@ -124,12 +124,6 @@ class Lookups:
         name = f"{PREFIX}list {len(self.lists)}"
         self.lists[name] = values
         return quoted(name)
-
-
-def _is_bound_of_logits(node: Operation) -> bool:
-    """Whether it keeps an exponential from overflowing; in DuckDB that is infinite, and 1 / (1 + ∞) is 0, as wanted."""
-    bound = node.of[-1]
-    return node.kind in COMPARISONS and isinstance(bound, Number) and abs(bound.value) == LARGEST_LOGIT
 
 
 def _texts(kind: str, texts: list[str]) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.programs import Node, Operation, Pick, Score, Search, evaluate, walk
+from calibrant.programs import LARGEST_LOGIT, Node, Number, Operation, Pick, Score, Search, evaluate, walk
 
-__all__ = ["Buckets", "Interval", "choose", "guides_of", "ordered"]
+__all__ = ["Buckets", "Interval", "choose", "guides_of", "is_bound_of_logits", "ordered"]
 
 SIZES = (256, 1024, 4096, 16384, 65536)
 SHORT = 1024  # so many buckets stay in the cache whatever else does
@@ -52,6 +52,12 @@ def guides_of(nodes: list[Node]) -> dict[int, Node]:
                 if isinstance(search.of, Score) and not any(isinstance(part, Search) for part in below):
                     found[id(search)] = first
     return found
+
+
+def is_bound_of_logits(node: Operation) -> bool:
+    """Whether it keeps an exponential from overflowing; in DuckDB that is infinite, and 1 / (1 + ∞) is 0, as wanted."""
+    bound = node.of[-1]
+    return node.kind in ("min", "max") and isinstance(bound, Number) and abs(bound.value) == LARGEST_LOGIT
 
 
 def ordered(nodes: list[Node], guides: dict[int, Node]) -> Iterator[Node]:

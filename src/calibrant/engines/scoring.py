@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant._optional import require
 from calibrant.decisions import decide, fold
-from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, ordered
+from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, is_bound_of_logits, ordered
 from calibrant.engines.columns import as_number
 from calibrant.engines.keys import number
 from calibrant.engines.sources import Source
@@ -154,7 +154,8 @@ class _Lookups(_IbisAlgebra):
             elif isinstance(node, Number):
                 known[id(node)] = number(node.value)
             elif isinstance(node, Operation):
-                known[id(node)] = self.apply(node.kind, *(known[id(part)] for part in node.of))
+                parts = [known[id(part)] for part in node.of]
+                known[id(node)] = parts[0] if is_bound_of_logits(node) else self.apply(node.kind, *parts)
             elif isinstance(node, Search):
                 known[id(node)] = self._search(node, known)
             elif isinstance(node, Pick):
