@@ -56,12 +56,34 @@ def test_an_export_that_differs_is_refused():
         classifier_to_onnx(model, X, dtype="float32", tolerance=1e-15)
 
 
+@pytest.mark.parametrize("data", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "isotonic", "multiclass": "top_label"},
+        {"method": "spline", "multiclass": "top_label"},
+        {"method": "temperature"},
+        {"method": "temperature", "response_method": "predict_proba"},
+    ],
+    ids=["top label, isotonic", "top label, spline", "temperature of logits", "temperature of probabilities"],
+)
+def test_every_view_of_the_classes_converts(data, options):
+    X, y = data
+    model = CalibratedClassifier(LogisticRegression(), cv=2, **options).fit(X, y)
+    label, proba = run_session(classifier_to_onnx(model, X), {"X": X})
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-9)
+    assert np.array_equal(label, model.predict(X))
+
+
 def test_what_cannot_be_converted_is_said():
     X, y = THREE
-    top = CalibratedClassifier(LogisticRegression(), "isotonic", cv=2, multiclass="top_label").fit(X, y)
-    with pytest.raises(InvalidInputError, match="Only multiclass='ovr'"):
-        classifier_to_onnx(top, X)
+    half = np.arange(len(y)) % 2 == 0
+    folds = [(np.flatnonzero(half & (y < 2)), np.flatnonzero(~half)), (np.flatnonzero(~half), np.flatnonzero(half))]
+    with pytest.warns(RuntimeWarning, match="does not match total number of classes"):
+        partly = CalibratedClassifier(LogisticRegression(), "isotonic", cv=folds).fit(X, y)
+    with pytest.raises(InvalidInputError, match="must know all classes"):
+        classifier_to_onnx(partly, X)
     with pytest.raises(InvalidInputError, match="fitted CalibratedClassifier"):
         classifier_to_onnx(CalibratedClassifier(LogisticRegression()), X)
     with pytest.raises(InvalidInputError, match="`dtype`"):
-        classifier_to_onnx(top, X, dtype="int8")
+        classifier_to_onnx(partly, X, dtype="int8")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.onnx import GraphWriter, run_session
@@ -30,7 +31,7 @@ def classifier_to_onnx(
     Parameters
     ----------
     model : CalibratedClassifier
-        Fitted, for two classes or, one against the rest, for several.
+        Fitted, for two classes or several, with any `multiclass` view.
     X : array of shape (n, n_features)
         Some rows, on which the export is compared with the model.
     dtype : {"float64", "float32"}
@@ -124,31 +125,56 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 def _calibrated(part: Any, scope: Any, operator: Any, writer: _ContainerWriter) -> str:
     """Probabilities of one calibrated model, (n, n_classes), in double."""
-    if type(part.view).__name__ != "OneVsRest" or not part.known.all():
+    if not part.known.all():
         raise InvalidInputError(
-            "Only multiclass='ovr' with a calibrator for each class, all classes known to each fold, converts to ONNX; "
-            f"got a {type(part.view).__name__} view. Export the maps one by one with to_onnx."
+            "Every model must know all classes to be converted to ONNX; a fold was trained without some of them. "
+            "Use folds that hold every class."
         )
     scores = writer.node("Cast", _scores(part, scope, operator), to=11)
+    if part.response == "predict_proba":
+        # Probabilities of float32 models can leave [0, 1] by rounding; the model clips them too.
+        scores = writer.node("Max", writer.node("Min", scores, writer.constant(1.0)), writer.constant(0.0))
+    views = {"OneVsRest": _one_vs_rest, "TopLabel": _top_label, "WholeMatrix": _whole_matrix}
+    return views[type(part.view).__name__](part, scores, writer)
+
+
+def _one_vs_rest(part: Any, scores: str, writer: _ContainerWriter) -> str:
     columns = []
     for column, calibrator in zip(part.view.columns, part.calibrators, strict=True):
         chosen = writer.node("Gather", scores, writer.constant(np.array([column], dtype=np.int64)), axis=1)
-        columns.append(writer.write(calibrator.map_, _within(part, chosen, writer)))
+        columns.append(writer.write(calibrator.map_, chosen))
     if len(part.classes) == 2:
         return writer.node("Concat", writer.node("Sub", writer.constant(1.0), columns[0]), columns[0], axis=1)
-    proba = writer.node("Concat", *columns, axis=1)
+    return _normalised(writer.node("Concat", *columns, axis=1), 1.0 / len(part.classes), writer)
+
+
+def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
+    """The calibrated confidence for the highest score; the others share the rest in proportion."""
+    top = writer.node("ArgMax", scores, axis=1, keepdims=1)
+    confidence = writer.write(part.calibrators[0].map_, writer.node("GatherElements", scores, top, axis=1))
+    is_top = writer.node("Equal", writer.constant(np.arange(len(part.classes), dtype=np.int64)[None]), top)
+    others = writer.node("Where", is_top, writer.constant(0.0), scores)
+    shares = _normalised(others, 1.0 / (len(part.classes) - 1), writer)
+    rest = writer.node("Mul", writer.node("Sub", writer.constant(1.0), confidence), shares)
+    return writer.node("Where", is_top, confidence, rest)
+
+
+def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
+    """One temperature for all classes."""
+    temperature = part.calibrators[0]
+    if temperature.space == "probability":
+        least, most = links.clip(np.array([0.0, 1.0])).tolist()
+        inside = writer.node("Max", writer.node("Min", scores, writer.constant(most)), writer.constant(least))
+        scores = writer.node("Log", inside)
+    return writer.node("Softmax", writer.node("Div", scores, writer.constant(temperature.temperature_)), axis=1)
+
+
+def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:
+    """Rows that sum to one; where all entries are zero, each becomes `otherwise`."""
     sums = writer.node("ReduceSum", proba, writer.constant(np.array([1], dtype=np.int64)), keepdims=1)
-    uniform = writer.constant(1.0 / len(part.classes))
     nothing = writer.node("Equal", sums, writer.constant(0.0))
     safe = writer.node("Where", nothing, writer.constant(1.0), sums)
-    return writer.node("Where", nothing, uniform, writer.node("Div", proba, safe))
-
-
-def _within(part: Any, score: str, writer: _ContainerWriter) -> str:
-    """Probabilities of float32 models can leave [0, 1] by rounding; the model clips them too."""
-    if part.response != "predict_proba":
-        return score
-    return writer.node("Max", writer.node("Min", score, writer.constant(1.0)), writer.constant(0.0))
+    return writer.node("Where", nothing, writer.constant(otherwise), writer.node("Div", proba, safe))
 
 
 def _scores(part: Any, scope: Any, operator: Any) -> str:
