@@ -39,8 +39,8 @@ def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
             trial = weights + length * step
             gained = _objective(likelihoods, counts, prior, mass, trial)
         weights, gain = trial, gained
-    total: Floats = weights / weights.sum()
-    return total
+    normalised: Floats = weights / weights.sum()  # which Newton's last step leaves a rounding error away
+    return normalised
 
 
 def _objective(likelihoods: Floats, counts: Floats, prior: Floats, mass: float, weights: Floats) -> float:

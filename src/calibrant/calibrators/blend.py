@@ -101,7 +101,7 @@ class Blend(BayesianCalibrator):
         weights = pooling.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        mixture = Mixture(weights / weights.sum(), tuple(member.map_.form for member in self.members_.values()))
+        mixture = Mixture(weights, tuple(member.map_.form for member in self.members_.values()))
         table = tabulated(mixture)
         rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
