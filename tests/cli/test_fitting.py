@@ -104,5 +104,27 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "def f(" in (tmp_path / "m.py").read_text()
     assert "--to must be one of" in refused("export", model)
     assert "not a calibrant model" in refused("export", data, "--to", "sql")
+
+
+def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
+    model = tmp_path / "model.json"
+    cli("fit", data, "-m", "platt", "-o", model)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "ONNX is not for the screen" in refused("export", model, "--to", "onnx")
+
+
+def test_a_parquet_file_can_be_calibrated_in_its_place(cli, data, tmp_path):
+    import duckdb
+
+    model, table = tmp_path / "model.json", tmp_path / "table.parquet"
+    cli("fit", data, "-m", "platt", "-o", model)
+    duckdb.sql(f"COPY (FROM '{data}') TO '{table}' (FORMAT parquet)")
+    assert cli("apply", model, table, "-o", table).code == 0
+    expected = calibrant.load(model)(column(data, "score"))
+    np.testing.assert_allclose(column(table, "probability"), expected, rtol=1e-13)
+    assert "already has a column" in cli("apply", model, table, "-o", table).err
+    assert cli("apply", model, table, "-o", table, "--name", "again").code == 0
+    assert duckdb.sql(f"FROM '{table}'").columns == ["score", "label", "probability", "again"]
+    assert not list(tmp_path.glob(".*"))
     assert "There is no file" in refused("apply", tmp_path / "n.json", data)
     assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")

@@ -1,5 +1,7 @@
 """A calibrated table has the map's own numbers, all columns, and the order of its rows."""
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from calibrant import IsotonicCalibration, PlattScaling, simulate
 from calibrant.cli.problems import Problem
 from calibrant.cli.scoring import Scoring
-from calibrant.cli.tables import Table
+from calibrant.cli.tables import Table, opened
 
 DATA = simulate.from_truth("D1", 500)
 ISOTONIC = IsotonicCalibration().fit(DATA.scores, DATA.labels).map_
@@ -58,3 +60,25 @@ def test_classes_add_up_to_one_even_where_all_are_impossible(tmp_path):
 def test_a_taken_name_is_refused():
     with pytest.raises(Problem, match="already has a column 'p'"):
         Scoring(table("SELECT 0.1 AS p"), {"p": ('"p"', PLATT)})
+
+
+@pytest.mark.parametrize("maps", [{"p": ('"s"', PLATT)}, {"pa": ('"s"', PLATT), "pb": ('1 - "s"', ISOTONIC)}])
+def test_a_parquet_file_grows_by_what_the_engine_would_write(tmp_path, maps):
+    path, target = tmp_path / "data.parquet", tmp_path / "out.parquet"
+    values = "CASE WHEN i % 1000 = 7 THEN NULL ELSE (i * 7919 % 10007) / 10007 END AS s"
+    duckdb.sql(f"COPY (SELECT i AS id, {values} FROM range(300000) t(i)) TO '{path}' (FORMAT parquet)")
+    with opened([str(path)]) as rows:
+        assert rows.parquet == str(path)
+        by_engine = Scoring(replace(rows, parquet=None), maps, normalise=len(maps) > 1)
+        assert by_engine.write(str(target), None) == 300_000
+        wanted = target.read_bytes(), duckdb.sql(f"FROM '{target}'").to_arrow_table()
+        appended = Scoring(rows, maps, normalise=len(maps) > 1)
+        assert appended.write(str(target), None) == 300_000
+        assert appended.unusable() == 300 * len(maps)
+    assert target.read_bytes() != wanted[0], "these rows were to be appended"
+    assert duckdb.sql(f"FROM '{target}'").to_arrow_table().equals(wanted[1])
+
+
+def test_a_name_that_differs_by_its_case_only_is_refused():
+    with pytest.raises(Problem, match="already has a column 'P'"):
+        Scoring(table("SELECT 0.1 AS p"), {"P": ('"p"', PLATT)})

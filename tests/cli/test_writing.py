@@ -69,7 +69,8 @@ def test_tables_are_written(tmp_path, ending):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_parquet_is_not_for_the_screen(monkeypatch):
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_binary_tables_are_not_for_the_screen(monkeypatch, kind):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    with pytest.raises(Problem, match="not for the screen"):
-        copied(duckdb.connect(), "SELECT 1", None, "parquet")
+    with pytest.raises(Problem, match=f"{kind.capitalize()} is not for the screen; name a file with -o."):
+        copied(duckdb.connect(), "SELECT 1", None, kind)

@@ -216,12 +216,14 @@ def export(
 ) -> None:
     """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
     import calibrant.export
-    from calibrant.cli.writing import check_target, written
+    from calibrant.cli.writing import check_screen, check_target, written
 
     check_target(output)
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
     if target not in TARGETS:
         raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
+    if target == "onnx":
+        check_screen(output, "ONNX")
     map_ = load_model(model)
     with progress(f"exporting to {target}"):
         if target == "onnx":

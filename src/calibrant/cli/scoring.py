@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from calibrant.cli.appending import growable
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table
-from calibrant.cli.writing import copied
+from calibrant.cli.writing import batches, copied, format_for, written
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
@@ -31,7 +32,8 @@ class Scoring:
     """
 
     def __init__(self, table: Table, maps: Mapping[str, tuple[str, CalibrationMap]], normalise: bool = False) -> None:
-        taken = [name for name in maps if name in table.columns]
+        known = {name.casefold() for name in table.columns}  # engines do not tell a from A
+        taken = [name for name in maps if name.casefold() in known]
         if taken:
             raise Problem(f"{table.name} already has a column '{taken[0]}'; choose another name with --name.")
         self.table, self.maps, self.normalise = table, maps, normalise
@@ -40,7 +42,14 @@ class Scoring:
         """Write all rows, and return their number."""
         connection = self.table.connection
         connection.register(ROWS, self.table.relation)
-        return copied(connection, self._query(), output, given)
+        grown = None
+        if self.table.parquet is not None and format_for(output, given) == "parquet":
+            grown = growable(self.table.parquet, self.table.columns)
+        if grown is None:
+            return copied(connection, self._query(self.table.columns), output, given)
+        with written(output) as path:
+            reader = batches(connection.sql(self._query([])))
+            return grown.write(path, reader, reader.schema)
 
     def unusable(self) -> int:
         """How many scores are missing, not finite or outside what their map accepts."""
@@ -54,7 +63,7 @@ class Scoring:
         found = self.table.values(f"SELECT count(*) * {len(inside)} - ({' + '.join(inside)}) FROM rows")
         return int(found[0][0])
 
-    def _query(self) -> str:
+    def _query(self, kept: list[str]) -> str:
         import pyarrow as pa
 
         from calibrant.cli.lookups import Lookups
@@ -73,4 +82,4 @@ class Scoring:
             lists = pa.table({name: [values] for name, values in lookups.lists.items()})
             self.table.connection.register(f"{LISTS}_arrow", lists)
             self.table.connection.execute(f"CREATE OR REPLACE TEMP TABLE {LISTS} AS SELECT * FROM {LISTS}_arrow")
-        return lookups.query(ROWS, LISTS, dict(zip(self.maps, texts, strict=True)), self.table.columns)
+        return lookups.query(ROWS, LISTS, dict(zip(self.maps, texts, strict=True)), kept)

@@ -18,11 +18,12 @@ NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "U
 
 @dataclass(frozen=True)
 class Table:
-    """A relation, its connection, and how the user calls it."""
+    """A relation, its connection, and how the user calls it; and the Parquet file that it is, if it is one."""
 
     name: str
     connection: Any
     relation: Any
+    parquet: str | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -81,7 +82,9 @@ def opened(sources: Sequence[str]) -> Iterator[Table]:
         shown = "standard input" if list(sources) == ["-"] else names[0] if len(names) == 1 else f"{len(names)} files"
         stack.enter_context(reading(shown))
         connection = stack.enter_context(connected())
-        yield Table(shown, connection, _relation(connection, names, formats.pop()))
+        kind = formats.pop()
+        alone = kind == "parquet" and len(names) == 1 and "://" not in names[0]
+        yield Table(shown, connection, _relation(connection, names, kind), names[0] if alone else None)
 
 
 def _files(sources: Sequence[str]) -> list[str]:

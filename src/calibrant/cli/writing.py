@@ -15,7 +15,7 @@ from calibrant._files import replacing
 from calibrant.cli.files import format_named
 from calibrant.cli.problems import BROKEN_PIPE, Problem
 
-__all__ = ["batches", "check_target", "copied", "drop_stdout", "format_for", "written"]
+__all__ = ["batches", "check_screen", "check_target", "copied", "drop_stdout", "format_for", "written"]
 
 COPY = {
     "parquet": "FORMAT parquet",
@@ -23,6 +23,7 @@ COPY = {
     "json": "FORMAT json",
     "arrow": "",  # written by Arrow itself
 }
+BINARY = ("parquet", "arrow")
 STDOUT = "-"
 
 
@@ -74,12 +75,20 @@ def drop_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def check_screen(output: str | None, kind: str) -> None:
+    """Refuse to fill a terminal with binary data."""
+    if output in (None, STDOUT) and sys.stdout.isatty():
+        raise Problem(f"{kind} is not for the screen; name a file with -o.")
+
+
 def format_for(output: str | None, given: str | None) -> str:
     """The format to write: as given, by the ending, or CSV on standard output."""
     if given is not None:
         kind = "json" if given in ("json", "jsonl") else given
         if kind not in COPY:
             raise Problem(f"--format must be one of {', '.join(COPY)}; got {given!r}.")
+        if kind in BINARY:
+            check_screen(output, kind.capitalize())
         return kind
     if output in (None, STDOUT):
         return "csv"
@@ -92,8 +101,6 @@ def format_for(output: str | None, given: str | None) -> str:
 def copied(connection: Any, query: str, output: str | None, given: str | None = None) -> int:
     """Write the result of a query, and return its number of rows."""
     kind = format_for(output, given)
-    if kind == "parquet" and output in (None, STDOUT) and sys.stdout.isatty():
-        raise Problem("Parquet is not for the screen; name a file with -o.")
     with written(output) as path:
         if kind == "arrow":
             return _write_arrow(connection, query, path)
