@@ -104,6 +104,8 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "def f(" in (tmp_path / "m.py").read_text()
     assert "--to must be one of" in refused("export", model)
     assert "not a calibrant model" in refused("export", data, "--to", "sql")
+    assert "There is no file" in refused("apply", tmp_path / "n.json", data)
+    assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")
 
 
 def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
@@ -126,5 +128,3 @@ def test_a_parquet_file_can_be_calibrated_in_its_place(cli, data, tmp_path):
     assert cli("apply", model, table, "-o", table, "--name", "again").code == 0
     assert duckdb.sql(f"FROM '{table}'").columns == ["score", "label", "probability", "again"]
     assert not list(tmp_path.glob(".*"))
-    assert "There is no file" in refused("apply", tmp_path / "n.json", data)
-    assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")
