@@ -5,11 +5,11 @@ Each message says what must hold, what was got (value and first index), and what
 
 from __future__ import annotations
 
+import sys
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
@@ -19,7 +19,8 @@ ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     """Any list, numpy, pandas, polars or pyarrow column or table as a numpy array."""
-    if sparse.issparse(values):
+    sparse = sys.modules.get("scipy.sparse")  # where it is not loaded, nothing is sparse, and loading it takes a while
+    if sparse is not None and sparse.issparse(values):
         raise InvalidInputError(f"`{name}` must be a dense array; got a sparse matrix. Convert it with `.toarray()`.")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidInputError(

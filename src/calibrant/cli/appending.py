@@ -32,7 +32,7 @@ KEY, VALUE = 1, 2
 
 ARROW, SPARK = b"ARROW:schema", b"org.apache.spark.sql.parquet.row.metadata"
 HARMLESS = {b"pandas", b"geo", b"org.apache.spark.version", b"org.apache.spark.timeZone", b"writer.model.name"}
-BLOCK = 4 << 20
+BLOCK = 1 << 20
 SAMPLE, FEW = 10_000, 0.25
 
 
@@ -87,13 +87,16 @@ class Growable:
 
 
 def _copy(path: str, target: Path, size: int, stop: Event) -> None:
-    with Path(path).open("rb") as source, target.open("r+b") as sink:
+    block = memoryview(bytearray(BLOCK))
+    with Path(path).open("rb", buffering=0) as source, target.open("r+b", buffering=0) as sink:
         while size > 0 and not stop.is_set():
-            block = source.read(min(BLOCK, size))
-            if not block:
+            read = source.readinto(block[:size])
+            if not read:
                 raise Problem(f"{path} became shorter while it was read; try again when it is complete.")
-            sink.write(block)
-            size -= len(block)
+            written = 0
+            while written < read:  # a full disk may take a part before it fails
+                written += sink.write(block[written:read])
+            size -= read
 
 
 def _write_chunks(file: BinaryIO, tables: Iterator[Any], schema: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from calibrant.cli.appending import growable
 from calibrant.cli.problems import Problem
-from calibrant.cli.tables import Table
+from calibrant.cli.tables import Table, quoted
 from calibrant.cli.writing import batches, copied, format_for, written
 
 if TYPE_CHECKING:
@@ -64,8 +64,6 @@ class Scoring:
         return int(found[0][0])
 
     def _query(self, kept: list[str]) -> str:
-        import pyarrow as pa
-
         from calibrant.cli.lookups import Lookups
 
         lookups = Lookups()
@@ -79,7 +77,7 @@ class Scoring:
                 for text in texts
             ]
         if lookups.lists:
-            lists = pa.table({name: [values] for name, values in lookups.lists.items()})
-            self.table.connection.register(f"{LISTS}_arrow", lists)
-            self.table.connection.execute(f"CREATE OR REPLACE TEMP TABLE {LISTS} AS SELECT * FROM {LISTS}_arrow")
+            named = ", ".join(f"? AS {quoted(name)}" for name in lookups.lists)
+            made = f"CREATE OR REPLACE TEMP TABLE {LISTS} AS SELECT {named}"
+            self.table.connection.execute(made, list(lookups.lists.values()))
         return lookups.query(ROWS, LISTS, dict(zip(self.maps, texts, strict=True)), kept)
