@@ -1,9 +1,12 @@
 """One small study that the tests of the report share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibrant import Tally, compare
+from calibrant.metrics import Interval
 from calibrant.report.study import study
 
 HOSTILE = '</script><script>alert(1)</script> <b>"bold"</b> & {{ 7 * 7 }} %{x}'
@@ -56,3 +59,22 @@ def unbounded():
     z = np.linspace(-3.0, 3.0, 200)
     tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
     return study(tally, comparison=compare(tally, methods=["platt"]))
+
+
+@pytest.fixture(scope="session")
+def with_facts(found):
+    """The same study with another p-value, another error, another recommendation."""
+
+    def changed(*, p_value, error, recommended="identity"):
+        evaluation = found.before.evaluation
+        rows = tuple(replace(r, estimates=(p_value,)) if r.key == "kuiper_p_value" else r for r in evaluation.rows)
+        before = replace(found.before, evaluation=replace(evaluation, rows=rows), error=Interval(*error, 0.9))
+        return replace(found, before=before, comparison=replace(found.comparison, recommended=recommended))
+
+    return changed
+
+
+@pytest.fixture(scope="session")
+def one_sided():
+    """Rows that all turned out the same."""
+    return study(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from calibrant.report.figures import plain
-from calibrant.report.forest import LONGEST, comparison_figure, segments_figure
+from calibrant.report.forest import LONGEST, _short, comparison_figure, segments_figure
 
 
 def test_plotly_accepts_both_figures(segmented):
@@ -45,5 +45,15 @@ def test_segments_are_moved_apart_and_long_names_cut(segmented):
     assert before["y"][0] < after["y"][0]
     assert len(before["x"]) == 3
     assert len(after["x"]) == 2  # one row cannot be split
-    assert figure["layout"]["yaxis"]["ticktext"][0].endswith("…")
+    assert "…" in figure["layout"]["yaxis"]["ticktext"][0]
     assert all(len(name) <= LONGEST for name in figure["meta"]["names"][1:])
+
+
+def test_long_names_keep_their_ends():
+    assert _short("Hospital of the Holy Cross, ward 12", 20) == "Hospital of t…ard 12"
+    assert _short("short", 20) == "short"
+
+
+def test_methods_have_short_names_beside_narrow_screens(found):
+    names = comparison_figure(found.comparison, "platt")["meta"]["names"]
+    assert set(names) == {"Platt", "Isotonic"}

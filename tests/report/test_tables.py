@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from calibrant.report.tables import (
     MEANING,
     histogram_rows,
@@ -29,12 +31,26 @@ def test_without_probabilities_there_is_no_before(unbounded):
 
 
 def test_methods_best_first_with_marks(found):
-    rows = method_rows(found.comparison, "platt")
+    # Blend-like case: the page shows another method than the one with the lowest log-loss, and says no contradiction.
+    table = replace(found.comparison, recommended=found.comparison.results[0].name)
+    rows = method_rows(replace(found, name="platt", comparison=table))
     assert [row["shown"] for row in rows].count(True) == 1
-    assert [row["best"] for row in rows].index(True) == [r.name for r in found.comparison.results].index(
-        found.comparison.recommended
-    )
-    assert next(row for row in rows if row["name"] == "do nothing")["change"] == ("–", "")
+    assert rows[0]["tags"][0] == "lowest log-loss"
+    assert sum("on this page" in row["tags"] for row in rows) == 1
+    nothing = next(row for row in rows if row["name"] == "Do nothing")
+    assert nothing["change"] == ("–", "")
+    assert nothing["tags"] == []
+
+
+def test_doing_nothing_is_recommended_only_where_the_steps_say_so(found):
+    table = replace(found.comparison, recommended="identity")
+
+    def tags(name):
+        rows = method_rows(replace(found, name=name, comparison=table))
+        return next(row for row in rows if row["name"] == "Do nothing")["tags"]
+
+    assert tags("bayes_iso") == ["recommended"]
+    assert tags("platt") == []  # by itself it improves on the raw score, and the page says to use it
 
 
 def test_segments_keep_their_names_as_given(segmented, hostile):

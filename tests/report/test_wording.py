@@ -4,16 +4,18 @@ import pytest
 
 from calibrant.metrics import Interval
 from calibrant.report.wording import (
+    any_of,
     count,
     estimate,
     method_name,
     method_title,
+    named,
     number,
     percent,
     points,
     points_range,
     rounded,
-    with_titles,
+    sentence_case,
 )
 
 
@@ -57,5 +59,9 @@ def test_methods_have_titles_and_names():
     assert method_title("my_own") == "my own"
 
 
-def test_names_in_a_sentence_become_those_of_the_page():
-    assert with_titles("abb: lower than that of platt.") == "ABB: lower than that of Platt scaling."
+def test_names_in_a_sentence():
+    assert named(["north"]) == "“north”"
+    assert named(["north", "south", "west"]) == "“north”, “south” and “west”"
+    assert named(list("abcdefgh")) == "“a”, “b”, “c”, “d”, “e” and 3 more"
+    assert any_of(["ABB", "Blend"]) == "ABB or Blend"
+    assert sentence_case("do nothing") == "Do nothing"

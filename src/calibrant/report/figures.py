@@ -17,7 +17,7 @@ from calibrant.displays import axes
 from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import method_title, rounded
+from calibrant.report.wording import method_title, rounded, sentence_case
 
 __all__ = [
     "Figure",
@@ -149,7 +149,7 @@ def map_figure(found: Study, scale: Figure) -> Figure:
         color = "@after" if place == 0 else f"@m{(place - 1) % PALETTE}"
         dash = DASHES[((place - 1) // PALETTE) % len(DASHES)] if place else "solid"
         more = {"line": {"color": color, "width": 3 if place == 0 else 2, "dash": dash}, "visible": place == 0}
-        one = _curve(table, color, method_title(name), **more)
+        one = _curve(table, color, sentence_case(method_title(name)), **more)
         one["meta"]["method"] = name
         one["hovertemplate"] = one["hovertemplate"].replace("predicted", "score").replace("happens", "becomes")
         if not probabilities:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from calibrant.comparison import Comparison
 from calibrant.report.figures import Figure, listed, plain
 from calibrant.report.segments import Segment
-from calibrant.report.wording import method_name, method_title, rounded
+from calibrant.report.wording import method_name, method_title, rounded, sentence_case
 
 __all__ = ["comparison_figure", "segments_figure"]
 
-LONGEST, NARROW = 29, 16  # letters of a name beside the axis, on wide and on narrow screens
+LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
 
 
 def comparison_figure(comparison: Comparison, shown: str) -> Figure:
@@ -23,7 +25,7 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "mode": "markers",
         "x": listed(d.value for d in diffs),
         "y": list(range(len(rows))),
-        "text": [plain(method_title(r.name)) for r in rows],
+        "text": [plain(sentence_case(method_title(r.name))) for r in rows],
         "marker": {"color": colors, "size": 10},
         "error_x": {
             "type": "data",
@@ -39,14 +41,14 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "meta": {"label": "methods"},
     }
     layout = {
-        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": _row_axis([method_title(r.name) for r in rows]),
+        "xaxis": {"title": {"text": f"Change of log-loss against {reference} (left is better)"}, "zeroline": True},
+        "yaxis": _row_axis([sentence_case(method_title(r.name)) for r in rows]),
         "showlegend": False,
     }
     return {
         "data": [trace],
         "layout": layout,
-        "meta": _row_meta("Change of log-loss", [method_name(r.name) for r in rows]),
+        "meta": _row_meta("Change of log-loss (left is better)", [_narrow(r.name) for r in rows]),
     }
 
 
@@ -101,5 +103,12 @@ def _row_meta(title: str, names: list[str]) -> Figure:
     return {"rows": len(names), "short": title, "names": [plain(_short(name, NARROW)) for name in names]}
 
 
+def _narrow(name: str) -> str:
+    """The name of a method without the noun that goes without saying beside the others."""
+    return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", method_name(name)))
+
+
 def _short(name: str, longest: int = LONGEST) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+    """A long name without its middle: names that begin alike often differ at their end."""
+    tail = longest // 3
+    return name if len(name) <= longest else f"{name[: longest - tail - 1]}…{name[-tail:]}"

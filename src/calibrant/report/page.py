@@ -15,16 +15,16 @@ from calibrant._optional import require
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report import figures, forest, tables
+from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
 from calibrant.report.study import Side, Study, study
-from calibrant.report.verdict import behind_best, judge, next_steps, worth_calibrating
-from calibrant.report.wording import count, method_name, method_title, number, percent, with_titles
+from calibrant.report.verdict import judge
+from calibrant.report.wording import count, method_name, method_title, percent, sentence_case
 from calibrant.tally import Tally
 
 __all__ = ["render", "write_report"]
 
 CALLER = "The report"
 CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
-LEAST = 0.0001
 COMMANDS = (
     "calibrant fit data.parquet --method {method} -o calibration.json\n"
     "calibrant apply calibration.json new.parquet -o calibrated.parquet"
@@ -116,16 +116,18 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "steps": next_steps(found),
         "calibrate": worth_calibrating(found),
         "method": method_name(found.name),
-        "chips": [{"name": name, "title": method_title(name), "color": _color(i)} for i, name in enumerate(found.maps)],
+        "chips": [
+            {"name": name, "title": sentence_case(method_title(name)), "color": _color(i)}
+            for i, name in enumerate(found.maps)
+        ],
         "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],
         "probabilities": found.before is not None,
         "unseen": found.unseen,
         "map_rows": tables.map_rows(found.maps[found.name], found.before is not None),
         "groups": tables.measure_groups(found),
-        "methods": tables.method_rows(comparison, found.name) if comparison is not None else [],
+        "methods": tables.method_rows(found),
         "comparison": comparison,
-        "behind": _behind(found),
-        "reason": with_titles(comparison.reason) if comparison is not None else "",
+        "result": comparison_result(found),
         "reference": _reference(comparison),
         "segments": tables.segment_rows(found.segments),
         "segment_choices": [one.name for one in found.segments if one.diagram is not None],
@@ -133,13 +135,6 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
         "data": _data(found),
     }
-
-
-def _behind(found: Study) -> str:
-    behind = behind_best(found)
-    if behind is None:
-        return ""
-    return number(behind[0], 1.0) if behind[0] >= LEAST else f"less than {LEAST}"
 
 
 def _reference(comparison: Comparison | None) -> str:

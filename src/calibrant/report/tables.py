@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.comparison import Comparison
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
+from calibrant.report.advice import worth_calibrating
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
-from calibrant.report.wording import count, method_title, percent, points
+from calibrant.report.wording import count, method_title, percent, points, sentence_case
 
 __all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
 
@@ -72,24 +72,40 @@ def _estimate(evaluation: Evaluation | None, key: str) -> tuple[str, str]:
     return (f"{estimate:.3f}" if estimate >= 0.001 else "below 0.001"), ""
 
 
-def method_rows(comparison: Comparison, shown: str) -> list[dict[str, Any]]:
+def method_rows(found: Study) -> list[dict[str, Any]]:
     """One row for each method that could be fitted, best first."""
-    rows = []
-    for result in comparison.results:
-        if result.log_loss is None or result.brier_score is None:
-            continue
-        change = result.log_loss_difference
-        rows.append(
-            {
-                "name": method_title(result.name),
-                "shown": result.name == shown,
-                "best": result.name == comparison.recommended,
-                "log_loss": wording.estimate(result.log_loss),
-                "brier": wording.estimate(result.brier_score),
-                "change": wording.estimate(change, "+") if change is not None else ("–", ""),
-            }
-        )
-    return rows
+    if found.comparison is None:
+        return []
+    return [
+        {
+            "name": sentence_case(method_title(result.name)),
+            "shown": result.name == found.name,
+            "tags": _tags(result.name, found),
+            "log_loss": wording.estimate(result.log_loss),
+            "brier": wording.estimate(result.brier_score),
+            "change": wording.estimate(change, "+")
+            if (change := result.log_loss_difference) is not None
+            else ("–", ""),
+        }
+        for result in found.comparison.results
+        if result.log_loss is not None and result.brier_score is not None
+    ]
+
+
+def _change(change: Interval | None) -> tuple[str, str]:
+    return wording.estimate(change, "+") if change is not None else ("–", "")
+
+
+def _tags(name: str, found: Study) -> list[str]:
+    """Marks beside a method; only what the steps advise, too, is called recommended."""
+    table = found.comparison
+    tags = []
+    if table is not None and name == table.recommended:
+        if name == table.results[0].name:
+            tags.append("lowest log-loss")
+        elif name != "identity" or not worth_calibrating(found):
+            tags.append("recommended")
+    return [*tags, "on this page"] if name == found.name else tags
 
 
 def segment_rows(segments: tuple[Segment, ...]) -> list[dict[str, Any]]:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
+from calibrant.report.advice import worth_calibrating
+from calibrant.report.evidence import evidence, gain, has, is_small, one_outcome, segments_off
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import count, estimate, method_name, number, percent, points, points_range
+from calibrant.report.wording import count, estimate, method_name, named, percent, points, points_range
 
-__all__ = ["Verdict", "behind_best", "judge", "next_steps", "worth_calibrating"]
+__all__ = ["Verdict", "judge"]
 
-CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
-SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
 RARE = 0.05
-MATERIAL = 0.001  # a share of the log-loss worth a change of method
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -30,40 +28,48 @@ class Verdict:
 def judge(found: Study) -> Verdict:
     """Whether the model is calibrated, and whether calibrating it helps."""
     if found.before is None:
-        sentences = ("Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities.",)
-        return Verdict("open", "These scores are not probabilities yet.", (*sentences, _after(found)))
-    tone, answer = _answer(found.before, found)
-    if evidence(found) == 0:
-        return Verdict(tone, answer, (_possible(found.before), _after(found)))
-    return Verdict(tone, answer, (_size(found.before), *_direction(found.before), _after(found)))
+        sentences = ["Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities."]
+        answer = ("open", "These scores are not probabilities yet.")
+    elif one_outcome(found):
+        return Verdict(*_answer(found.before, found), _alike(found.before, found))
+    else:
+        answer = _answer(found.before, found)
+        sentences = _reasons(found.before, found)
+    return Verdict(*answer, (*sentences, _after(found), *_segments(found)))
 
 
-def evidence(found: Study) -> int:
-    """0 none, 1 some, 2 clear: from Kuiper's test, and from whether any method improves on the raw score."""
-    side = found.before
-    if side is None:
-        return 0
-    p_value = side.evaluation["kuiper_p_value"] if _has(side, "kuiper_p_value") else 1.0
-    improved = found.comparison is not None and found.comparison.recommended != "identity"
-    if p_value < CLEAR or (p_value < SOME and improved):
-        return 2
-    return int(p_value < SOME or improved)
-
-
-def is_small(error: float, base_rate: float) -> bool:
-    """Whether an average error would hardly matter: under a point and under a tenth of the rarer class."""
-    return error < SMALL_POINTS and error < SMALL_SHARE * min(base_rate, 1.0 - base_rate)
+def _reasons(side: Side, found: Study) -> list[str]:
+    return [_size(side), *_direction(side)] if evidence(found) else [_possible(side)]
 
 
 def _answer(side: Side, found: Study) -> tuple[str, str]:
-    proof, error = evidence(found), side.error
+    proof, small = evidence(found), is_small(side.error.high, found.base_rate)
+    if proof == 0 and one_outcome(found):
+        return "open", "These rows cannot tell."
+    if proof == 0 and segments_off(found, "before"):
+        return "fair", "On the whole no error shows, but some segments are off."
     if proof == 0:
-        if is_small(error.high, found.base_rate):
-            return "good", "Yes, as far as these rows can tell."
-        return "open", "No error shows, but these rows leave room for one."
-    if is_small(error.high, found.base_rate):
+        sure = ("good", "Yes, as far as these rows can tell.")
+        return sure if small else ("open", "Perhaps: no error shows, but these rows leave room for one.")
+    if small:
         return "fair", "Nearly: there are errors, but small ones."
     return ("bad", "No, its probabilities are off.") if proof == 2 else ("fair", "Probably not quite.")
+
+
+def _alike(side: Side, found: Study) -> tuple[str, ...]:
+    how = f"the event {'never' if found.base_rate == 0.0 else 'always'} happened"
+    mean = percent(_mean(side))
+    same = f"All {count(found.total)} rows turned out the same: {how}, while on average {mean} was predicted."
+    return same, "What calibrating would bring cannot be judged from one outcome."
+
+
+def _segments(found: Study) -> list[str]:
+    calibrate = worth_calibrating(found)
+    off = segments_off(found, "after" if calibrate else "before")
+    if not off:
+        return []
+    when = "after calibration they still do not fit" if calibrate else "they do not fit"
+    return [f"In {len(off)} of {len(found.segments)} segments {when}: {named(off)}."]
 
 
 def _possible(side: Side) -> str:
@@ -98,19 +104,22 @@ def _compared(side: Side) -> str:
 def _direction(side: Side) -> list[str]:
     found = []
     mean, rate = _mean(side), side.evaluation.base_rate
-    if _has(side, "intercept"):
+    if has(side, "intercept"):
         line: Interval = side.evaluation["intercept"]
         if line.high < 0.0 or line.low > 0.0:
             word = "high" if mean > rate else "low"
             found.append(
                 f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} happened."
             )
-    if _has(side, "slope"):
+    if has(side, "slope"):
         line = side.evaluation["slope"]
+        shifted = bool(found)  # then the low ones, or the high ones, may be wrong the other way round
         if line.high < 1.0:
-            found.append("They are too extreme: high ones should be lower and low ones higher.")
+            how = "they are spread too wide" if shifted else "high ones should be lower and low ones higher"
+            found.append(f"They are too extreme: {how}.")
         if line.low > 1.0:
-            found.append("They are too timid: high ones should be higher and low ones lower.")
+            how = "they are spread too narrowly" if shifted else "high ones should be higher and low ones lower"
+            found.append(f"They are too timid: {how}.")
     return found
 
 
@@ -124,103 +133,23 @@ def _after(found: Study) -> str:
     )
     if not found.unseen:
         return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."
-    gain = _gain(found)
-    if gain is None:
+    change = gain(found)
+    if change is None:
         return text + "."
-    if gain.high < 0.0:
-        value, ends = estimate(Interval(-gain.value, -gain.high, -gain.low, gain.level))
-        share = f" or {100 * -gain.value / raw:.2g} %" if (raw := _raw(found)) > 0.0 else ""
-        return f"{text}, and the log-loss falls by {value}{share} ({100 * gain.level:g} % confidence interval: {ends})."
-    if gain.low > 0.0:
-        value, ends = estimate(gain)
-        return f"{text}, but the log-loss rises by {value} ({ends}): leave the scores as they are."
+    percents = f"{100 * change.level:g} % confidence interval"
+    if change.high < 0.0:
+        value, ends = estimate(Interval(-change.value, -change.high, -change.low, change.level))
+        share = f" or {100 * -change.value / raw:.2g} %" if (raw := _raw(found)) > 0.0 else ""
+        return f"{text}, and the log-loss falls by {value}{share} ({percents}: {ends})."
+    if change.low > 0.0:
+        value, ends = estimate(change)
+        return f"{text}, but the log-loss rises by {value} ({percents}: {ends})."
     return f"{text}; the log-loss shows no difference beyond chance."
-
-
-def _gain(found: Study) -> Interval | None:
-    """The change of the log-loss against the raw score, paired by row."""
-    if found.comparison is None or found.comparison.reference != "identity":
-        return None
-    return next((r.log_loss_difference for r in found.comparison.results if r.name == found.name), None)
 
 
 def _raw(found: Study) -> float:
     return float(found.before.evaluation["log_loss"].value) if found.before is not None else 0.0
 
 
-def next_steps(found: Study) -> list[str]:
-    """What to do, most important first."""
-    comparison, title = found.comparison, method_name(found.name)
-    off_before = [s.name for s in found.segments if s.before is not None and s.before.off]
-    off_after = [s.name for s in found.segments if s.after is not None and s.after.off]
-    steps = [_first_step(found)]
-    behind = behind_best(found)
-    if comparison is not None and behind is not None and behind[1] > MATERIAL and not _tied(found):
-        best = method_name(comparison.recommended)
-        steps.append(f"Consider {best}: its log-loss was {number(behind[0])} lower than that of {title}.")
-    if off_after:
-        steps.append(
-            f"Look into {_listed(off_after)}: after calibration the probabilities still do not fit there. With enough "
-            "rows, fit one calibrator for each; or give the model what sets them apart."
-        )
-    elif off_before:
-        steps.append(f"One map for all repairs the segments that were off: {_listed(off_before)}.")
-    if found.before is not None and evidence(found) < 2 and not is_small(found.before.error.high, found.base_rate):
-        steps.append(f"Four times as many rows as these {count(found.total)} would halve the intervals on this page.")
-    steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
-    return steps
-
-
-def worth_calibrating(found: Study) -> bool:
-    """Whether some method improves on the raw score by more than chance, or the scores are of no use without one."""
-    if found.comparison is None:
-        return False
-    return found.before is None or found.comparison.recommended != "identity"
-
-
-def _first_step(found: Study) -> str:
-    title, proof = method_name(found.name), evidence(found)
-    small = found.before is not None and is_small(found.before.error.high, found.base_rate)
-    if found.comparison is None and found.base_rate in (0.0, 1.0):
-        return "Gather rows of the other outcome, too: while all rows have the same, no calibration can be judged."
-    if found.comparison is None:
-        return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
-    if worth_calibrating(found):
-        if small:
-            return f"Calibrating with {title} is optional: the gain is real but small. The code is below."
-        return f"Calibrate with {title}: the code is below. Keep the model as it is; only its scores change."
-    if proof and small:
-        return "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
-    if proof:
-        return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
-    return "Leave the scores as they are: these rows give no reason to change them."
-
-
-def behind_best(found: Study) -> tuple[float, float] | None:
-    """How much higher the log-loss of the method shown is than that of the recommended one, and as a share of it."""
-    comparison = found.comparison
-    if comparison is None or comparison.recommended in ("identity", found.name):
-        return None
-    losses = {r.name: r.log_loss.value for r in comparison.results if r.log_loss is not None}
-    if found.name not in losses or losses[comparison.recommended] <= 0.0:
-        return None
-    difference = losses[found.name] - losses[comparison.recommended]
-    return difference, difference / losses[comparison.recommended]
-
-
-def _tied(found: Study) -> bool:
-    """Whether these rows cannot tell the method shown from the recommended one."""
-    return found.comparison is not None and found.name in found.comparison.tied
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(f"“{name}”" for name in names[:MOST_NAMED])
-    return shown if len(names) <= MOST_NAMED else f"{shown} and {len(names) - MOST_NAMED} more"
-
-
 def _mean(side: Side) -> float:
     return float(binned_points(side.tally, n_bins=1)["mean_score"][0])
-
-
-def _has(side: Side, key: str) -> bool:
-    return any(row.key == key and row.estimates[0] is not None for row in side.evaluation.rows)

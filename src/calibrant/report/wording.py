@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import re
 
 from calibrant.metrics.bootstrap import Interval
 
 __all__ = [
+    "any_of",
     "count",
     "estimate",
     "method_name",
     "method_title",
+    "named",
     "number",
     "percent",
     "points",
     "points_range",
     "rounded",
-    "with_titles",
+    "sentence_case",
 ]
 
+MOST_NAMED = 5
 TITLES = {
     "identity": "do nothing",
     "platt": "Platt scaling",
@@ -108,9 +110,32 @@ def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def with_titles(text: str) -> str:
-    """A sentence in which the names of methods are replaced as by `method_name`."""
-    return re.sub(r"\b(" + "|".join(TITLES) + r")\b", lambda match: method_name(match[0]), text)
+def sentence_case(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def named(names: list[str]) -> str:
+    """Names of the user, in quotation marks; the first few of many."""
+    return _joined([f"“{name}”" for name in names], "and", "more")
+
+
+def any_of(names: list[str]) -> str:
+    """One or the other of some names; the first few of many.
+
+    Examples
+    --------
+    >>> from calibrant.report.wording import any_of
+    >>> any_of(["ABB", "Blend", "Platt scaling"])
+    'ABB, Blend or Platt scaling'
+    """
+    return _joined(names, "or", "others")
+
+
+def _joined(names: list[str], last: str, rest: str) -> str:
+    if len(names) > MOST_NAMED + 1:
+        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} {rest}"]
+    return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
 def _decimals(size: float) -> int:

@@ -1,0 +1,92 @@
+from dataclasses import replace
+
+from calibrant.comparison import MethodResult
+from calibrant.metrics import Interval
+from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
+
+
+def test_advice_agrees_with_the_comparison(with_facts):
+    def advice(**facts):
+        return next_steps(with_facts(**facts))[0]
+
+    assert advice(p_value=0.5, error=(0.06, 0.02, 0.12)).startswith("Leave")
+    assert advice(p_value=0.03, error=(0.06, 0.02, 0.12)).startswith("Gather more rows before")
+    assert "their errors are small" in advice(p_value=0.03, error=(0.004, 0.003, 0.005))
+    assert advice(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt").startswith("Calibrate with Bayes-Iso")
+    assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
+
+
+def test_without_a_comparison_nothing_is_recommended(found):
+    assert next_steps(replace(found, comparison=None))[0].startswith("Gather more rows, of both outcomes")
+    same = replace(found, comparison=None, base_rate=1.0)
+    assert next_steps(same)[0].startswith("Gather rows of the other outcome")
+
+
+def test_another_method_is_named_only_if_it_is_better_and_the_rows_tell_it_apart(with_facts):
+    facts = {"p_value": 0.0001, "error": (0.06, 0.05, 0.07), "recommended": "platt"}
+    losses = {"platt": 0.500, "bayes_iso": 0.510, "identity": 0.6}
+    results = tuple(MethodResult(name, Interval(v, v, v, 0.9)) for name, v in losses.items())
+
+    def steps(tied, **changed):
+        # The sentence is for people: whatever it names, the field decides.
+        facts_of = with_facts(**facts)
+        new = replace(facts_of.comparison, results=results, tied=tied, reason="bayes_iso is no bayes_iso", **changed)
+        return " ".join(next_steps(replace(facts_of, comparison=new)))
+
+    assert "Consider Platt scaling: its log-loss was 0.0100 lower" in steps(("beta",))
+    assert "Consider" not in steps(("beta", "bayes_iso"))
+    assert "Consider" not in steps((), recommended="identity")
+    close = replace(results[1], log_loss=Interval(0.5001, 0.5, 0.5002, 0.9))
+    results = (results[0], close, results[2])
+    assert "Consider" not in steps(())
+
+
+def test_segments_that_stay_off_are_named(segmented):
+    text = " ".join(next_steps(segmented))
+    assert "Look into" in text
+    assert "“south”" in text
+
+
+def test_more_rows_are_asked_for_only_where_they_would_tell_more(with_facts):
+    uncertain = next_steps(with_facts(p_value=0.5, error=(0.06, 0.02, 0.12)))
+    certain = next_steps(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt"))
+    assert any("Four times as many rows" in step for step in uncertain)
+    assert not any("Four times as many rows" in step for step in certain)
+
+
+def test_probabilities_that_are_off_are_not_called_harmless(with_facts):
+    step = next_steps(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07)))[0]
+    assert step.startswith("Do not rely on these probabilities")
+
+
+def test_scores_are_turned_into_probabilities(unbounded):
+    assert worth_calibrating(unbounded)
+    assert next_steps(unbounded)[0].startswith("Turn the scores into probabilities")
+
+
+def test_segments_are_named_even_where_calibrating_is_not_advised(with_facts, segmented):
+    calm = replace(with_facts(p_value=0.5, error=(0.06, 0.02, 0.12)), segments=segmented.segments)
+    step = next_steps(calm)[1]
+    assert step.startswith("Look into “south”: the probabilities do not fit there.")
+
+
+def test_the_result_of_the_comparison_in_words(found):
+    best = replace(found, name="isotonic", comparison=replace(found.comparison, recommended="platt", tied=()))
+    text = comparison_result(best)
+    assert text.startswith("Platt scaling has the lowest log-loss, 0.")
+    assert "lower (90 % confidence interval: " in text
+    assert "than that of doing nothing." in text
+    assert "This page shows isotonic regression, whose log-loss is 0." in text
+    tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
+    assert "cannot tell it from isotonic regression or Bayesian spline" in tied
+    assert "isotonic regression, which is one of these" in tied
+    assert comparison_result(replace(found, comparison=None)) == ""
+
+
+def test_no_winner_among_many_and_yet_a_gain(found):
+    cautious = replace(found, name="platt", comparison=replace(found.comparison, recommended="identity"))
+    text = comparison_result(cautious)
+    assert text.startswith("No method beats doing nothing by more than the best of 2 would by chance.")
+    assert "Taken by itself, Platt scaling does" in text
+    assert next_steps(cautious)[0].startswith("Calibrate with Platt scaling")
+    assert comparison_result(replace(cautious, name="bayes_iso")).endswith("by chance.")
