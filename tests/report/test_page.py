@@ -118,6 +118,12 @@ def test_the_page_does_not_claim_what_was_not_done(found):
     assert "flatters" in page
 
 
+def test_no_line_ends_before_a_percent_sign(page):
+    words = page.split("<main")[1].split("</main>")[0]
+    assert "\N{NO-BREAK SPACE}%" in words
+    assert not re.search(r"\d %", words)
+
+
 def test_code_runs(found, tally, tmp_path, monkeypatch):
     text = Code(render(found, "t", jinja2, "")).text
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from calibrant.report.wording import (
     number,
     percent,
     points,
-    points_range,
+    points_estimate,
     rounded,
     sentence_case,
 )
@@ -35,9 +35,18 @@ def test_counts_are_parted_and_weights_keep_a_digit():
     assert (count(1234567.0), count(12.5), count(3.0)) == ("1,234,567", "12.5", "3")
 
 
-def test_points_and_their_interval_share_decimals():
+def test_points_have_the_digits_that_their_interval_leaves_certain():
     assert points(0.0094) == "0.94"
-    assert points_range(Interval(0.0094, 0.007, 0.0119, 0.9)) == "0.70 to 1.19"
+    assert points_estimate(Interval(0.0094, 0.007, 0.0119, 0.9)) == ("0.9", "0.7 to 1.2")
+    assert points_estimate(Interval(0.048, 0.003, 0.202, 0.9)) == ("5", "0 to 20")
+    assert points_estimate(Interval(0.00036, 0.0001, 0.00066, 0.9)) == ("0.04", "0.01 to 0.07")
+    assert points_estimate(Interval(0.05, 0.05, 0.05, 0.9)) == ("5.0", "5.0 to 5.0")
+
+
+def test_wide_intervals_have_few_digits():
+    assert estimate(Interval(0.4385, 0.0, 0.843, 0.9)) == ("0.439", "0.000 to 0.843")
+    assert estimate(Interval(0.3876, 0.3811, 0.3932, 0.9)) == ("0.3876", "0.3811 to 0.3932")
+    assert estimate(Interval(1234.5, 900.0, 1500.0, 0.9)) == ("1234", "900 to 1500")
 
 
 def test_numbers_have_a_true_minus_sign_and_no_negative_zero():

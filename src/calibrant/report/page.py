@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -91,16 +92,21 @@ def render(found: Study, title: str, jinja2: Any, script: str, commands: str = C
     own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
     template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_unbroken
     )
     # A script ends at the first end tag, wherever it stands; inside a string the escaped one means the same.
     safe = {"style": own["style.css"], "script": own["page.js"], "plotly": script.replace("</script", "<\\/script")}
     text: str = environment.from_string(template).render(
         **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
         **_context(found, title),
-        code=_code(found, commands),
+        code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(found, commands).items()},
     )
     return text
+
+
+def _unbroken(value: Any) -> Any:
+    """A text in which no line ends between a number and its percent sign; markup stays as it is."""
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
 
 
 def _context(found: Study, title: str) -> dict[str, Any]:

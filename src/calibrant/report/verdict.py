@@ -9,7 +9,7 @@ from calibrant.reliability import binned_points
 from calibrant.report.advice import worth_calibrating
 from calibrant.report.evidence import evidence, gain, has, is_small, one_outcome, segments_off
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import count, estimate, method_name, named, percent, points, points_range
+from calibrant.report.wording import count, estimate, method_title, named, percent, points, points_estimate
 
 __all__ = ["Verdict", "judge"]
 
@@ -83,11 +83,10 @@ def _possible(side: Side) -> str:
 
 
 def _size(side: Side) -> str:
-    error = side.error
+    value, ends = points_estimate(side.error)
     return (
-        f"On average a predicted probability is about {points(error.value)} percentage points away from how often the "
-        f"event really happens ({100 * error.level:g} % credible interval: {points_range(error)} points)"
-        f"{_compared(side)}."
+        f"On average a predicted probability is about {value} percentage points away from how often the event really "
+        f"happens ({100 * side.error.level:g} % credible interval: {ends} points){_compared(side)}."
     )
 
 
@@ -125,11 +124,11 @@ def _direction(side: Side) -> list[str]:
 
 def _after(found: Study) -> str:
     error = found.after.error
-    title = method_name(found.name)
+    value, ends = points_estimate(error)
     how = "and checked on rows that the fit had not seen" if found.unseen else "and looked at on the same rows"
     text = (
-        f"Calibrated with {title} {how}, the average error is about "
-        f"{points(error.value)} points ({100 * error.level:g} % credible interval: {points_range(error)})"
+        f"Calibrated with {method_title(found.name)} {how}, the average error is about {value} points "
+        f"({100 * error.level:g} % credible interval: {ends})"
     )
     if not found.unseen:
         return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."

@@ -16,7 +16,7 @@ __all__ = [
     "number",
     "percent",
     "points",
-    "points_range",
+    "points_estimate",
     "rounded",
     "sentence_case",
 ]
@@ -81,22 +81,29 @@ def points(value: float) -> str:
     return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
 
 
-def points_range(found: Interval) -> str:
-    """Both ends with as many decimals as the value: "16.8 to 17.4"."""
-    decimals = _decimals(100.0 * found.value)
-    return f"{100.0 * found.low:.{decimals}f} to {100.0 * found.high:.{decimals}f}"
+def points_estimate(found: Interval) -> tuple[str, str]:
+    """A difference in percentage points and its interval, with the digits that the interval leaves certain.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import Interval
+    >>> from calibrant.report.wording import points_estimate
+    >>> points_estimate(Interval(0.077, 0.032, 0.186, 0.9)), points_estimate(Interval(0.0277, 0.0272, 0.0281, 0.9))
+    (('8', '3 to 19'), ('2.77', '2.72 to 2.81'))
+    """
+    width = 100.0 * (found.high - found.low)
+    decimals = max(-math.floor(math.log10(width / 4.0)), 0) if width > 0.0 else 1
+    value, low, high = (_fixed(100.0 * each, decimals) for each in (found.value, found.low, found.high))
+    return value, f"{low} to {high}"
 
 
-def number(value: float, size: float | None = None, sign: str = "") -> str:
+def number(value: float, size: float | None = None) -> str:
     """A measure with at least four decimals, more where its `size` (by default itself) is small; a true minus sign."""
-    size = abs(value) if size is None else size
-    decimals = 4 if size >= 0.01 or size == 0.0 else min(2 - math.floor(math.log10(size)), 8)
-    text = f"{value:{sign}.{decimals}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-+")
+    return _signed(value, _measure_decimals(abs(value) if size is None else size))
 
 
 def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
-    """A value and its interval, all with the same number of decimals.
+    """A value and its interval, all with the same number of decimals: fewer where the interval is wide.
 
     Examples
     --------
@@ -104,10 +111,24 @@ def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
     >>> from calibrant.report.wording import estimate
     >>> estimate(Interval(0.0031, -0.00012, 0.0058, 0.9))
     ('0.00310', '−0.00012 to 0.00580')
+    >>> estimate(Interval(9.9291, 5.9021, 13.9561, 0.9))
+    ('9.93', '5.90 to 13.96')
     """
-    size = max(abs(found.low), abs(found.high), abs(found.value))
-    value, low, high = (number(each, size, sign) for each in (found.value, found.low, found.high))
+    decimals = _measure_decimals(max(abs(found.low), abs(found.high), abs(found.value)))
+    width = found.high - found.low
+    if width > 0.0:  # three digits of the width
+        decimals = min(decimals, max(2 - math.floor(math.log10(width)), 0))
+    value, low, high = (_signed(each, decimals, sign) for each in (found.value, found.low, found.high))
     return value, f"{low} to {high}"
+
+
+def _measure_decimals(size: float) -> int:
+    return 4 if size >= 0.01 or size == 0.0 else min(2 - math.floor(math.log10(size)), 8)
+
+
+def _signed(value: float, decimals: int, sign: str = "") -> str:
+    text = f"{value:{sign}.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-+")
 
 
 def sentence_case(text: str) -> str:
