@@ -178,22 +178,21 @@ def _joined(mine: Struct, theirs: Struct) -> Struct:
 
 
 def _described(entry: Struct, schema: Any) -> Struct:
-    """An entry that lists the columns for one program, with the new ones."""
-    key, value = entry[KEY][1], entry[VALUE][1]
+    """An entry that lists the columns for one program, with the new ones; any other entry as it is."""
+    key = entry[KEY][1]
     if key == ARROW:
         import pyarrow as pa
 
-        known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(value)))
+        known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(entry[VALUE][1])))
         for field in schema:
             known = known.append(field)
-        value = base64.b64encode(known.serialize())
-    elif key == SPARK:
-        known = json.loads(value)
-        known["fields"] += [
-            {"name": field.name, "type": "double", "nullable": True, "metadata": {}} for field in schema
-        ]
-        value = json.dumps(known, separators=(",", ":")).encode()
-    return _with(entry, VALUE, value)
+        return _with(entry, VALUE, base64.b64encode(known.serialize()))
+    if key == SPARK:
+        known = json.loads(entry[VALUE][1])
+        plain = {"type": "double", "nullable": True, "metadata": {}}
+        known["fields"] += [{"name": field.name} | plain for field in schema]
+        return _with(entry, VALUE, json.dumps(known, separators=(",", ":")).encode())
+    return entry
 
 
 def _names(footer: Struct) -> list[str]:
