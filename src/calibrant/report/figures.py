@@ -16,6 +16,7 @@ from calibrant._kernels import links
 from calibrant.displays import axes
 from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
+from calibrant.report.outcome import EVENT, Outcome, outcome_of
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import method_title, rounded, sentence_case
 
@@ -32,12 +33,13 @@ __all__ = [
 
 Figure = dict[str, Any]
 LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
-PREDICTED, HAPPENED = "Predicted probability", "How often it happened"
+PREDICTED = "Predicted probability"
 SEGMENT_PLACES = 120
 PALETTE = 8  # colours of the page for methods: @m0 … @m7
 POINT_COLUMNS = {"low": "low", "high": "high", "rows": "total", "left": "left", "right": "right"}
 DASHES = ("solid", "dash", "dot")
-CURVE = "%{meta.label}<br>predicted %{customdata[0]:.3p}<br>happens %{customdata[1]:.3p}"
+CURVE = "%{meta.label}<br>predicted %{customdata[0]:.3p}<br>WORD %{customdata[1]:.3p}"
+MAPPED = "%{meta.label}<br>score %{customdata[0]:.3p}<br>becomes %{customdata[1]:.3p}"
 BAND = " (%{customdata[2]:.3p} to %{customdata[3]:.3p})"
 
 
@@ -51,7 +53,7 @@ def listed(values: Any, digits: int = 6) -> list[float]:
     return [rounded(float(value), digits) for value in values]
 
 
-def _curve(table: Table, color: str, label: str, **more: Any) -> Figure:
+def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
     meta: Figure = {"label": plain(label)}
     banded = "low" in (table.dtype.names or ())
@@ -65,11 +67,11 @@ def _curve(table: Table, color: str, label: str, **more: Any) -> Figure:
         "y": listed(table["probability"], 5),
         "line": {"color": color, "width": 2.5},
         "meta": meta,
-        "hovertemplate": CURVE + (BAND if banded else "") + "<extra></extra>",
+        "hovertemplate": hover + (BAND if banded else "") + "<extra></extra>",
     } | more
 
 
-def _points(points: Table, color: str, label: str) -> Figure:
+def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
     size = 6.0 + 6.0 * np.sqrt(points["total"] / points["total"].max())
     low, high = points["low"], points["high"]
     return {
@@ -92,7 +94,7 @@ def _points(points: Table, color: str, label: str) -> Figure:
         "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
         "meta": {"label": plain(label)} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},
         "hovertemplate": "%{customdata[4]:,} rows between %{customdata[5]:.3p} and %{customdata[6]:.3p}<br>"
-        "predicted %{customdata[0]:.3p}<br>happened %{customdata[1]:.3p}" + BAND + "<extra></extra>",
+        f"predicted %{{customdata[0]:.3p}}<br>{words.happened} %{{customdata[1]:.3p}}{BAND}<extra></extra>",
     }
 
 
@@ -130,15 +132,19 @@ def shared_scale(found: Study) -> Figure:
     return _scale([side.linear for side in (found.before, found.after) if side is not None])
 
 
-def reliability_figure(side: Side, color: str, scale: Figure) -> Figure:
+def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = EVENT) -> Figure:
     """Points with intervals, the curve with its credible band, and the diagonal."""
     curve = side.linear.curve
     data = [_diagonal()]
     if curve is not None:
-        data.append(_curve(curve, color, "curve with credible band"))
-    data.append(_points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval"))
-    layout = {"xaxis": {"title": {"text": PREDICTED}}, "yaxis": {"title": {"text": HAPPENED}}, "showlegend": False}
-    return {"data": data, "layout": layout, "meta": {"scale": scale, "square": True, "both": True}}
+        data.append(_curve(curve, color, "curve with credible band", CURVE.replace("WORD", words.happens)))
+    data.append(_points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval", words))
+    return {"data": data, "layout": _square(words), "meta": {"scale": scale, "square": True, "both": True}}
+
+
+def _square(words: Outcome) -> Figure:
+    titles = {"xaxis": PREDICTED, "yaxis": f"How often it {words.happened}"}
+    return {axis: {"title": {"text": text}} for axis, text in titles.items()} | {"showlegend": False}
 
 
 def map_figure(found: Study, scale: Figure) -> Figure:
@@ -149,9 +155,8 @@ def map_figure(found: Study, scale: Figure) -> Figure:
         color = "@after" if place == 0 else f"@m{(place - 1) % PALETTE}"
         dash = DASHES[((place - 1) // PALETTE) % len(DASHES)] if place else "solid"
         more = {"line": {"color": color, "width": 3 if place == 0 else 2, "dash": dash}, "visible": place == 0}
-        one = _curve(table, color, sentence_case(method_title(name)), **more)
+        one = _curve(table, color, sentence_case(method_title(name)), MAPPED, **more)
         one["meta"]["method"] = name
-        one["hovertemplate"] = one["hovertemplate"].replace("predicted", "score").replace("happens", "becomes")
         if not probabilities:
             one["hovertemplate"] = one["hovertemplate"].replace("[0]:.3p", "[0]:.4~g")
         data.append(one)
@@ -174,7 +179,7 @@ def scores_figure(found: Study, scale: Figure) -> Figure:
     log = any(_needs_log(side.linear.histogram["total"]) for side, _ in sides)
     for place, (side, name) in enumerate(sides):
         axis = "y" if place == 0 else f"y{place + 1}"
-        data.append(_bars(side, f"@{name}", f"{name} calibration", axis))
+        data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(found.top_label)))
         height = 1.0 / len(sides)
         top = 1.0 - place * height
         layout[f"yaxis{'' if place == 0 else place + 1}"] = {
@@ -192,7 +197,7 @@ def _needs_log(totals: Any) -> bool:
     return bool(totals.max() > LOG_RATIO * np.median(totals[totals > 0.0]))
 
 
-def _bars(side: Side, color: str, label: str, axis: str) -> Figure:
+def _bars(side: Side, color: str, label: str, axis: str, words: Outcome) -> Figure:
     linear, stretched = side.linear.histogram, side.logit.histogram
     stretched = stretched[stretched["total"] > 0]
     return {
@@ -202,7 +207,7 @@ def _bars(side: Side, color: str, label: str, axis: str) -> Figure:
         "marker": {"color": color, "line": {"width": 0.5, "color": "@paper"}},
         "meta": {"label": label, "bars": {"linear": _edges(linear), "logit": _edges(stretched)}},
         "hovertemplate": "%{customdata[0]:.3p} to %{customdata[1]:.3p}<br>%{customdata[2]:,} rows, "
-        "%{customdata[3]:.3p} of them positive<extra></extra>",
+        f"%{{customdata[3]:.3p}} of them {words.positive}<extra></extra>",
     }
 
 
@@ -214,7 +219,8 @@ def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
     """One diagram for each of the largest segments, over the curve of all rows."""
     side = found.before or found.after
     color = "@before" if found.before is not None else "@after"
-    everything = side.linear.curve
+    everything, words = side.linear.curve, outcome_of(found.top_label)
+    hover = CURVE.replace("WORD", words.happens)
     figures = []
     for segment in found.segments:
         if segment.diagram is None or segment.diagram.curve is None:
@@ -222,12 +228,13 @@ def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
         data = [_diagonal()]
         if everything is not None:
             line = {"color": "@neutral", "width": 1.5, "dash": "dot"}
-            data.append(_curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", line=line))
-        data.append(_curve(_thinned(segment.diagram.curve), color, segment.name))
-        data.append(_points(segment.diagram.points, color, segment.name))
-        layout = {"xaxis": {"title": {"text": PREDICTED}}, "yaxis": {"title": {"text": HAPPENED}}, "showlegend": False}
+            data.append(
+                _curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", hover, line=line)
+            )
+        data.append(_curve(_thinned(segment.diagram.curve), color, segment.name, hover))
+        data.append(_points(segment.diagram.points, color, segment.name, words))
         meta = {"scale": scale, "square": True, "both": True}
-        figures.append({"data": data, "layout": layout, "meta": meta})
+        figures.append({"data": data, "layout": _square(words), "meta": meta})
     return figures
 
 

@@ -6,6 +6,7 @@ import re
 
 from calibrant.comparison import Comparison
 from calibrant.report.figures import Figure, listed, plain
+from calibrant.report.outcome import EVENT, Outcome
 from calibrant.report.segments import Segment
 from calibrant.report.wording import method_name, method_title, rounded, sentence_case
 
@@ -52,7 +53,7 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     }
 
 
-def segments_figure(segments: tuple[Segment, ...]) -> Figure:
+def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Figure:
     """Predicted minus happened for each segment, before and after, with exact intervals."""
     data = []
     shift = 0.17 if any(s.before is not None for s in segments) else 0.0  # so that the two do not hide each other
@@ -80,16 +81,16 @@ def segments_figure(segments: tuple[Segment, ...]) -> Figure:
                 },
                 "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
                 "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
-                "happened %{customdata[1]:.3p}<extra></extra>",
+                f"{words.happened} %{{customdata[1]:.3p}}<extra></extra>",
                 "meta": {"label": side},
             }
         )
     layout = {
-        "xaxis": {"title": {"text": "Predicted − happened"}, "zeroline": True, "tickformat": "+.1~%"},
+        "xaxis": {"title": {"text": f"Predicted − {words.share}"}, "zeroline": True, "tickformat": "+.1~%"},
         "yaxis": _row_axis([s.name for s in segments]),
         "showlegend": False,
     }
-    return {"data": data, "layout": layout, "meta": _row_meta("Predicted − happened", [s.name for s in segments])}
+    return {"data": data, "layout": layout, "meta": _row_meta(f"Predicted − {words.share}", [s.name for s in segments])}
 
 
 def _row_axis(names: list[str]) -> Figure:

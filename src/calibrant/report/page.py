@@ -17,6 +17,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report import figures, forest, tables
 from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
+from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study, study
 from calibrant.report.verdict import judge
 from calibrant.report.wording import count, method_name, method_title, percent, sentence_case
@@ -42,6 +43,7 @@ def write_report(
     method: str | Calibrator | None = None,
     title: str = "Calibration report",
     commands: str | None = None,
+    top_label: bool = False,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -66,6 +68,9 @@ def write_report(
         The heading of the page.
     commands : str, optional
         What the page shows for the command line, with ``{method}`` for the method; by default for any table.
+    top_label : bool
+        Whether the rows are about several classes: scores are the highest of each row, and a label is positive where
+        that class was right. The page then says "right" instead of "happened".
 
     Examples
     --------
@@ -83,7 +88,7 @@ def write_report(
     """
     jinja2 = require("jinja2", "report", CALLER)
     script = require("plotly.offline", "report", CALLER).get_plotlyjs()
-    found = study(tally, segments=segments, comparison=comparison, method=method)
+    found = study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
     write_atomically(path, render(found, title, jinja2, script, commands or COMMANDS))
 
 
@@ -118,6 +123,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "level": f"{100 * found.level:g} %",
         "total": count(found.total),
         "positive": percent(found.base_rate),
+        "outcome": outcome_of(found.top_label),
         "verdict": verdict,
         "steps": next_steps(found),
         "calibrate": worth_calibrating(found),
@@ -126,7 +132,11 @@ def _context(found: Study, title: str) -> dict[str, Any]:
             {"name": name, "title": sentence_case(method_title(name)), "color": _color(i)}
             for i, name in enumerate(found.maps)
         ],
-        "sides": [_side_context(s, n) for s, n in ((found.before, "before"), (found.after, "after")) if s is not None],
+        "sides": [
+            _side_context(side, name, outcome_of(found.top_label))
+            for side, name in ((found.before, "before"), (found.after, "after"))
+            if side is not None
+        ],
         "probabilities": found.before is not None,
         "unseen": found.unseen,
         "map_rows": tables.map_rows(found.maps[found.name], found.before is not None),
@@ -153,13 +163,13 @@ def _color(place: int) -> str:
     return "after" if place == 0 else f"m{(place - 1) % figures.PALETTE}"
 
 
-def _side_context(side: Side, name: str) -> dict[str, Any]:
+def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
     gaps = side.linear.points["mean_score"] - side.linear.points["fraction"]
     worst = side.linear.points[abs(gaps).argmax()]
     return {
         "name": name,
         "alt": f"Reliability diagram {name} calibration, {len(gaps)} groups of rows. The widest gap is where "
-        f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} happened. "
+        f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} {words.past}. "
         "All values are in the table below the figure.",
         "points": tables.point_rows(side.linear.points),
         "bars": tables.histogram_rows(side.linear.histogram),
@@ -168,18 +178,18 @@ def _side_context(side: Side, name: str) -> dict[str, Any]:
 
 def _data(found: Study) -> dict[str, Any]:
     """What the script of the page needs."""
-    scale = figures.shared_scale(found)
+    scale, words = figures.shared_scale(found), outcome_of(found.top_label)
     drawn = {
-        "after": figures.reliability_figure(found.after, "@after", scale),
+        "after": figures.reliability_figure(found.after, "@after", scale, words),
         "map": figures.map_figure(found, scale),
         "scores": figures.scores_figure(found, scale),
     }
     if found.before is not None:
-        drawn["before"] = figures.reliability_figure(found.before, "@before", scale)
+        drawn["before"] = figures.reliability_figure(found.before, "@before", scale, words)
     if found.comparison is not None:
         drawn["comparison"] = forest.comparison_figure(found.comparison, found.name)
     if found.segments:
-        drawn["segments"] = forest.segments_figure(found.segments[:MOST_SEGMENTS])
+        drawn["segments"] = forest.segments_figure(found.segments[:MOST_SEGMENTS], words)
         diagrams = figures.segment_diagrams(found, scale)
         return {"figures": drawn, "segments": diagrams, "scale": _default_scale(found)}
     return {"figures": drawn, "segments": [], "scale": _default_scale(found)}
@@ -195,10 +205,11 @@ def _code(found: Study, commands: str) -> dict[str, str]:
     calibrator = repr(found.calibrator)
     banded = hasattr(found.calibrator, "sample_maps")
     interval = f"low, high = calibrator.predict_interval(new_scores, level={found.level:g})\n" if banded else ""
+    what = "the highest score of each row, and whether its class was right" if found.top_label else ""
     python = (
         "import calibrant\n\n"
         f"calibrator = calibrant.{calibrator}\n"
-        "calibrator.fit(scores, labels)  # rows whose outcome is known\n"
+        f"calibrator.fit(scores, labels)  # {what or 'rows whose outcome is known'}\n"
         "probabilities = calibrator.predict(new_scores)\n"
         f"{interval}"
         'calibrator.save("calibration.json")  # calibrant.load reads it back'

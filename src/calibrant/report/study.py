@@ -83,6 +83,8 @@ class Study:
         Largest first.
     notes : tuple of str
         What was left out or warned of.
+    top_label : bool
+        Whether a row is positive where its predicted class was right.
     """
 
     total: float
@@ -97,6 +99,7 @@ class Study:
     comparison: Comparison | None
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
+    top_label: bool = False
 
 
 def study(
@@ -105,6 +108,7 @@ def study(
     segments: Mapping[str, Tally] | None = None,
     comparison: Comparison | None = None,
     method: str | Calibrator | None = None,
+    top_label: bool = False,
 ) -> Study:
     """Compute everything that a report shows; the same data give the same numbers.
 
@@ -141,6 +145,7 @@ def study(
             table_,
             segment_results(segments or {}, calibrator, LEVEL, FOLDS),
             (),
+            top_label,
         )
     if not unseen:
         notes.append(f"{name} is judged on the rows that it was fitted to: one class has too few to hold back.")

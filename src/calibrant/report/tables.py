@@ -11,6 +11,7 @@ from calibrant.metrics.evaluation import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
 from calibrant.report.advice import worth_calibrating
+from calibrant.report.outcome import outcome_of
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
 from calibrant.report.wording import count, method_title, percent, points, sentence_case
@@ -20,12 +21,12 @@ __all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point
 MEANING = {
     "log_loss": "the main score: punishes confident mistakes hardest",
     "brier_score": "mean squared error of the probabilities",
-    "roc_auc": "how well positives rank above negatives; a map that never decreases leaves it as it is",
+    "roc_auc": "how well POSITIVES rank above NEGATIVES; calibrating is not meant to change it",
     "miscalibration": "the part of the Brier score that recalibration can remove",
     "ece": "average gap between predicted and observed, in 15 groups; above 0 by chance alone",
     "debiased": "the same with the part due to chance taken off; can fall below 0",
     "smooth": "average gap without groups",
-    "ks": "largest surplus or deficit of positives, added up along the scores",
+    "ks": "largest surplus or deficit of POSITIVES, added up along the scores",
     "slope": "1 is right; below 1 the probabilities are too extreme, above 1 too timid",
     "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
@@ -49,11 +50,12 @@ def measure_groups(found: Study) -> list[dict[str, Any]]:
     after = found.after.evaluation
     before = found.before.evaluation if found.before is not None else None
     keys = {row.key: row for row in (*(before.rows if before else ()), *after.rows)}
+    words = outcome_of(found.top_label)
     groups: dict[str, list[dict[str, Any]]] = {}
     for key, row in keys.items():
         entry = {
             "name": NAMES.get(key, row.name),
-            "meaning": MEANING.get(key, ""),
+            "meaning": MEANING.get(key, "").replace("POSITIVES", words.positives).replace("NEGATIVES", words.negatives),
             "before": _estimate(before, key),
             "after": _estimate(after, key),
         }

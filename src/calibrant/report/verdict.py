@@ -8,6 +8,7 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.advice import worth_calibrating
 from calibrant.report.evidence import evidence, gain, has, is_small, one_outcome, segments_off
+from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import count, estimate, method_title, named, percent, points, points_estimate
 
@@ -39,7 +40,8 @@ def judge(found: Study) -> Verdict:
 
 
 def _reasons(side: Side, found: Study) -> list[str]:
-    return [_size(side), *_direction(side)] if evidence(found) else [_possible(side)]
+    words = outcome_of(found.top_label)
+    return [_size(side, words), *_direction(side, words)] if evidence(found) else [_possible(side, words)]
 
 
 def _answer(side: Side, found: Study) -> tuple[str, str]:
@@ -57,7 +59,9 @@ def _answer(side: Side, found: Study) -> tuple[str, str]:
 
 
 def _alike(side: Side, found: Study) -> tuple[str, ...]:
-    how = f"the event {'never' if found.base_rate == 0.0 else 'always'} happened"
+    words = outcome_of(found.top_label)
+    often = "never" if found.base_rate == 0.0 else "always"
+    how = f"{words.subject} was {often} right" if found.top_label else f"{words.subject} {often} {words.happened}"
     mean = percent(_mean(side))
     same = f"All {count(found.total)} rows turned out the same: {how}, while on average {mean} was predicted."
     return same, "What calibrating would bring cannot be judged from one outcome."
@@ -72,35 +76,35 @@ def _segments(found: Study) -> list[str]:
     return [f"In {len(off)} of {len(found.segments)} segments {when}: {named(off)}."]
 
 
-def _possible(side: Side) -> str:
+def _possible(side: Side, words: Outcome) -> str:
     error = side.error
     # The upper end of a central interval leaves half of the remaining probability above it.
     return (
         f"A calibrated model could well have produced these rows. If there is an error, it is limited: with "
         f"{50 + 50 * error.level:g} % probability a prediction is on average at most {points(error.high)} percentage "
-        f"points away from how often the event really happens{_compared(side)}."
+        f"points away from how often {words.often}{_compared(side, words)}."
     )
 
 
-def _size(side: Side) -> str:
+def _size(side: Side, words: Outcome) -> str:
     value, ends = points_estimate(side.error)
     return (
-        f"On average a predicted probability is about {value} percentage points away from how often the event really "
-        f"happens ({100 * side.error.level:g} % credible interval: {ends} points){_compared(side)}."
+        f"On average a predicted probability is about {value} percentage points away from how often {words.often} "
+        f"({100 * side.error.level:g} % credible interval: {ends} points){_compared(side, words)}."
     )
 
 
-def _compared(side: Side) -> str:
+def _compared(side: Side, words: Outcome) -> str:
     """A measure for the error where one class is rare."""
     rate = side.evaluation.base_rate
     rarer = min(rate, 1.0 - rate)
     if 0.0 < rarer < RARE:
-        of = "the event happens" if rate < 0.5 else "it fails to happen"
+        of = f"{words.subject} {words.happens}" if rate < 0.5 else words.fails
         return f"; compare that with how often {of} at all: {percent(rarer)}"
     return ""
 
 
-def _direction(side: Side) -> list[str]:
+def _direction(side: Side, words: Outcome) -> list[str]:
     found = []
     mean, rate = _mean(side), side.evaluation.base_rate
     if has(side, "intercept"):
@@ -108,7 +112,7 @@ def _direction(side: Side) -> list[str]:
         if line.high < 0.0 or line.low > 0.0:
             word = "high" if mean > rate else "low"
             found.append(
-                f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} happened."
+                f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} {words.past}."
             )
     if has(side, "slope"):
         line = side.evaluation["slope"]
