@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 __all__ = ["main"]
@@ -31,8 +32,10 @@ def main() -> None:
 def _end(code: int) -> NoReturn:
     """End the process without taking the loaded packages apart, which takes up to a second and gives nothing.
 
-    All files are closed and all output is flushed by now.
+    All files are closed by now, and `run` has reported what went wrong.
     """
     atexit._run_exitfuncs()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
     os._exit(code)
