@@ -107,6 +107,17 @@ def test_methods_switch_on_and_off(page):
     assert curves_shown(page) == ["bayes_iso"]
 
 
+BARS_OVERLAP = """
+const found = [];
+for (const { x, width } of document.getElementById("figure-scores").data) {
+  for (let i = 1; i < x.length; i += 1) {
+    if (x[i] - width[i] / 2 < x[i - 1] + width[i - 1] / 2 - 1e-6) found.push([x[i - 1], x[i]]);
+  }
+}
+return found;
+"""
+
+
 def test_axes_stretch(page):
     def right_end():
         return js(page, "document.getElementById('figure-before').layout.xaxis.range[1]")
@@ -119,6 +130,7 @@ def test_axes_stretch(page):
     click(page, "button[data-scale=logit]")
     assert right_end() > 1.5
     assert rows_in_bars() == pytest.approx(rows)  # none are lost beyond the ends
+    assert page.execute_script(BARS_OVERLAP) == []
     click(page, "button[data-scale=linear]")
     assert right_end() == pytest.approx(1.02)
 
@@ -194,6 +206,18 @@ return found;
 """
 
 
+TICKS_TOUCH = """
+const found = [];
+for (const axis of document.querySelectorAll(".figure .xaxislayer-above, .figure .xaxislayer-below")) {
+  const boxes = [...axis.querySelectorAll(".xtick text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
+  for (let i = 1; i < boxes.length; i += 1) {
+    if (boxes[i][1].left < boxes[i - 1][1].right + 3) found.push([boxes[i - 1][0], boxes[i][0]]);
+  }
+}
+return found;
+"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_every_width_and_theme(driver, address, width, scheme):
@@ -202,6 +226,9 @@ def test_every_width_and_theme(driver, address, width, scheme):
     ends = js(driver, "[...document.querySelectorAll('svg.main-svg')].map((s) => s.getBoundingClientRect().right)")
     assert max(ends) <= width
     assert driver.execute_script(TOO_FAINT) == []
+    for scale in ("linear", "logit"):
+        click(driver, f"button[data-scale={scale}]")
+        assert driver.execute_script(TICKS_TOUCH) == []
     found = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
     picture = base64.b64decode(found["data"])
     assert struct.unpack(">I", picture[16:20])[0] == width

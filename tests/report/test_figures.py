@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from calibrant import HistogramBinning, Tally, compare
 from calibrant.report import figures
+from calibrant.report.study import study
 
 go = pytest.importorskip("plotly.graph_objects", reason="plotly is in the extra `report`")
 
@@ -69,3 +71,23 @@ def test_segments_have_diagrams_with_few_places(segmented):
 def test_bars_that_differ_much_get_a_logarithmic_axis():
     assert figures._needs_log(np.array([10_000.0, 5.0, 7.0]))
     assert not figures._needs_log(np.array([100.0, 5.0, 0.0, 7.0]))
+
+
+def test_each_kind_of_axis_chooses_its_own_heights():
+    # Rare events crowd at 0 on even axes, and spread well on stretched ones.
+    rng = np.random.default_rng(0)
+    scores = 1 / (1 + np.exp(-rng.normal(-6.0, 1.5, 4000)))
+    tally = Tally.from_arrays(scores, rng.random(4000) < scores)
+    found = study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    log = figures.scores_figure(found, figures.shared_scale(found))["meta"]["log"]
+    assert log == {"linear": True, "logit": False}
+
+
+def test_steps_are_drawn_upright():
+    tally = Tally.from_arrays([0.2] * 40 + [0.9] * 40, [0] * 36 + [1] * 4 + [0] * 8 + [1] * 32)
+    found = study(tally, comparison=compare(tally, methods=["platt"]), method=HistogramBinning(n_bins=2))
+    x = figures.map_figure(found, figures.shared_scale(found))["data"][1]["x"]
+    y = figures.map_figure(found, figures.shared_scale(found))["data"][1]["y"]
+    jumps = [(a, b) for a, b, low, high in zip(x, x[1:], y, y[1:], strict=False) if abs(high - low) > 0.1]
+    assert jumps
+    assert all(a == b for a, b in jumps)

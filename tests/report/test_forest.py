@@ -5,6 +5,7 @@ import pytest
 
 from calibrant.report.figures import plain
 from calibrant.report.forest import LONGEST, _short, comparison_figure, segments_figure
+from calibrant.report.segments import Gap, Segment
 
 
 def test_plotly_accepts_both_figures(segmented):
@@ -34,9 +35,24 @@ def test_texts_of_the_user_are_plain_to_plotly(segmented, hostile):
 def test_gaps_with_the_intervals_of_what_happened(segmented):
     before = segments_figure(segmented.segments)["data"][0]
     gap = segmented.segments[0].before
-    assert before["x"][0] == pytest.approx(gap.predicted - gap.happened, rel=1e-5)
-    assert before["x"][0] - before["error_x"]["arrayminus"][0] == pytest.approx(gap.predicted - gap.high, abs=1e-5)
-    assert before["x"][0] + before["error_x"]["array"][0] == pytest.approx(gap.predicted - gap.low, abs=1e-5)
+    low, high = (before["x"][0] + sign * before["error_x"][key][0] for sign, key in ((-1, "arrayminus"), (1, "array")))
+    assert before["x"][0] == pytest.approx(100 * (gap.predicted - gap.happened), rel=1e-4)
+    assert low == pytest.approx(100 * (gap.predicted - gap.high), abs=1e-3)
+    assert high == pytest.approx(100 * (gap.predicted - gap.low), abs=1e-3)
+
+
+def test_the_axis_of_segments_counts_points_and_one_row_does_not_squeeze_the_others():
+    usual = Gap(0.3, 0.25, 0.2, 0.3, off=False)
+    figure = segments_figure(tuple(Segment(name, 50.0, usual, None, None) for name in "abc"))
+    axis = figure["layout"]["xaxis"]
+    assert axis["title"]["text"] == "Predicted − happened, percentage points"
+    assert "tickformat" not in axis  # "+0%" is no number of points
+    assert axis["range"][0] < 0.0 < 10.0 < axis["range"][1] < 11.0
+    assert not figure["meta"]["cut"]
+    lonely = Segment("d", 1.0, Gap(0.02, 0.0, 0.0, 0.95, off=False), None, None)
+    wide = segments_figure((*(Segment(name, 50.0, usual, None, None) for name in "abc"), lonely))
+    assert wide["layout"]["xaxis"]["range"] == axis["range"]
+    assert wide["meta"]["cut"]
 
 
 def test_segments_are_moved_apart_and_long_names_cut(segmented):

@@ -176,7 +176,10 @@ def scores_figure(found: Study, scale: Figure) -> Figure:
     sides = [(s, c) for s, c in ((found.before, "before"), (found.after, "after")) if s is not None]
     data: list[Figure] = []
     layout: Figure = {"bargap": 0, "showlegend": False, "xaxis": {"title": {"text": PREDICTED}}}
-    log = any(_needs_log(side.linear.histogram["total"]) for side, _ in sides)
+    log = {
+        "linear": any(_needs_log(side.linear.histogram["total"]) for side, _ in sides),
+        "logit": any(_needs_log(side.logit.histogram["total"]) for side, _ in sides),
+    }
     for place, (side, name) in enumerate(sides):
         axis = "y" if place == 0 else f"y{place + 1}"
         data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(found.top_label)))
@@ -185,9 +188,8 @@ def scores_figure(found: Study, scale: Figure) -> Figure:
         layout[f"yaxis{'' if place == 0 else place + 1}"] = {
             "title": {"text": f"Rows, {name}"},
             "domain": [top - height + (0.04 if len(sides) > 1 else 0.0), top],
-            "type": "log" if log else "linear",
             "tickformat": ",",
-        } | ({"dtick": 1} if log else {"nticks": 4})
+        }
     if len(sides) > 1:
         layout["xaxis"]["anchor"] = "y2"
     return {"data": data, "layout": layout, "meta": {"scale": scale, "both": False, "log": log}}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from calibrant.comparison import Comparison
 from calibrant.report.figures import Figure, listed, plain
 from calibrant.report.outcome import EVENT, Outcome
-from calibrant.report.segments import Segment
+from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import method_name, method_title, rounded, sentence_case
 
 __all__ = ["comparison_figure", "segments_figure"]
 
+WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
 
 
@@ -54,43 +57,61 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
 
 
 def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Figure:
-    """Predicted minus happened for each segment, before and after, with exact intervals."""
-    data = []
+    """Predicted minus happened for each segment in percentage points, before and after, with exact intervals."""
     shift = 0.17 if any(s.before is not None for s in segments) else 0.0  # so that the two do not hide each other
-    for side, color, symbol, at in (("before", "@before", "circle-open", -shift), ("after", "@after", "circle", shift)):
-        kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
-        if not kept:
-            continue
-        gaps = [g.predicted - g.happened for _, g in kept]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": f"{side} calibration",
-                "x": listed(gaps),
-                "y": [i + at for i, _ in kept],
-                "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
-                "error_x": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": listed(g.happened - g.low for _, g in kept),
-                    "arrayminus": listed(g.high - g.happened for _, g in kept),
-                    "color": color,
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
-                "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
-                f"{words.happened} %{{customdata[1]:.3p}}<extra></extra>",
-                "meta": {"label": side},
-            }
-        )
+    drawn = (("before", "circle-open", -shift), ("after", "circle", shift))
+    data = [
+        _segment_gaps(segments, side, f"@{side}", symbol, at=at, words=words)
+        for side, symbol, at in drawn
+        if any(getattr(s, side) is not None for s in segments)
+    ]
+    limits, cut = _limits([gap for s in segments for gap in (s.before, s.after) if gap is not None])
+    title = f"Predicted − {words.share}"
     layout = {
-        "xaxis": {"title": {"text": f"Predicted − {words.share}"}, "zeroline": True, "tickformat": "+.1~%"},
+        "xaxis": {"title": {"text": f"{title}, percentage points"}, "zeroline": True, "range": limits},
         "yaxis": _row_axis([s.name for s in segments]),
         "showlegend": False,
     }
-    return {"data": data, "layout": layout, "meta": _row_meta(f"Predicted − {words.share}", [s.name for s in segments])}
+    meta = _row_meta(f"{title}, points", [s.name for s in segments])
+    return {"data": data, "layout": layout, "meta": meta | {"cut": cut}}
+
+
+def _segment_gaps(
+    segments: tuple[Segment, ...], side: str, color: str, symbol: str, *, at: float, words: Outcome
+) -> Figure:
+    kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{side} calibration",
+        "x": listed(100.0 * (g.predicted - g.happened) for _, g in kept),
+        "y": [i + at for i, _ in kept],
+        "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": listed(100.0 * (g.happened - g.low) for _, g in kept),
+            "arrayminus": listed(100.0 * (g.high - g.happened) for _, g in kept),
+            "color": color,
+            "thickness": 1.5,
+            "width": 0,
+        },
+        "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
+        "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
+        f"{words.happened} %{{customdata[1]:.3p}}<extra></extra>",
+        "meta": {"label": side},
+    }
+
+
+def _limits(gaps: list[Gap]) -> tuple[list[float], bool]:
+    """Ends of the axis, and whether any interval is cut: that of a single row would squeeze all others."""
+    lows = np.array([100.0 * (g.predicted - g.high) for g in gaps])
+    highs = np.array([100.0 * (g.predicted - g.low) for g in gaps])
+    values = np.array([100.0 * (g.predicted - g.happened) for g in gaps])
+    usual = highs - lows <= WIDE * np.median(highs - lows)
+    low, high = min(0.0, values.min(), lows[usual].min()), max(0.0, values.max(), highs[usual].max())
+    margin = 0.04 * (high - low)
+    return listed([low - margin, high + margin]), bool(lows.min() < low or highs.max() > high)
 
 
 def _row_axis(names: list[str]) -> Figure:

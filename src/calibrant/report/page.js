@@ -74,7 +74,7 @@
       if (bar.right <= ends[0]) bar.right = ends[0] + 0.25;
       if (bar.left >= ends[1]) bar.left = ends[1] - 0.25;
       const last = shown[shown.length - 1];
-      const joins = scale && last && (last.left <= ends[0] ? bar.left <= ends[0] : bar.right >= ends[1] && last.right >= ends[1]);
+      const joins = scale && last && bar.left < last.right - 1e-6;
       if (joins) {
         Object.assign(last, { to: bar.to, right: Math.max(last.right, bar.right), rows: last.rows + bar.rows, positives: last.positives + bar.positives });
       } else shown.push(bar);
@@ -86,15 +86,23 @@
     out.push(trace);
   }
 
+  // As many ticks, evenly chosen around the middle, as have room for their texts.
+  function roomyTicks(scale, width) {
+    const [low, high] = scale.logit, pixels = (width - 80) / (high - low), middle = Math.max(scale.texts.indexOf("50%"), 0);
+    for (let every = 1; ; every += 1) {
+      const kept = scale.ticks.map((_, i) => i).filter((i) => (i - middle) % every === 0);
+      const room = (i, next) => pixels * (scale.ticks[next] - scale.ticks[i]) > 4 * (scale.texts[i].length + scale.texts[next].length) + 8;
+      if (every >= scale.ticks.length || kept.every((i, at) => at + 1 === kept.length || room(i, kept[at + 1]))) return kept;
+    }
+  }
+
   function probabilityAxis(scale, stretched, width) {
     if (!stretched) {
       const [low, high] = scale.linear, margin = 0.02 * (high - low);
       return { range: [low - margin, high + margin], tickformat: ",.3~%", nticks: 7 };
     }
-    const every = Math.ceil(scale.ticks.length / Math.max(4, Math.floor(width / 58)));
-    const middle = scale.texts.indexOf("50%");
-    const shown = (_, i) => (i - Math.max(middle, 0)) % every === 0;
-    return { range: scale.logit, tickvals: scale.ticks.filter(shown), ticktext: scale.texts.filter(shown), tickangle: 0 };
+    const shown = roomyTicks(scale, width);
+    return { range: scale.logit, tickvals: shown.map((i) => scale.ticks[i]), ticktext: shown.map((i) => scale.texts[i]), tickangle: 0 };
   }
 
   function heightOf(div, meta, width) {
@@ -125,7 +133,8 @@
     for (const key of Object.keys(full)) {
       if (!/^[xy]axis\d*$/.test(key)) continue;
       const shared = meta.scale && (key === "xaxis" || meta.both) ? probabilityAxis(meta.scale, scale, width) : {};
-      full[key] = { ...axis, ...shared, ...full[key], title: { ...axis.title, ...(full[key].title || {}) } };
+      const counts = meta.log && key !== "xaxis" ? (meta.log[state.scale] ? { type: "log", dtick: 1 } : { type: "linear", nticks: 4 }) : {};
+      full[key] = { ...axis, ...shared, ...counts, ...full[key], title: { ...axis.title, ...(full[key].title || {}) } };
     }
     Object.assign(full, {
       margin: { l: 54, r: 14, t: 10, b: 50 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
@@ -148,6 +157,7 @@
   function drawAll() {
     for (const [id, figure] of Object.entries(page.figures)) draw(id, figure);
     draw("segment", chosenSegment());
+    document.getElementById("log-note").hidden = !page.figures.scores.meta.log[state.scale];
   }
 
   function press(buttons, test) {

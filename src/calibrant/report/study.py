@@ -15,6 +15,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, compare
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
+from calibrant.forms import Step
 from calibrant.metrics import posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation, evaluate
@@ -30,6 +31,7 @@ LEVEL = 0.9
 MOST_CELLS = 2**15  # distinct scores; a page shows no difference beyond this, whatever the number of rows
 FOLDS = 5
 RESAMPLES = 300
+MOST_STEPS = 200
 PREFERRED = ("blend", "spline", "bayes_iso")  # the default is the first that is registered
 
 
@@ -226,6 +228,10 @@ def _maps(
 
 
 def _map(fitted: Any, grid: Any) -> Table:
+    form = fitted.map_.form
+    if isinstance(form, Step) and len(form.edges) <= MOST_STEPS:  # so that steps are drawn upright
+        knots = form.knots()
+        grid = np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])])
     columns = {"score": grid, "probability": fitted.predict(grid)}
     if hasattr(fitted, "sample_maps"):  # the intervals of other methods are not credible ones
         columns["low"], columns["high"] = fitted.predict_interval(grid, level=LEVEL)
