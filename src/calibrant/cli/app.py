@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from calibrant.cli.problems import INTERRUPTED, explained
+from calibrant.cli.stopping import stoppable, stopped
 
 __all__ = ["app", "run"]
 
@@ -67,13 +66,14 @@ _add_commands()
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
     try:
-        with _terminable():
+        with stoppable():
             code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
             sys.stdout.flush()
         if code == INTERRUPTED:  # what the parser makes of Ctrl-C
             return _report(KeyboardInterrupt())
         return code if isinstance(code, int) else 0
-    except BaseException as error:
+    except BaseException as caught:
+        error = stopped() or caught
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else 1
         return _report(error)
@@ -90,21 +90,3 @@ def _report(error: BaseException) -> int:
     if text:
         sys.stderr.write(f"error: {text}\n")
     return code
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a polite request to end (SIGTERM, SIGHUP) clean up like Ctrl-C does."""
-
-    def stop(number: int, _frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        before = {sign: signal.signal(sign, stop) for sign in (signal.SIGTERM, signal.SIGHUP)}
-    except (ValueError, AttributeError):  # not in the main thread, or a system without these signals
-        before = {}
-    try:
-        yield
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)

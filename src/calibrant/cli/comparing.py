@@ -14,6 +14,7 @@ import typer
 from calibrant.cli import options
 from calibrant.cli.printing import note, print_json, print_table, progress
 from calibrant.cli.problems import Problem
+from calibrant.cli.stopping import check_stopped
 
 if TYPE_CHECKING:
     from calibrant.cli.columns import Columns
@@ -89,10 +90,18 @@ def compared(tally: Tally, step: Callable[[str], None] | None = None, **argument
     """A comparison with its progress shown, by itself or as a step of a longer work."""
     import calibrant
 
-    if step is not None:
-        return calibrant.compare(tally, progress=step, **arguments)
-    with progress("comparing", _number(arguments)) as own:
-        return calibrant.compare(tally, progress=own, **arguments)
+    if step is None:
+        with progress("comparing", _number(arguments)) as own:
+            return compared(tally, own, **arguments)
+    found = calibrant.compare(tally, progress=partial(_unless_stopped, step), **arguments)
+    # A request to end that came inside a method looks like the failure of that method.
+    check_stopped()
+    return found
+
+
+def _unless_stopped(step: Callable[[str], None], name: str) -> None:
+    check_stopped()
+    step(name)
 
 
 def compared_if_possible(tally: Tally) -> Comparison | None:
