@@ -28,6 +28,29 @@ ADVICE = {
         "For several classes name the score column of each, with --score a,b,c.",
 }  # fmt: skip
 
+# What the engines say, and what it means for the user.
+SAID = {
+    r"Maximum line size": "a line is longer than 2 MB, so it is not a table with one row on each line.",
+    # How many it has instead is not told: the engine stops counting at the first too many.
+    r"Expected Number of Columns: (\d+) Found":
+        "{where} does not have the {0} columns that are expected. Repair that line.",
+    r"Could not convert string [\"'](.{0,60}?)[\"'] to '?(\w+)":
+        "{where} has {0!r} where a number ({1}) is expected. Repair that line.",
+    r"Failed to cast value to numerical: \"?([^\"]{0,60})":
+        "{where} has {0!r} where a number is expected. Repair that line.",
+    # The engine counts from the line or from the next one.
+    r"Malformed JSON.*?: ([^\n]+?)\.? *(?:\n|$)": "around {where} it is not valid JSON ({0}). Repair it.",
+    r"sniffing": "its lines do not have the same number of columns under any delimiter, so it is not a sound CSV file.",
+    r"magic bytes|too small to be a Parquet": "it is not a whole Parquet file; it may have been cut short.",
+    r"end of GZIP stream": "it is not a whole gzip file; it may have been cut short.",
+    r"bytes for message body|metadata bytes, but|corrupted metadata length":
+        "it is not a whole Arrow file; it may have been cut short.",
+}  # fmt: skip
+DAMAGE = (
+    r"corrupt|decompress|TProtocol|know what type|TType|out of buffer|footer|flatbuffer|enough bytes|IPC stream"
+    r"|frame descriptor"
+)
+
 
 class Problem(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
     """The command cannot be done; the message says why and what to do."""
@@ -39,7 +62,9 @@ def reading(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if _is_engine(error) and not _is_full(error):
+        # What Arrow finds wrong with a file is an OSError without the system's number.
+        is_content = _is_engine(error) or (isinstance(error, OSError) and error.errno is None)
+        if is_content and not _is_full(error):
             raise Problem(f"{name} could not be read: {engine_sentence(str(error))}") from error
         raise
 
@@ -62,6 +87,8 @@ def explained(error: BaseException) -> tuple[str, int]:
         return _of_the_system(error), MENDABLE
     if _is_engine(error):
         return engine_sentence(str(error)), MENDABLE
+    if type(error).__module__ == "zlib":
+        return f"A compressed file is damaged; get a new copy of it ({sentence(str(error)).rstrip('.')}).", MENDABLE
     if isinstance(error, MemoryError):
         return "There is not enough memory for this.", MENDABLE
     text = sentence(str(error))
@@ -105,19 +132,14 @@ def _is_full(error: BaseException) -> bool:
 
 def engine_sentence(text: str) -> str:
     """What DuckDB or Arrow says at length, in one sentence."""
-    line = re.search(r"Line: (\d+)", text)
-    where = f"line {line[1]}" if line else "a line"
-    if "Maximum line size" in text:
-        return "a line is longer than 2 MB, so it is not a table with one row on each line."
-    columns = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-    if columns:
-        return f"{where} has {columns[2]} columns where {columns[1]} are expected. Repair that line."
-    value = re.search(r"Could not convert string [\"'](.{0,60}?)[\"'] to '?(\w+)", text)
-    if value:
-        return f"{where} has {value[1]!r} where a number ({value[2]}) is expected. Repair that line."
-    if "sniffing" in text:
-        return "its lines do not have the same number of columns under any delimiter, so it is not a sound CSV file."
-    if "magic bytes" in text or "too small to be a Parquet" in text:
-        return "it is not a whole Parquet file; it may have been cut short."
+    plain = re.sub(r"\"[^\"]*\"|'[^']*'", "", text)  # the quoted names of files say nothing about lines or damage
+    line = re.search(r"(line|record)[:/a-z]* (\d+)", plain, re.IGNORECASE)
+    where = f"{line[1].lower()} {line[2]}" if line else "a line"
+    for pattern, meaning in SAID.items():
+        found = re.search(pattern, text, re.IGNORECASE)
+        if found:
+            return meaning.format(*found.groups(), where=where)
+    if re.search(DAMAGE, plain, re.IGNORECASE):
+        return "it is damaged, or not what its name says. Get a new copy of it."
     first = re.sub(r"^[\w ]+ (?:Error|Exception): ", "", sentence(text))
-    return first[:1].lower() + first[1:]
+    return first if first[:2].isupper() else first[:1].lower() + first[1:]
