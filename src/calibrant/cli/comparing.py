@@ -88,11 +88,15 @@ def compare(
 
 def compared(tally: Tally, step: Callable[[str], None] | None = None, **arguments: Any) -> Comparison:
     """A comparison with its progress shown, by itself or as a step of a longer work."""
+    if step is not None:
+        return _compared(tally, step, **arguments)
+    with progress("comparing", _number(arguments)) as own:
+        return _compared(tally, own, **arguments)
+
+
+def _compared(tally: Tally, step: Callable[[str], None], **arguments: Any) -> Comparison:
     import calibrant
 
-    if step is None:
-        with progress("comparing", _number(arguments)) as own:
-            return compared(tally, own, **arguments)
     found = calibrant.compare(tally, progress=partial(_unless_stopped, step), **arguments)
     # A request to end that came inside a method looks like the failure of that method.
     check_stopped()
