@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.cli.columns import Columns, checked, choose, choose_score, split
+from calibrant.cli.columns import Columns, checked, choose, choose_score, score_names, split
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table
 
@@ -62,6 +62,10 @@ def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
         ("SELECT 0.1 AS score, 0 AS label", ["score"], "zzz", "Its columns are 'score', 'label'"),
         ("SELECT 'abc' AS score, 0 AS y", [], None, "column of numbers; 'score' holds text, such as 'abc'"),
         ("SELECT 'abc' AS score, 0 AS label WHERE 1 = 0", [], None, "has no rows below its header"),
+        ("SELECT '0,5' AS score, 0 AS y", [], None, "such as '0,5'. Write decimals with a point"),
+        ("SELECT '50 %' AS score, 0 AS y", [], None, "such as '50 %'. Write shares"),
+        ("SELECT 0.1 AS p, 0 AS y", ["p"], "p", "must name different columns; both name 'p'"),
+        ("SELECT 0.1 AS p, 0 AS y", ["p,p"], None, "names 'p' 2 times"),
         ("SELECT DATE '2020-01-01' AS score, 0 AS label", [], None, "values of type date"),
     ],
 )  # fmt: skip
@@ -87,7 +91,19 @@ def test_scores_alone():
     assert split(["a,b", " c "]) == ("a", "b", "c")
 
 
-def test_long_lists_are_cut():
+def test_a_name_with_a_comma_is_one_column():
+    rows = table(ROWS.format('"score, raw"', "label"))
+    assert choose(rows, ["score, raw"], None).scores == ("score, raw",)
+    assert choose_score(rows, ["score, raw"]) == ("score, raw",)
+    assert score_names(rows, ["score, raw", "a,b"]) == ("score, raw", "a", "b")
+
+
+def test_long_lists_are_cut(capsys):
     wide = table("SELECT " + ", ".join(f"{i} AS c{i}" for i in range(30)))
     with pytest.raises(Problem, match="and 18 more"):
         choose(wide, [], None)
+    choose(wide, [f"c{i}" for i in range(20)], "c29")
+    assert capsys.readouterr().err == ""
+    named = " UNION ALL ".join(f"SELECT {', '.join(f'0.1 AS p{i}' for i in range(20))}, {k} AS y" for k in range(20))
+    choose(table(named), [], None)
+    assert "p11' and 8 more, labels from column 'y'" in capsys.readouterr().err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,12 +12,13 @@ from calibrant.cli.printing import note
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table, quoted
 
-__all__ = ["Columns", "checked", "choose", "choose_score", "number", "split"]
+__all__ = ["Columns", "checked", "choose", "choose_score", "number", "score_names", "split"]
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
 
 MOST_CLASSES = 1000
+MOST_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,14 @@ def choose(
     table: Table, scores: Sequence[str], label: str | None, weight: str | None = None, by: str | None = None
 ) -> Columns:
     """Check the given names and guess what is missing."""
-    named = split(scores)
+    named = score_names(table, scores)
     for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
         if name is not None:
             checked(table, name, option)
     for name in named:
         number(table, name, "--score")
+    if label in named:
+        raise Problem(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
         number(table, weight, "--weight")
     taken = {*named, label, weight, by}
@@ -56,14 +61,16 @@ def choose(
         named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         number(table, named[0], "--score")
     if not scores or label not in taken:
+        more = f" and {len(named) - MOST_SHOWN} more" if len(named) > MOST_SHOWN else ""
         several = "columns" if len(named) > 1 else "column"
-        note(f"Scores are read from {several} '{', '.join(named)}', labels from column '{label}'.")
+        shown = ", ".join(named[:MOST_SHOWN])
+        note(f"Scores are read from {several} '{shown}'{more}, labels from column '{label}'.")
     return Columns(named, label, weight, by)
 
 
 def choose_score(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     """The score columns of a command that needs no labels."""
-    named = split(scores)
+    named = score_names(table, scores)
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
@@ -71,6 +78,15 @@ def choose_score(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     for name in named:
         number(table, name, "--score")
     return named
+
+
+def score_names(table: Table, given: Sequence[str]) -> tuple[str, ...]:
+    """The columns that ``--score`` names: each of its values is a column with just that name, or several, a,b,c."""
+    names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise Problem(f"--score must name each column once; it names '{twice}' {names.count(twice)} times.")
+    return names
 
 
 def split(names: Sequence[str]) -> tuple[str, ...]:
@@ -98,7 +114,16 @@ def number(table: Table, name: str, option: str) -> None:
     if not found and not table.values("SELECT 1 FROM rows LIMIT 1"):
         raise Problem(f"{table.name} has no rows below its header.")
     example = f", such as {str(found[0][0])[:40]!r}" if found and found[0][0] is not None else ""
-    raise Problem(f"{option} must be a column of numbers; '{name}' holds {_kind(table, name)}{example}.")
+    hint = _how_to_write(str(found[0][0])) if found else ""
+    raise Problem(f"{option} must be a column of numbers; '{name}' holds {_kind(table, name)}{example}.{hint}")
+
+
+def _how_to_write(text: str) -> str:
+    if re.fullmatch(r"[-+]?\d*,\d+", text.strip()):
+        return " Write decimals with a point."
+    if re.fullmatch(r"[-+]?[\d.]+ ?%", text.strip()):
+        return " Write shares instead of percentages, 0.5 for 50 %."
+    return ""
 
 
 def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, fits: Callable[[str], bool]) -> str:
@@ -138,5 +163,5 @@ def _kind(table: Table, name: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:12])
-    return f"{shown} and {len(names) - 12} more" if len(names) > 12 else shown
+    shown = ", ".join(repr(name) for name in names[:MOST_SHOWN])
+    return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown
