@@ -26,6 +26,10 @@ def table(labels, names=("p_cat", "p_dog")):
         (("cat", "dog"), ("'cat'", "'dog'", "'cat'"), ["cat", "dog"]),
         (("p_cat", "p_dog"), (0, 1, 1), [0, 1]),
         (("p1", "p2"), (1, 2, 2), [1, 2]),
+        (("p_cat", "p_car"), ("'cat'", "'car'", "'cat'"), ["cat", "car"]),
+        (("prob_c0", "prob_c1"), ("'c0'", "'c1'", "'c0'"), ["c0", "c1"]),
+        (("p10", "p11"), (10, 11, 10), [10, 11]),
+        (("p10", "p11"), (0, 1, 0), [0, 1]),
     ],
 )
 def test_what_the_columns_stand_for(names, labels, expected):

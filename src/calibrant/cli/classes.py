@@ -23,15 +23,17 @@ def class_of(table: Table, columns: Columns) -> dict[str, Any]:
     """
     names = columns.scores
     labels = set(table.distinct(columns.label, len(names) + 1))
-    start = len(list(takewhile(lambda signs: len(set(signs)) == 1, zip(*names, strict=False))))
-    for wanted in (list(names), [name[start:] for name in names]):
-        if {str(label) for label in labels} <= set(wanted) and not table.is_number(columns.label):
-            return dict(zip(names, wanted, strict=True))
+    shared = len(list(takewhile(lambda signs: len(set(signs)) == 1, zip(*names, strict=False))))
+    # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
+    ends = [[name[start:] for name in names] for start in range(shared + 1)]
     if table.is_number(columns.label):
-        by_name = _numbers([name[start:] for name in names])
-        for numbers in (by_name, list(range(len(names)))):
-            if numbers is not None and labels <= set(numbers):
-                return dict(zip(names, numbers, strict=True))
+        numbers = [_numbers(texts) for texts in ends]
+        candidates: list[list[Any]] = [*filter(None, numbers), list(range(len(names)))]
+    else:
+        candidates, labels = ends, {str(label) for label in labels}
+    for candidate in candidates:
+        if labels <= set(candidate):
+            return dict(zip(names, candidate, strict=True))
     raise Problem(
         f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
         f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
