@@ -6,7 +6,7 @@ import pytest
 
 from calibrant import Tally
 from calibrant.cli.columns import Columns
-from calibrant.cli.counting import binary, counted, counted_by, is_decision
+from calibrant.cli.counting import binary, counted, counted_by, is_decision, warn_of_one_class
 from calibrant.cli.problems import Problem
 from calibrant.cli.tables import Table
 
@@ -72,3 +72,37 @@ def test_views_and_spaces():
         binary(rows, Columns(("s",), "y"), True, "fit")
     assert not is_decision(Tally.from_arrays(SCORES, LABELS))
     assert is_decision(Tally.from_arrays(np.array(SCORES) * 5, LABELS))
+
+
+def other(sql):
+    connection = duckdb.connect()
+    return Table("data", connection, connection.sql(sql))
+
+
+@pytest.mark.parametrize(
+    ("sql", "columns", "message"),
+    [
+        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^--score 'n' must be finite"),
+        ("SELECT 0.5 AS score, 1 AS y, -1 AS w", Columns(("score",), "y", "w"), "^--weight 'w' must be finite and not"),
+        ("SELECT 0.5 AS score, 1 AS label WHERE 1 = 0", Columns(("score",), "label"), "^data has no rows.$"),
+        ("SELECT 0.5 AS score, 3 AS label UNION ALL SELECT 0.6, 4", Columns(("score",), "label"), "got 3 and 4. Say"),
+        ("SELECT 0.5 AS s, i AS name FROM range(3) t(i)", Columns(("s",), "name"), "^--label 'name' must .* .0, 1, 2.. For several"),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_option_and_the_column(sql, columns, message):
+    with pytest.raises(Problem, match=message):
+        counted(other(sql), columns)
+
+
+def test_segments_by_a_column_with_an_odd_name():
+    rows = other("""SELECT i / 10 AS s, i % 2 AS y, i % 3 AS "gr""oup" FROM range(10) t(i)""")
+    assert set(counted_by(rows, Columns(("s",), "y", None, 'gr"oup'))[1]) == {"0", "1", "2"}
+
+
+def test_rows_of_one_class_are_worth_a_warning(capsys):
+    warn_of_one_class(Tally.from_arrays(SCORES, LABELS))
+    assert capsys.readouterr().err == ""
+    warn_of_one_class(Tally.from_arrays(SCORES, [True] * 4))
+    assert capsys.readouterr().err.startswith("warning: All 4 rows are positive, so there is little to learn")
+    warn_of_one_class(Tally.from_arrays(SCORES, [False] * 4), "cat")
+    assert "All 4 rows for cat are negative" in capsys.readouterr().err

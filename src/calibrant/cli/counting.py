@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.classes import top_label
 from calibrant.cli.columns import Columns
-from calibrant.cli.printing import note, progress
-from calibrant.cli.problems import Problem
-from calibrant.cli.tables import Table
+from calibrant.cli.printing import note, progress, warn
+from calibrant.cli.problems import Problem, in_options
+from calibrant.cli.tables import Table, quoted
 
 if TYPE_CHECKING:
     from calibrant.tally import Tally
 
-__all__ = ["binary", "counted", "counted_by", "is_decision"]
+__all__ = ["binary", "counted", "counted_by", "is_decision", "warn_of_one_class"]
 
 MOST_SEGMENTS = 200
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
@@ -32,39 +33,50 @@ def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Tab
 
 def counted(table: Table, columns: Columns, positive: str | None = None) -> Tally:
     """The tally of a table, computed in the engine."""
+    found: Tally = _tallied(table, replace(columns, by=None), positive)
+    return found
+
+
+def _tallied(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
+    from calibrant.errors import InvalidInputError
 
     with progress(f"reading {table.name}"):
-        found: Tally = engines.tally(
-            table.relation,
-            score=columns.score,
-            label=columns.label,
-            weight=columns.weight,
-            pos_label=_positive(table, columns.label, positive),
-        )
-    return found
+        try:
+            return engines.tally(
+                table.relation,
+                score=columns.score,
+                label=columns.label,
+                weight=columns.weight,
+                by=columns.by,
+                pos_label=_positive(table, columns.label, positive),
+            )
+        except InvalidInputError as error:
+            raise Problem(_in_columns(str(error), table, columns)) from error
+
+
+def _in_columns(text: str, table: Table, columns: Columns) -> str:
+    """A message of the engine, which calls columns by their names, with the options that name them."""
+    if "`source` must have at least one row" in text:
+        return f"{table.name} has no rows."
+    options = {"--score": columns.score, "--label": columns.label, "--weight": columns.weight, "--by": columns.by}
+    for option, name in options.items():
+        text = text.replace(f"`{name}`", option if option == f"--{name}" else f"{option} '{name}'")
+    return in_options(text)
 
 
 def counted_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally] | None]:
     """The tally of all rows and, with ``--by``, that of each segment; in the same scan."""
     if columns.by is None:
         return counted(table, columns, positive), None
-    from calibrant import Tally, engines
+    from calibrant import Tally
 
-    n_segments = table.values(f'SELECT approx_count_distinct("{columns.by}") FROM rows')[0][0]
+    n_segments = table.values(f"SELECT approx_count_distinct({quoted(columns.by)}) FROM rows")[0][0]
     if n_segments > MOST_SEGMENTS:
         raise Problem(
             f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
         )
-    with progress(f"reading {table.name}"):
-        parts = engines.tally(
-            table.relation,
-            score=columns.score,
-            label=columns.label,
-            weight=columns.weight,
-            by=columns.by,
-            pos_label=_positive(table, columns.label, positive),
-        )
+    parts = _tallied(table, columns, positive)
     segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
     return sum(segments.values(), Tally.empty()), segments
 
@@ -99,3 +111,12 @@ def _number(text: str, is_boolean: bool) -> float | bool:
 def is_decision(tally: Tally) -> bool:
     """Whether some scores cannot be probabilities."""
     return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
+
+
+def warn_of_one_class(tally: Tally, name: str = "") -> None:
+    """Say so where all rows are of one class: whatever is fitted to them only repeats it."""
+    if 0.0 < tally.total_positive < tally.total:
+        return
+    kind = "positive" if tally.total_positive else "negative"
+    of = f" for {name}" if name else ""
+    warn(f"All {tally.total:g} rows{of} are {kind}, so there is little to learn from them; add rows of both classes.")

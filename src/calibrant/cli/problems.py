@@ -26,6 +26,7 @@ OPTION = {
 ADVICE = {
     "For several classes use CalibratedClassifier, or calibrate each class against the rest.":
         "For several classes name the score column of each, with --score a,b,c.",
+    ", an unknown label type for a binary target": "",
 }  # fmt: skip
 
 # What the engines say, and what it means for the user.
@@ -99,6 +100,7 @@ def in_options(text: str) -> str:
     """A message of the library with arguments named as options."""
     for said, meant in ADVICE.items():
         text = text.replace(said, meant)
+    text = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)  # np.int64(1) is a 1 to whoever typed it
     return re.sub(r"`(\w+)`", lambda found: OPTION.get(found[1], found[0]), text)
 
 
