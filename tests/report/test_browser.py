@@ -4,6 +4,7 @@ import base64
 import json
 import shutil
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -142,6 +143,10 @@ def test_segments_can_be_chosen(page):
         return js(page, "document.getElementById('figure-segment').data.at(-1).x")
 
     assert choose(1) != choose(0)
+    choose(1)
+    assert "segment south" in js(page, "document.getElementById('figure-segment').getAttribute('aria-label')")
+    assert "south" in js(page, "document.getElementById('status').textContent")
+    choose(0)
 
 
 def test_theme_button(page):
@@ -218,6 +223,16 @@ return found;
 """
 
 
+CUT_OFF = """
+const found = [];
+for (const text of document.querySelectorAll(".figure .main-svg text, nav a, #theme")) {
+  const outer = (text.closest(".figure") || document.body).getBoundingClientRect(), box = text.getBoundingClientRect();
+  if (box.left < outer.left - 1 || box.right > outer.right + 1) found.push(text.textContent);
+}
+return found;
+"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 375])
 def test_every_width_and_theme(driver, address, width, scheme):
@@ -229,6 +244,7 @@ def test_every_width_and_theme(driver, address, width, scheme):
     for scale in ("linear", "logit"):
         click(driver, f"button[data-scale={scale}]")
         assert driver.execute_script(TICKS_TOUCH) == []
+        assert driver.execute_script(CUT_OFF) == []
     found = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
     picture = base64.b64decode(found["data"])
     assert struct.unpack(">I", picture[16:20])[0] == width
@@ -244,4 +260,36 @@ def test_prints_without_controls_and_comes_back(driver, address):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert js(driver, "getComputedStyle(document.querySelector('nav')).display") == "none"
     assert js(driver, "getComputedStyle(document.querySelector('.controls')).display") == "none"
+    assert complaints(driver) == []
+
+
+def test_a_figure_of_many_segments_fits_on_one_sheet_of_paper(driver, found, segmented, tmp_path):
+    many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(40))
+    path = tmp_path / "many.html"
+    path.write_text(render(replace(found, segments=many), "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    show(driver, path.as_uri(), 1280, "light")
+    height = "document.getElementById('figure-segments').getBoundingClientRect().height"
+    assert js(driver, height) > 1000
+    js(driver, "window.dispatchEvent(new Event('beforeprint'))")
+    assert js(driver, height) < 900  # A4 within its margins has 1009 pixels, Letter 943
+    js(driver, "window.dispatchEvent(new Event('afterprint'))")
+    assert js(driver, height) > 1000
+    assert complaints(driver) == []
+
+
+def test_code_keeps_its_lines_on_a_phone(driver, address):
+    show(driver, address, 390, "light")
+    assert js(driver, "getComputedStyle(document.getElementById('code-python')).whiteSpace") == "pre"
+    assert js(driver, "document.documentElement.scrollWidth") == 390
+
+
+def test_one_outcome_has_no_methods_to_switch_and_points_beyond_the_axes(driver, one_sided, tmp_path):
+    path = tmp_path / "one.html"
+    path.write_text(render(one_sided, "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    show(driver, path.as_uri(), 1280, "light")
+    assert js(driver, "document.querySelectorAll('button[data-method]').length") == 0
+    assert len(curves_shown(driver)) == 1
+    for scale in ("logit", "linear"):
+        click(driver, f"button[data-scale={scale}]")
+        assert js(driver, "document.getElementById('beyond-note').hidden") == (scale == "linear")
     assert complaints(driver) == []

@@ -118,6 +118,14 @@ def test_the_page_does_not_claim_what_was_not_done(found):
     assert "flatters" in page
 
 
+def test_rows_by_weight_are_called_so(found):
+    assert "rows by weight" not in render(found, "t", jinja2, "")
+    before = found.before
+    weighted = Tally(before.tally.scores, before.tally.positives * 0.5, before.tally.totals * 0.75)
+    page = render(replace(found, before=replace(before, tally=weighted)), "t", jinja2, "")
+    assert "rows by weight" in page
+
+
 def test_no_line_ends_before_a_percent_sign(page):
     words = page.split("<main")[1].split("</main>")[0]
     assert "\N{NO-BREAK SPACE}%" in words

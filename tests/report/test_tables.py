@@ -1,5 +1,9 @@
 from dataclasses import replace
 
+import pytest
+
+from calibrant.metrics import Interval
+from calibrant.report.segments import Gap, Segment
 from calibrant.report.tables import (
     MEANING,
     histogram_rows,
@@ -9,7 +13,7 @@ from calibrant.report.tables import (
     point_rows,
     segment_rows,
 )
-from calibrant.report.wording import count, estimate, percent
+from calibrant.report.wording import count, percent
 
 
 def test_measures_before_and_after(found):
@@ -17,8 +21,42 @@ def test_measures_before_and_after(found):
     first = groups[0]["rows"][0]
     assert groups[0]["name"] == "Proper scores (lower is better)"
     assert first["name"] == "Log-loss"
-    assert first["before"] == estimate(found.before.evaluation["log_loss"])
-    assert first["after"] == estimate(found.after.evaluation["log_loss"])
+    for side in ("before", "after"):
+        value = getattr(found, side).evaluation["log_loss"].value
+        assert float(first[side][0]) == pytest.approx(value, abs=1e-3)
+
+
+def test_both_sides_of_a_measure_have_like_decimals(found):
+    def shown(before, after):
+        sides = [
+            replace(
+                side, evaluation=replace(side.evaluation, rows=(replace(side.evaluation.rows[0], estimates=(one,)),))
+            )
+            for side, one in ((found.before, before), (found.after, after))
+        ]
+        row = measure_groups(replace(found, before=sides[0], after=sides[1]))[0]["rows"][0]
+        return row["before"][0], row["after"][0]
+
+    near = (Interval(0.292, 0.2266, 0.3553, 0.9), Interval(0.2634, 0.2158, 0.3093, 0.9))
+    assert shown(*near) == ("0.292", "0.263")
+    far = (Interval(0.0656, 0.0626, 0.0678, 0.9), Interval(0.000651, 0.000197, 0.000651, 0.9))
+    assert shown(*far) == ("0.0656", "0.000651")
+
+
+def test_a_column_of_methods_has_one_number_of_decimals(found):
+    rows = method_rows(found)
+    for key in ("log_loss", "brier", "change"):
+        assert len({len(row[key][0].partition(".")[2]) for row in rows if row[key][1]}) == 1
+
+
+def test_the_gap_of_a_segment_has_no_more_digits_than_its_rows_tell():
+    def gap(predicted, happened, low, high):
+        segment = Segment("s", 100.0, Gap(predicted, happened, low, high, off=False), None, None)
+        return segment_rows((segment,))[0]["before"]["gap"]
+
+    assert gap(0.22038, 0.22, 0.185, 0.259) == "0.0 points"
+    assert gap(0.2266, 0.22, 0.19, 0.26) == "+0.7 points"
+    assert gap(0.2, 0.22034, 0.2200, 0.2206) == "−2.03 points"
 
 
 def test_every_measure_is_explained(found):

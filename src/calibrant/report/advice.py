@@ -63,6 +63,8 @@ def _first_step(found: Study) -> str:
         return "Do not rely on these probabilities. Gather more rows: so far no method improves on them beyond chance."
     if proof:
         return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
+    if segments_off(found, "before"):
+        return "Leave the scores of all rows together as they are, but look into the segments that are off."
     return "Leave the scores as they are: these rows give no reason to change them."
 
 

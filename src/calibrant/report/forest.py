@@ -45,14 +45,14 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "meta": {"label": "methods"},
     }
     layout = {
-        "xaxis": {"title": {"text": f"Change of log-loss against {reference} (left is better)"}, "zeroline": True},
+        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
         "yaxis": _row_axis([sentence_case(method_title(r.name)) for r in rows]),
         "showlegend": False,
     }
     return {
         "data": [trace],
         "layout": layout,
-        "meta": _row_meta("Change of log-loss (left is better)", [_narrow(r.name) for r in rows]),
+        "meta": _row_meta("Change of log-loss", [_narrow(r.name) for r in rows]),
     }
 
 
@@ -72,7 +72,7 @@ def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Fi
         "yaxis": _row_axis([s.name for s in segments]),
         "showlegend": False,
     }
-    meta = _row_meta(f"{title}, points", [s.name for s in segments])
+    meta = _row_meta("Difference in points", [s.name for s in segments])
     return {"data": data, "layout": layout, "meta": meta | {"cut": cut}}
 
 

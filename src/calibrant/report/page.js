@@ -106,7 +106,9 @@
   }
 
   function heightOf(div, meta, width) {
-    if (meta.rows) return 90 + 30 * meta.rows + (meta.rows < 3 ? 40 : 0);
+    // On paper a figure must fit on one page.
+    const row = state.printing ? Math.min(30, 760 / meta.rows) : 30;
+    if (meta.rows) return 90 + row * meta.rows + (meta.rows < 3 ? 40 : 0);
     if (meta.square) return Math.min(width, state.printing ? 420 : 540);
     return Math.max(260, Math.min(0.5 * width, 380));
   }
@@ -157,7 +159,15 @@
   function drawAll() {
     for (const [id, figure] of Object.entries(page.figures)) draw(id, figure);
     draw("segment", chosenSegment());
+    document.getElementById("beyond-note").hidden = !anyTriangle();
     document.getElementById("log-note").hidden = !page.figures.scores.meta.log[state.scale];
+  }
+
+  function anyTriangle() {
+    return ["before", "after"].some((id) => {
+      const div = document.getElementById(`figure-${id}`);
+      return div && div.data.some(({ marker }) => marker && Array.isArray(marker.symbol) && marker.symbol.some((symbol) => symbol !== "circle"));
+    });
   }
 
   function press(buttons, test) {
@@ -187,9 +197,8 @@
       draw("map", page.figures.map);
     });
   }
-  const firstMethod = methodButtons.slice(0, 1).map((button) => button.dataset.method);
+  const firstMethod = page.figures.map.data.flatMap(({ meta }) => meta.method || []).slice(0, 1);
   if (everything) {
-    everything.removeAttribute("aria-pressed");
     everything.addEventListener("click", () => {
       setMethods(state.methods.size === methodButtons.length ? firstMethod : methodButtons.map((button) => button.dataset.method));
       draw("map", page.figures.map);
@@ -199,7 +208,10 @@
   const select = document.getElementById("segment");
   if (select) {
     select.addEventListener("change", () => {
-      document.getElementById("segment-name").textContent = select.selectedOptions[0].textContent;
+      const name = select.selectedOptions[0].textContent;
+      document.getElementById("segment-name").textContent = name;
+      document.getElementById("figure-segment").setAttribute("aria-label", `Reliability diagram of segment ${name} over the curve of all rows.`);
+      say(`The diagram shows ${name}.`);
       draw("segment", chosenSegment());
     });
   }

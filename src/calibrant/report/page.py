@@ -122,6 +122,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "version": calibrant.__version__,
         "level": f"{100 * found.level:g} %",
         "total": count(found.total),
+        "weighted": _weighted(found),
         "positive": percent(found.base_rate),
         "outcome": outcome_of(found.top_label),
         "verdict": verdict,
@@ -151,6 +152,12 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
         "data": _data(found),
     }
+
+
+def _weighted(found: Study) -> bool:
+    """Whether rows were counted by weight: only then can a number of rows be broken."""
+    totals = (found.before or found.after).tally.totals
+    return bool(np.any(totals != np.rint(totals)))
 
 
 def _reference(comparison: Comparison | None) -> str:

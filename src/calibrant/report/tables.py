@@ -14,7 +14,7 @@ from calibrant.report.advice import worth_calibrating
 from calibrant.report.outcome import outcome_of
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
-from calibrant.report.wording import count, method_title, percent, points, sentence_case
+from calibrant.report.wording import count, method_title, percent, sentence_case
 
 __all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
 
@@ -56,46 +56,55 @@ def measure_groups(found: Study) -> list[dict[str, Any]]:
         entry = {
             "name": NAMES.get(key, row.name),
             "meaning": MEANING.get(key, "").replace("POSITIVES", words.positives).replace("NEGATIVES", words.negatives),
-            "before": _estimate(before, key),
-            "after": _estimate(after, key),
+            "before": _estimate(before, key, after),
+            "after": _estimate(after, key, before),
         }
         groups.setdefault(row.group, []).append(entry)
     return [{"name": name[:1].upper() + name[1:], "rows": rows} for name, rows in groups.items()]
 
 
-def _estimate(evaluation: Evaluation | None, key: str) -> tuple[str, str]:
-    """The value, and its interval or nothing."""
-    rows = evaluation.rows if evaluation is not None else ()
-    estimate = next((row.estimates[0] for row in rows if row.key == key), None)
-    if estimate is None:
+def _estimate(evaluation: Evaluation | None, key: str, other: Evaluation | None) -> tuple[str, str]:
+    """The value, and its interval or nothing; as many decimals as on the other side, if that has nearly as many."""
+    found, beside = _found(evaluation, key), _found(other, key)
+    if found is None:
         return "–", ""
-    if isinstance(estimate, Interval):
-        return wording.estimate(estimate)
-    return (f"{estimate:.3f}" if estimate >= 0.001 else "below 0.001"), ""
+    if not isinstance(found, Interval):
+        return (f"{found:.3f}" if found >= 0.001 else "below 0.001"), ""
+    decimals = [wording.estimate_decimals(one) for one in (found, beside) if isinstance(one, Interval)]
+    return wording.estimate(found, decimals=min(decimals) if np.ptp(decimals) == 1 else decimals[0])
+
+
+def _found(evaluation: Evaluation | None, key: str) -> Interval | float | None:
+    rows = evaluation.rows if evaluation is not None else ()
+    return next((row.estimates[0] for row in rows if row.key == key), None)
 
 
 def method_rows(found: Study) -> list[dict[str, Any]]:
     """One row for each method that could be fitted, best first."""
     if found.comparison is None:
         return []
-    return [
+    results = [r for r in found.comparison.results if r.log_loss is not None and r.brier_score is not None]
+    rows = [
         {
             "name": sentence_case(method_title(result.name)),
             "shown": result.name == found.name,
             "tags": _tags(result.name, found),
-            "log_loss": wording.estimate(result.log_loss),
-            "brier": wording.estimate(result.brier_score),
-            "change": wording.estimate(change, "+")
-            if (change := result.log_loss_difference) is not None
-            else ("–", ""),
         }
-        for result in found.comparison.results
-        if result.log_loss is not None and result.brier_score is not None
+        for result in results
     ]
+    columns = {
+        "log_loss": _column([r.log_loss for r in results]),
+        "brier": _column([r.brier_score for r in results]),
+        "change": _column([r.log_loss_difference for r in results], "+"),
+    }
+    return [row | {key: column[place] for key, column in columns.items()} for place, row in enumerate(rows)]
 
 
-def _change(change: Interval | None) -> tuple[str, str]:
-    return wording.estimate(change, "+") if change is not None else ("–", "")
+def _column(estimates: list[Interval | None], sign: str = "") -> list[tuple[str, str]]:
+    """Estimates below each other, with the decimals that most of them deserve."""
+    decimals = [wording.estimate_decimals(one) for one in estimates if one is not None]
+    usual = int(np.median(decimals)) if decimals else 4
+    return [("–", "") if one is None else wording.estimate(one, sign, usual) for one in estimates]
 
 
 def _tags(name: str, found: Study) -> list[str]:
@@ -125,8 +134,9 @@ def _gap(gap: Gap | None) -> dict[str, Any]:
     if gap is None:
         return {"predicted": "–", "gap": "", "off": False}
     difference = gap.predicted - gap.happened
-    sign = "+" if difference > 0 else "−" if difference < 0 else "±"
-    return {"predicted": percent(gap.predicted), "gap": f"{sign}{points(abs(difference))} points", "off": gap.off}
+    size, _ = wording.points_estimate(Interval(abs(difference), gap.low, gap.high, 0.0), least=1)
+    sign = "" if float(size) == 0.0 else "+" if difference > 0 else "−"
+    return {"predicted": percent(gap.predicted), "gap": f"{sign}{size} points", "off": gap.off}
 
 
 def point_rows(table: Table) -> list[tuple[str, ...]]:

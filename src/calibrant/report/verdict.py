@@ -15,6 +15,8 @@ from calibrant.report.wording import count, estimate, method_title, named, perce
 __all__ = ["Verdict", "judge"]
 
 RARE = 0.05
+EXTREME = "too extreme: high ones should be lower and low ones higher"
+TIMID = "too timid: high ones should be higher and low ones lower"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ def judge(found: Study) -> Verdict:
     else:
         answer = _answer(found.before, found)
         sentences = _reasons(found.before, found)
-    return Verdict(*answer, (*sentences, _after(found), *_segments(found)))
+    if worth_calibrating(found):
+        return Verdict(*answer, (*sentences, _after(found), *_segments(found)))
+    return Verdict(*answer, (*sentences, *_segments(found), _after(found)))
 
 
 def _reasons(side: Side, found: Study) -> list[str]:
@@ -72,8 +76,8 @@ def _segments(found: Study) -> list[str]:
     off = segments_off(found, "after" if calibrate else "before")
     if not off:
         return []
-    when = "after calibration they still do not fit" if calibrate else "they do not fit"
-    return [f"In {len(off)} of {len(found.segments)} segments {when}: {named(off)}."]
+    when = " even after calibration" if calibrate else ""
+    return [f"In {len(off)} of {len(found.segments)} segments the probabilities do not fit{when}: {named(off)}."]
 
 
 def _possible(side: Side, words: Outcome) -> str:
@@ -118,11 +122,11 @@ def _direction(side: Side, words: Outcome) -> list[str]:
         line = side.evaluation["slope"]
         shifted = bool(found)  # then the low ones, or the high ones, may be wrong the other way round
         if line.high < 1.0:
-            how = "they are spread too wide" if shifted else "high ones should be lower and low ones higher"
-            found.append(f"They are too extreme: {how}.")
+            how = "also too extreme: spread too wide" if shifted else EXTREME
+            found.append(f"They are {how}.")
         if line.low > 1.0:
-            how = "they are spread too narrowly" if shifted else "high ones should be higher and low ones lower"
-            found.append(f"They are too timid: {how}.")
+            how = "also too timid: spread too narrowly" if shifted else TIMID
+            found.append(f"They are {how}.")
     return found
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "any_of",
     "count",
     "estimate",
+    "estimate_decimals",
     "method_name",
     "method_title",
     "named",
@@ -81,7 +82,7 @@ def points(value: float) -> str:
     return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
 
 
-def points_estimate(found: Interval) -> tuple[str, str]:
+def points_estimate(found: Interval, least: int = 0) -> tuple[str, str]:
     """A difference in percentage points and its interval, with the digits that the interval leaves certain.
 
     Examples
@@ -92,7 +93,7 @@ def points_estimate(found: Interval) -> tuple[str, str]:
     (('8', '3 to 19'), ('2.77', '2.72 to 2.81'))
     """
     width = 100.0 * (found.high - found.low)
-    decimals = max(-math.floor(math.log10(width / 4.0)), 0) if width > 0.0 else 1
+    decimals = max(-math.floor(math.log10(width / 4.0)), least) if width > 0.0 else 1
     value, low, high = (_fixed(100.0 * each, decimals) for each in (found.value, found.low, found.high))
     return value, f"{low} to {high}"
 
@@ -102,7 +103,7 @@ def number(value: float, size: float | None = None) -> str:
     return _signed(value, _measure_decimals(abs(value) if size is None else size))
 
 
-def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
+def estimate(found: Interval, sign: str = "", decimals: int | None = None) -> tuple[str, str]:
     """A value and its interval, all with the same number of decimals: fewer where the interval is wide.
 
     Examples
@@ -114,12 +115,16 @@ def estimate(found: Interval, sign: str = "") -> tuple[str, str]:
     >>> estimate(Interval(9.9291, 5.9021, 13.9561, 0.9))
     ('9.93', '5.90 to 13.96')
     """
-    decimals = _measure_decimals(max(abs(found.low), abs(found.high), abs(found.value)))
-    width = found.high - found.low
-    if width > 0.0:  # three digits of the width
-        decimals = min(decimals, max(2 - math.floor(math.log10(width)), 0))
+    decimals = estimate_decimals(found) if decimals is None else decimals
     value, low, high = (_signed(each, decimals, sign) for each in (found.value, found.low, found.high))
     return value, f"{low} to {high}"
+
+
+def estimate_decimals(found: Interval) -> int:
+    """Those of the largest of the three numbers, but no more than three digits of the width."""
+    decimals = _measure_decimals(max(abs(found.low), abs(found.high), abs(found.value)))
+    width = found.high - found.low
+    return min(decimals, max(2 - math.floor(math.log10(width)), 0)) if width > 0.0 else decimals
 
 
 def _measure_decimals(size: float) -> int:
