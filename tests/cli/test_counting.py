@@ -86,7 +86,7 @@ def other(sql):
         ("SELECT 0.5 AS score, 1 AS y, -1 AS w", Columns(("score",), "y", "w"), "^--weight 'w' must be finite and not"),
         ("SELECT 0.5 AS score, 1 AS label WHERE 1 = 0", Columns(("score",), "label"), "^data has no rows.$"),
         ("SELECT 0.5 AS score, 3 AS label UNION ALL SELECT 0.6, 4", Columns(("score",), "label"), "got 3 and 4. Say"),
-        ("SELECT 0.5 AS s, i AS name FROM range(3) t(i)", Columns(("s",), "name"), "^--label 'name' must .* .0, 1, 2.. For several"),
+        ("SELECT 0.5 AS s, i AS n FROM range(3) t(i)", Columns(("s",), "n"), "^--label 'n' must .*0, 1, 2.. For"),
     ],
 )  # fmt: skip
 def test_refusals_name_the_option_and_the_column(sql, columns, message):

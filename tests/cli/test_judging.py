@@ -129,3 +129,25 @@ def test_monitor(cli, refused, data, tmp_path):
     assert "ALARM" in alarm.out
     assert cli("monitor", data, flipped).code == 0
     assert "--alpha must lie" in refused("monitor", data, data, "--alpha", "2")
+
+
+def test_probabilities_are_needed(refused, data, tmp_path):
+    percent = tmp_path / "percent.csv"
+    percent.write_text("score,label\n" + "".join(f"{i},{i % 2}\n" for i in range(100)))
+    logits = tmp_path / "logits.csv"
+    logits.write_text("score,label\n" + "".join(f"{i - 5},{i % 2}\n" for i in range(11)))
+    for command in (["evaluate", percent], ["monitor", percent, data], ["monitor", data, percent]):
+        message = refused(*command)
+        assert message.startswith(
+            f"{command[0]} needs probabilities; 'score' goes from 0 to 99. If they are percentages"
+        )
+    assert "percentages" not in refused("evaluate", logits)
+
+
+def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatch):
+    link = tmp_path / "link.html"
+    link.symlink_to(data)
+    for source, page in ((data, data), (tmp_path / "d*.csv", data), (data, link)):
+        assert "would be overwritten" in refused("report", source, "-o", page)
+    monkeypatch.chdir(tmp_path)
+    assert "would be overwritten" in refused("report", data, "-o", data.name)

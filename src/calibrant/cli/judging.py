@@ -11,7 +11,7 @@ import typer
 
 from calibrant.cli import options
 from calibrant.cli.printing import note, print_json, print_table, progress
-from calibrant.cli.problems import Problem
+from calibrant.cli.problems import Problem, keep_sources
 
 if TYPE_CHECKING:
     from calibrant.cli.columns import Columns
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "monitor", "report", "write_page"]
 
 ALARM = 3
-ModelOption = Annotated[str | None, typer.Option("--model", help="A model to apply to the scores first.")]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="FILE", help="A model to apply to the scores first.")
+]
 
 
 def _mapped(tally: Tally, model: str | None) -> Tally:
@@ -65,7 +67,7 @@ def evaluate(
             parts = {name: _mapped(tally, model) for name, tally in (segments or {}).items()}
     mapped = None if whole is None else _mapped(whole, model)
     for name, tally in [*([] if mapped is None else [(columns.score, mapped)]), *parts.items()]:
-        _check_probabilities(name, tally)
+        _check_probabilities(name, tally, "evaluate")
     with progress("measuring"):
         found = None if mapped is None else metrics.evaluate(mapped, level=level)
         rows = [_row(name, tally) for name, tally in parts.items()]
@@ -81,12 +83,14 @@ def evaluate(
         print_table(title, [key.replace("_", " ") for key in rows[0]], texts)
 
 
-def _check_probabilities(name: str, tally: Tally) -> None:
+def _check_probabilities(name: str, tally: Tally, command: str) -> None:
     from calibrant.cli.counting import is_decision
 
     if is_decision(tally):
+        low, high = tally.scores[0], tally.scores[-1]
+        percent = "If they are percentages, divide them by 100. " if low >= 0.0 and 2.0 < high <= 100.0 else ""
         raise Problem(
-            f"evaluate needs probabilities; '{name}' goes from {tally.scores[0]:.4g} to {tally.scores[-1]:.4g}. "
+            f"{command} needs probabilities; '{name}' goes from {low:.4g} to {high:.4g}. {percent}"
             "Learn a map with `calibrant fit` and add --model model.json, or look at all of it with `calibrant report`."
         )
 
@@ -120,7 +124,7 @@ def _shown(value: Any) -> str:
 def report(
     files: options.Files,
     *,
-    output: Annotated[str, typer.Option("--output", "-o", help="The page to write.")] = "report.html",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
@@ -128,7 +132,7 @@ def report(
     positive: options.Positive = None,
     method: options.Method = None,
     top_label: options.Top = False,
-    title: Annotated[str | None, typer.Option("--title", help="The heading of the page.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading of the page.")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
 
@@ -141,6 +145,7 @@ def report(
     from calibrant.cli.writing import check_target
 
     check_target(output)
+    keep_sources(output, files)
     check_method(method)
     with chosen(files, score, label, weight, by) as (table, columns):
         heading = f"Calibration of {Path(table.name).name}"
@@ -183,8 +188,8 @@ def write_page(output: str, tally: Tally, segments: Any, comparison: Comparison 
 
 
 def monitor(
-    reference: Annotated[str, typer.Argument(help="Rows from when the model was deployed.")],
-    current: Annotated[list[str], typer.Argument(help="All rows since then.")],
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="Rows from when the model was deployed.")],
+    current: Annotated[list[str], typer.Argument(metavar="CURRENT", help="All rows since then.")],
     *,
     score: options.Score = None,
     label: options.Label = None,
@@ -207,6 +212,8 @@ def monitor(
     for files in ([reference], current):
         with chosen(files, score, label) as (table, columns):
             tallies.append(counted(*binary(table, columns, False, "monitor"), positive))
+            if map_ is None:
+                _check_probabilities(columns.score, tallies[-1], "monitor")
             score, label = list(columns.scores), columns.label
     found = compare_tallies(*tallies, map_=map_)
     alarm = found.p_value <= alpha

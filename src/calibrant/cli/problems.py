@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Problem", "explained", "reading", "sentence"]
+__all__ = ["Problem", "explained", "keep_sources", "reading", "sentence"]
 
 INTERRUPTED, BROKEN_PIPE, MENDABLE, UNEXPECTED = 130, 141, 2, 1
 OWN = ("InvalidInputError", "ModelFileError", "MissingExtraError", "NotFittedError")
@@ -70,6 +71,17 @@ def reading(name: str) -> Iterator[None]:
         raise
 
 
+def keep_sources(output: str | None, sources: Iterable[str]) -> None:
+    """Refuse to write a result over one of the files that it is made from."""
+    from calibrant.cli.files import found_files
+
+    if output in (None, "-") or not Path(output or "").is_file():
+        return
+    for name in (name for source in sources if source != "-" for name in found_files(source)):
+        if "://" not in name and Path(name).samefile(output or ""):
+            raise Problem(f"{output} is the table to read, and would be overwritten; name another file with -o.")
+
+
 def explained(error: BaseException) -> tuple[str, int]:
     """The message for the user, empty where none is due, and the exit code."""
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
@@ -112,6 +124,8 @@ def sentence(text: str) -> str:
 
 
 def _usage(error: Any) -> str:
+    if type(error).__name__ == "NoArgsIsHelpError":  # no command at all: the help has been shown
+        return ""
     context = getattr(error, "ctx", None)
     hint = f" See '{context.command_path} --help'." if context is not None else ""
     return sentence(error.format_message()) + hint
