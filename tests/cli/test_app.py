@@ -92,7 +92,6 @@ def test_an_unreadable_folder(refused, tmp_path, data, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], ""),
         (["frobnicate"], "No such command 'frobnicate'"),
         (["fit"], "Missing argument"),
         (["fit", "a.csv", "--scor", "x"], "No such option: --scor"),
@@ -101,9 +100,29 @@ def test_an_unreadable_folder(refused, tmp_path, data, monkeypatch):
 )
 def test_wrong_command_lines(cli, arguments, message):
     result = cli(*arguments)
-    assert result.code == (2 if message else result.code)
+    assert result.code == 2
     assert message in result.err
     assert "Traceback" not in result.err + result.out
+
+
+def test_no_command_shows_the_help_and_nothing_else(cli):
+    result = cli()
+    assert result.code == 2
+    assert "calibrant compare data.csv" in result.out + result.err
+    assert "error:" not in result.err
+
+
+@pytest.mark.parametrize("arguments", [["-q", "evaluate"], ["evaluate", "-q"], ["--quiet", "evaluate", "--quiet"]])
+def test_quiet_before_and_behind_the_command(cli, data, arguments):
+    assert "Scores are read" in cli("evaluate", data).err
+    assert cli(*arguments, data).err == ""
+
+
+@pytest.mark.parametrize(("name", "code"), [("stdin", 2), ("stdout", 0), ("stderr", 0)])
+def test_closed_streams(monkeypatch, data, name, code):
+    monkeypatch.setattr(sys, name, None)
+    assert app.run(["evaluate", "-" if name == "stdin" else str(data)]) == code
+    getattr(sys, name).close()
 
 
 def test_what_nobody_expected(cli, monkeypatch, data):

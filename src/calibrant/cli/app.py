@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
 
+from calibrant.cli import options
 from calibrant.cli.problems import INTERRUPTED, explained
 from calibrant.cli.stopping import stoppable, stopped
 
@@ -34,7 +37,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _before(
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on the way.")] = False,
+    quiet: options.Quiet = False,
     version: Annotated[  # noqa: ARG001 - its callback does it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -47,17 +50,32 @@ def _before(
 def _add_commands() -> None:
     from calibrant.cli import comparing, fitting, judging, material
 
-    judge, make, data = "Judge", "Calibrate", "Learn"
-    app.command(rich_help_panel=judge)(comparing.compare)
-    app.command(rich_help_panel=judge)(judging.evaluate)
-    app.command(rich_help_panel=judge)(judging.report)
-    app.command(rich_help_panel=judge)(judging.monitor)
-    app.command(rich_help_panel=make)(fitting.fit)
-    app.command(rich_help_panel=make)(fitting.apply)
-    app.command(rich_help_panel=make)(fitting.export)
-    app.command(rich_help_panel=data)(material.demo)
-    app.command(rich_help_panel=data)(material.methods)
-    app.command(rich_help_panel=data)(material.simulate)
+    panels = {
+        "Judge": (comparing.compare, judging.evaluate, judging.report, judging.monitor),
+        "Calibrate": (fitting.fit, fitting.apply, fitting.export),
+        "Learn": (material.demo, material.methods, material.simulate),
+    }
+    for panel, commands in panels.items():
+        for command in commands:
+            app.command(rich_help_panel=panel)(_quietable(command))
+
+
+def _quietable(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with --quiet among its own options, because people write it behind the command, too."""
+
+    @functools.wraps(command)
+    def called(*arguments: Any, quiet: bool = False, **chosen: Any) -> None:
+        from calibrant.cli.printing import settings
+
+        settings.quiet = settings.quiet or quiet
+        command(*arguments, **chosen)
+
+    plain = inspect.signature(command, eval_str=True)
+    extra = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=options.Quiet)
+    signature = plain.replace(parameters=[*plain.parameters.values(), extra])
+    vars(called)["__signature__"] = signature
+    called.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return called
 
 
 _add_commands()
@@ -65,6 +83,7 @@ _add_commands()
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
+    _open_streams()
     try:
         with stoppable():
             code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
@@ -77,6 +96,13 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else 1
         return _report(error)
+
+
+def _open_streams() -> None:
+    """Give a process that was started with closed streams empty ones: Python has None there."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
 
 
 def _report(error: BaseException) -> int:

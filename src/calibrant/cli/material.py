@@ -56,7 +56,7 @@ def methods(as_json: options.As_json = False) -> None:
 
 
 def simulate(
-    name: Annotated[str, typer.Argument(help="What to simulate; --list shows the names.")] = "D1",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate; --list shows the names.")] = "D1",
     *,
     rows: Annotated[int, typer.Option("--rows", "-n", help="Number of rows.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")] = 0,
@@ -89,7 +89,9 @@ def simulate(
 
 
 def demo(
-    output: Annotated[str, typer.Option("--output", "-o", help="The report to write.")] = "calibrant-demo.html",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The report to write.")
+    ] = "calibrant-demo.html",
 ) -> None:
     """The whole job on a data set that comes along: train, score, compare, and write a report."""
     from calibrant.cli.comparing import compared, show_comparison
