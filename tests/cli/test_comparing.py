@@ -24,6 +24,16 @@ def test_compare(cli, refused, data):
     assert "--folds must be a whole number" in refused("compare", data, "--folds", "1")
 
 
+def test_methods_that_need_probabilities_are_named_in_one_line(cli, tmp_path):
+    rows = tmp_path / "d.csv"
+    rows.write_text("score,label\n" + "".join(f"{i},{(i * 7) % 10 < i // 10}\n" for i in range(100)))
+    text = cli("compare", rows, "-m", "platt,beta,spline")
+    assert text.code == 0, text.err
+    notes = [line for line in text.err.splitlines() if line.startswith("- ")]
+    assert notes[0].startswith("- identity: the scores are not probabilities")
+    assert notes[1:] == ["- beta, spline: they need probabilities; some of these scores lie outside [0, 1]."]
+
+
 def test_every_class_against_the_rest(cli, animals):
     text = cli("compare", animals, *SCORES, "-m", "platt,isotonic")
     assert text.code == 0, text.err

@@ -46,7 +46,14 @@ def compare(
     weight: options.Weight = None,
     positive: options.Positive = None,
     method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="Methods to compare, a,b,c; by default all.")
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help="Methods to compare, a,b,c; by default all.",
+            autocompletion=options.methods,
+        ),
     ] = None,
     top_label: options.Top = False,
     folds: Annotated[int, typer.Option("--folds", help="Number of folds.")] = 5,
@@ -138,8 +145,17 @@ def show_comparison(found: Comparison) -> None:
     headers = [header.replace("Brier score", "Brier") for header in found.headers[:shown]]
     print_table(found.title, headers, [row[:shown] for row in rows], marked)
     sys.stdout.write(f"Recommended: {found.reason}\n")
-    for text in found.notes:
-        note(f"- {text}")
+    for text, names in _notes(found).items():
+        note(f"- {', '.join(names)}: {text if len(names) == 1 else text.replace('it needs', 'they need', 1)}")
+
+
+def _notes(found: Comparison) -> dict[str, list[str]]:
+    """What was said about methods, each remark once, and the methods that it is about."""
+    notes: dict[str, list[str]] = {}
+    for result in found.results:
+        if result.note:
+            notes.setdefault(result.note, []).append(result.name)
+    return notes
 
 
 def _narrow() -> bool:
