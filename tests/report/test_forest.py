@@ -4,7 +4,7 @@ import re
 import pytest
 
 from calibrant.report.figures import plain
-from calibrant.report.forest import LONGEST, _short, comparison_figure, segments_figure
+from calibrant.report.forest import LONGEST, comparison_figure, segments_figure, shortened
 from calibrant.report.segments import Gap, Segment
 
 
@@ -65,9 +65,10 @@ def test_segments_are_moved_apart_and_long_names_cut(segmented):
     assert all(len(name) <= LONGEST for name in figure["meta"]["names"][1:])
 
 
-def test_long_names_keep_their_ends():
-    assert _short("Hospital of the Holy Cross, ward 12", 20) == "Hospital of t…ard 12"
-    assert _short("short", 20) == "short"
+def test_long_names_stay_distinct():
+    assert shortened(["short", "Branch 16 in a city"], 12) == ["short", "Branch 16 i…"]
+    wards = ["Hospital of the Holy Cross, ward 12", "Hospital of the Holy Cross, ward 13"]
+    assert shortened(wards, 20) == ["Hospital of t…ard 12", "Hospital of t…ard 13"]
 
 
 def test_methods_have_short_names_beside_narrow_screens(found):

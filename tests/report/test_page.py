@@ -118,6 +118,16 @@ def test_the_page_does_not_claim_what_was_not_done(found):
     assert "flatters" in page
 
 
+def test_many_segments_are_behind_a_click(found, segmented):
+    many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(47))
+    page = render(replace(found, segments=many), "t", jinja2, "")
+    assert "The other 7 segments" in page
+    first, rest = page.split("<summary>The other 7")
+    assert ">ward 39</th>" in first
+    assert ">ward 40</th>" not in first
+    assert ">ward 46</th>" in rest
+
+
 def test_rows_by_weight_are_called_so(found):
     assert "rows by weight" not in render(found, "t", jinja2, "")
     before = found.before

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from calibrant.metrics import Interval
 from calibrant.report.verdict import judge
 
 
@@ -86,3 +87,12 @@ def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
     shifted = judge(segmented).sentences
     assert any("too low" in sentence for sentence in shifted)
     assert not any("low ones" in sentence for sentence in shifted)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"), [((1e-5, 1e-6, 2e-5), "hardly changes"), ((0.01, 0.005, 0.02), "rises by")]
+)
+def test_a_rise_that_nobody_would_notice_has_no_digits(found, change, text):
+    results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in found.comparison.results)
+    table = replace(found.comparison, results=results, recommended="identity")
+    assert text in judge(replace(found, name="platt", comparison=table)).sentences[-1]

@@ -12,7 +12,7 @@ from calibrant.report.outcome import EVENT, Outcome
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import method_name, method_title, rounded, sentence_case
 
-__all__ = ["comparison_figure", "segments_figure"]
+__all__ = ["comparison_figure", "segments_figure", "shortened"]
 
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
@@ -116,21 +116,32 @@ def _limits(gaps: list[Gap]) -> tuple[list[float], bool]:
 
 def _row_axis(names: list[str]) -> Figure:
     """An axis with one name for each row, the first at the top."""
-    texts = [plain(_short(name)) for name in names]
+    texts = [plain(name) for name in shortened(names, LONGEST)]
     return {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": texts}
 
 
 def _row_meta(title: str, names: list[str]) -> Figure:
     """What a figure of rows needs beside a narrow screen: a short title and short names."""
-    return {"rows": len(names), "short": title, "names": [plain(_short(name, NARROW)) for name in names]}
+    return {"rows": len(names), "short": title, "names": [plain(name) for name in shortened(names, NARROW)]}
+
+
+def shortened(names: list[str], longest: int) -> list[str]:
+    """Long names without their end, or their middle, or their beginning: whichever leaves most of them distinct.
+
+    Examples
+    --------
+    >>> from calibrant.report.forest import shortened
+    >>> shortened(["Ward in the north", "Ward in the south"], 9)
+    ['Ward …rth', 'Ward …uth']
+    """
+    tail = longest // 3
+
+    def cut(head: int, end: int) -> list[str]:
+        return [n if len(n) <= longest else f"{n[:head]}…{n[len(n) - end :]}" for n in names]
+
+    return max((cut(longest - 1, 0), cut(longest - tail - 1, tail), cut(0, longest - 1)), key=lambda one: len(set(one)))
 
 
 def _narrow(name: str) -> str:
     """The name of a method without the noun that goes without saying beside the others."""
     return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", method_name(name)))
-
-
-def _short(name: str, longest: int = LONGEST) -> str:
-    """A long name without its middle: names that begin alike often differ at their end."""
-    tail = longest // 3
-    return name if len(name) <= longest else f"{name[: longest - tail - 1]}…{name[-tail:]}"

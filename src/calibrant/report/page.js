@@ -149,7 +149,7 @@
 
   function printWidth(div) {
     const inPair = div.closest(".pair") && div.closest(".pair").children.length > 1;
-    return inPair ? 325 : div.classList.contains("square") ? 460 : 660;
+    return inPair ? 300 : div.classList.contains("square") ? 460 : 660;
   }
 
   function chosenSegment() {
@@ -229,7 +229,7 @@
   addEventListener("beforeprint", () => {
     if (themeBefore === null) themeBefore = root.dataset.theme;
     state.printing = true;
-    for (const details of all("#about details")) details.open = true;
+    for (const details of all("#about details, #segments details")) details.open = true;
     setTheme("light");
   });
   addEventListener("afterprint", () => {

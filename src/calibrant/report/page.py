@@ -31,7 +31,7 @@ COMMANDS = (
     "calibrant fit data.parquet --method {method} -o calibration.json\n"
     "calibrant apply calibration.json new.parquet -o calibrated.parquet"
 )
-MOST_SEGMENTS = 40  # in the figure; the table has all
+MOST_SEGMENTS = 40  # at once; the others are behind a click
 
 
 def write_report(
@@ -148,6 +148,7 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "reference": _reference(comparison),
         "segments": tables.segment_rows(found.segments),
         "segment_choices": [one.name for one in found.segments if one.diagram is not None],
+        "segments_shown": MOST_SEGMENTS,
         "segments_cut": max(len(found.segments) - MOST_SEGMENTS, 0),
         "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
         "data": _data(found),

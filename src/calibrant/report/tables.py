@@ -112,10 +112,10 @@ def _tags(name: str, found: Study) -> list[str]:
     table = found.comparison
     tags = []
     if table is not None and name == table.recommended:
-        if name == table.results[0].name:
-            tags.append("lowest log-loss")
-        elif name != "identity" or not worth_calibrating(found):
-            tags.append("recommended")
+        if name == "identity":
+            tags += [] if worth_calibrating(found) else ["recommended"]
+        else:
+            tags.append("lowest log-loss" if name == table.results[0].name else "recommended")
     return [*tags, "on this page"] if name == found.name else tags
 
 

@@ -15,6 +15,7 @@ from calibrant.report.wording import count, estimate, method_title, named, perce
 __all__ = ["Verdict", "judge"]
 
 RARE = 0.05
+HARDLY = 0.001  # a share of the log-loss
 EXTREME = "too extreme: high ones should be lower and low ones higher"
 TIMID = "too timid: high ones should be higher and low ones lower"
 
@@ -148,6 +149,8 @@ def _after(found: Study) -> str:
         value, ends = estimate(Interval(-change.value, -change.high, -change.low, change.level))
         share = f" or {100 * -change.value / raw:.2g} %" if (raw := _raw(found)) > 0.0 else ""
         return f"{text}, and the log-loss falls by {value}{share} ({percents}: {ends})."
+    if max(-change.low, change.high) < HARDLY * _raw(found):
+        return f"{text}; the log-loss hardly changes."
     if change.low > 0.0:
         value, ends = estimate(change)
         return f"{text}, but the log-loss rises by {value} ({percents}: {ends})."
