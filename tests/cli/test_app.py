@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -32,61 +31,8 @@ def test_help_loads_nothing_heavy():
     assert result.stderr == "[] 0\n"
 
 
-def write(path, content):
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-ROWS = "".join(f"{i / 100},{i % 2}\n" for i in range(100))
-BROKEN = {
-    "too many columns": ("a.csv", "score,label\n" + ROWS + "0.5,1,7,8\n" + ROWS, "line 102 has 4 columns"),
-    "a word far down": ("a.csv", "score,label\n" + ROWS * 400 + "abc,1\n", "line 40002 has 'abc' where a number"),
-    "an open quote": ("a.csv", 'score,label\n0.1,0\n"0.5,1\n0.9,1\n', "column of numbers"),
-    "binary": ("a.csv", bytes(range(256)) * 20, "binary data"),
-    "binary, named parquet": ("a.parquet", bytes(range(256)) * 20, "named as Parquet"),
-    "cut parquet": ("a.parquet", b"PAR1" + b"abc" * 100, "not a whole Parquet file"),
-    "strings": ("a.csv", "score,label\nlow,0\nhigh,1\n", "'score' holds text, such as 'low'"),
-    "10 MB on one line": ("a.csv", "9" * 10_000_000, "a line longer than 2 MB"),
-    "10 MB on line three": ("a.csv", "score,label\n0.1,0\n" + "9" * 10_000_000 + ",1\n", "a line is longer than 2 MB"),
-    "nothing": ("a.csv", "", "is empty"),
-    "a header alone": ("a.csv", "score,label\n", "no rows below its header"),
-    "broken JSON": ("a.jsonl", '{"score": 0.1, "label": 0}\n{"score": ', "could not be read"),
-    "three labels": ("a.csv", "score,label\n0.1,0\n0.2,1\n0.3,2\n", "two classes"),
-    "a missing score": ("a.csv", "score,label\n0.1,0\n,1\n0.3,1\n", "must be finite"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_broken_tables(refused, tmp_path, case):
-    name, content, message = BROKEN[case]
-    path = write(tmp_path / name, content)
-    assert message in refused("fit", path, "-o", tmp_path / "model.json")
-
-
-def test_missing_files_and_folders(refused, tmp_path, data):
-    assert "There is no file" in refused("fit", tmp_path / "nothing.csv")
-    assert "is a folder" in refused("fit", tmp_path)
+def test_the_folder_of_an_output_must_exist(refused, tmp_path, data):
     assert "does not exist" in refused("fit", data, "-o", tmp_path / "no" / "m.json")
-
-
-def test_an_unreadable_folder(refused, tmp_path, data, monkeypatch):
-    locked = tmp_path / "locked"
-    locked.mkdir()
-    inside = write(locked / "data.csv", data.read_bytes())
-    if os.geteuid() == 0:  # root reads everything, so the refusal of the system is played
-
-        def no(*_args, **_kwargs):
-            raise PermissionError(13, "Permission denied", str(inside))
-
-        monkeypatch.setattr(Path, "open", no)
-        assert refused("fit", inside, "-o", tmp_path / "m.json") == f"{inside}: permission denied."
-        return
-    locked.chmod(0)
-    try:
-        assert "permission denied" in refused("fit", inside, "-o", tmp_path / "m.json")
-        assert "permission denied" in refused("fit", data, "-o", locked / "m.json")
-    finally:
-        locked.chmod(0o700)
 
 
 @pytest.mark.parametrize(
