@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from calibrant import Tally, compare, simulate
-from calibrant.cli.comparing import for_all
+from calibrant.cli.comparing import for_all, show_comparison
 
 SCORES = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
 
@@ -22,6 +22,19 @@ def test_compare(cli, refused, data):
     assert {row["name"] for row in plain["results"]} == {"identity", "platt"}
     assert "There is no method 'plat'. Did you mean platt" in refused("compare", data, "-m", "plat")
     assert "--folds must be a whole number" in refused("compare", data, "--folds", "1")
+
+
+def test_a_gain_that_is_not_recommended_is_explained(capsys):
+    """The interval in the table is of one method; the advice allows for the choice among all."""
+    rows = simulate.from_truth("underconfident", 400)
+    found = compare(rows.scores, rows.labels, methods=["platt", "isotonic"])
+    show_comparison(found)
+    assert "Taken alone" not in capsys.readouterr().out
+    show_comparison(replace(found, recommended="identity", reason="do nothing."))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == "Recommended: do nothing."
+    assert lines[-1].startswith("Taken alone, platt would be better by 0.")
+    assert "the best of 2 methods may look so by chance" in lines[-1]
 
 
 def test_methods_that_need_probabilities_are_named_in_one_line(cli, tmp_path):

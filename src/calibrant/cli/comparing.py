@@ -144,9 +144,22 @@ def show_comparison(found: Comparison) -> None:
     shown = 5 if _narrow() else 6
     headers = [header.replace("Brier score", "Brier") for header in found.headers[:shown]]
     print_table(found.title, headers, [row[:shown] for row in rows], marked)
-    sys.stdout.write(f"Recommended: {found.reason}\n")
+    sys.stdout.write(f"Recommended: {found.reason}\n{_doubt(found)}")
     for text, names in _notes(found).items():
         note(f"- {', '.join(names)}: {text if len(names) == 1 else text.replace('it needs', 'they need', 1)}")
+
+
+def _doubt(found: Comparison) -> str:
+    """A sentence for a table whose best row seems to contradict the advice: its interval allows for one method only."""
+    best = found.results[0]
+    gain = best.log_loss_difference
+    if best.name == found.recommended or gain is None or gain.high >= 0.0:
+        return ""
+    methods = sum(result.log_loss_difference is not None for result in found.results)
+    return (
+        f"Taken alone, {best.name} would be better by {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}], but the "
+        f"best of {methods} methods may look so by chance; more rows would tell.\n"
+    )
 
 
 def _notes(found: Comparison) -> dict[str, list[str]]:
