@@ -15,6 +15,7 @@ def test_methods(cli):
     text = cli("methods").out
     assert "(default)" in text
     assert "bayes_iso" in text
+    assert "`" not in text
 
 
 def test_simulate(cli, refused, tmp_path):
@@ -24,7 +25,9 @@ def test_simulate(cli, refused, tmp_path):
     assert cli("simulate", "wave", "-n", "5", "--seed", "3").out == first.out
     assert cli("simulate", "xor", "-n", "50", "-o", tmp_path / "xor.parquet").code == 0
     assert "hump" in cli("simulate", "--list").out
-    assert "There is no simulation 'wav'" in refused("simulate", "wav")
+    assert refused("simulate", "wav") == "There is no simulation 'wav'. Did you mean wave?"
+    assert "Did you mean D1?" in refused("simulate", "d1")
+    assert "There are D1, underconfident" in refused("simulate", "zzz")
     assert "--rows must be a positive number" in refused("simulate", "wave", "-n", "0")
 
 

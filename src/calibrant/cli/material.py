@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +34,7 @@ def methods(as_json: options.As_json = False) -> None:
             "name": name,
             "default": name == default_method(),
             "class": cls.__name__,
-            "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
+            "summary": _first_line(cls),
             "scores": "any" if decision else "probabilities",
             "monotone": cls.monotone is True,
             "intervals": cls.bayesian,
@@ -55,6 +56,11 @@ def methods(as_json: options.As_json = False) -> None:
     print_table("", ["method", "scores", "monotone", "intervals", "what it does"], shown, left=5)
 
 
+def _first_line(documented: Any) -> str:
+    """What something is, without the marks of documentation."""
+    return (inspect.getdoc(documented) or "").partition("\n")[0].replace("``", "").replace("`", "")
+
+
 def simulate(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate; --list shows the names.")] = "D1",
     *,
@@ -71,11 +77,14 @@ def simulate(
 
     if list_:
         known = [[key, truth.formula] for key, truth in truths.TRUTHS.items()]
-        texts = [[key, (inspect.getdoc(getattr(truths, key)) or "").partition("\n")[0]] for key in OTHERS]
+        texts = [[key, _first_line(getattr(truths, key))] for key in OTHERS]
         print_table("", ["name", "true logit, z = logit of the score; or what it is"], known + texts, left=2)
         return
-    if name not in (*truths.TRUTHS, *OTHERS):
-        raise Problem(f"There is no simulation {name!r}; there are {', '.join((*truths.TRUTHS, *OTHERS))}.")
+    there = {key.lower(): key for key in (*truths.TRUTHS, *OTHERS)}
+    if name not in there.values():
+        near = difflib.get_close_matches(name.lower(), there, n=2)
+        hint = f"Did you mean {' or '.join(there[key] for key in near)}?" if near else ""
+        raise Problem(f"There is no simulation {name!r}. {hint or 'There are ' + ', '.join(there.values()) + '.'}")
     check_target(output)
     data = getattr(truths, name)(rows, rng=seed) if name in OTHERS else truths.from_truth(name, rows, rng=seed)
     with connected() as connection:
