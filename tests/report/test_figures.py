@@ -91,3 +91,8 @@ def test_steps_are_drawn_upright():
     jumps = [(a, b) for a, b, low, high in zip(x, x[1:], y, y[1:], strict=False) if abs(high - low) > 0.1]
     assert jumps
     assert all(a == b for a, b in jumps)
+
+
+def test_every_method_has_a_line_of_its_own():
+    assert len({figures.line_of(place) for place in range(25)}) == 25
+    assert figures.line_of(9) == ("@m0", "dash")

@@ -118,6 +118,10 @@ def test_the_page_does_not_claim_what_was_not_done(found):
     assert "flatters" in page
 
 
+def test_the_switch_of_a_method_shows_its_line(page):
+    assert 'data-method="platt" aria-pressed="false"><span class="line m0 line-solid">' in page
+
+
 def test_many_segments_are_behind_a_click(found, segmented):
     many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(47))
     page = render(replace(found, segments=many), "t", jinja2, "")

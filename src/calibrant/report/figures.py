@@ -22,6 +22,7 @@ from calibrant.report.wording import method_title, rounded, sentence_case
 
 __all__ = [
     "Figure",
+    "line_of",
     "listed",
     "map_figure",
     "plain",
@@ -147,13 +148,19 @@ def _square(words: Outcome) -> Figure:
     return {axis: {"title": {"text": text}} for axis, text in titles.items()} | {"showlegend": False}
 
 
+def line_of(place: int) -> tuple[str, str]:
+    """Colour and dash of the method at this place of the list; the first 25 differ."""
+    if place == 0:
+        return "@after", "solid"
+    return f"@m{(place - 1) % PALETTE}", DASHES[((place - 1) // PALETTE) % len(DASHES)]
+
+
 def map_figure(found: Study, scale: Figure) -> Figure:
     """The chosen map with its band; the others wait to be switched on."""
     probabilities = found.before is not None
     data = [_diagonal()] if probabilities else []
     for place, (name, table) in enumerate(found.maps.items()):
-        color = "@after" if place == 0 else f"@m{(place - 1) % PALETTE}"
-        dash = DASHES[((place - 1) // PALETTE) % len(DASHES)] if place else "solid"
+        color, dash = line_of(place)
         more = {"line": {"color": color, "width": 3 if place == 0 else 2, "dash": dash}, "visible": place == 0}
         one = _curve(table, color, sentence_case(method_title(name)), MAPPED, **more)
         one["meta"]["method"] = name

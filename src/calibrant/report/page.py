@@ -130,8 +130,8 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "calibrate": worth_calibrating(found),
         "method": method_name(found.name),
         "chips": [
-            {"name": name, "title": sentence_case(method_title(name)), "color": _color(i)}
-            for i, name in enumerate(found.maps)
+            {"name": name, "title": sentence_case(method_title(name)), "line": _line(place)}
+            for place, name in enumerate(found.maps)
         ],
         "sides": [
             _side_context(side, name, outcome_of(found.top_label))
@@ -167,8 +167,10 @@ def _reference(comparison: Comparison | None) -> str:
     return "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
 
 
-def _color(place: int) -> str:
-    return "after" if place == 0 else f"m{(place - 1) % figures.PALETTE}"
+def _line(place: int) -> str:
+    """The classes of a sample of the line that the map draws for the method at this place."""
+    color, dash = figures.line_of(place)
+    return f"{color[1:]} line-{dash}"
 
 
 def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
