@@ -37,6 +37,17 @@ def test_a_gain_that_is_not_recommended_is_explained(capsys):
     assert "the best of 2 methods may look so by chance" in lines[-1]
 
 
+def test_weights_that_may_not_be_counts_are_worth_a_warning(cli, refused, tmp_path):
+    rows = tmp_path / "d.csv"
+    lines = [f"{i / 100},{i % 7 < 3},{1 + i % 3},{(1 + i % 3) / 3}" for i in range(100)]
+    rows.write_text("score,label,w,share\n" + "\n".join(lines))
+    found = cli("-q", "compare", rows, "-m", "platt", "-w", "w")
+    assert found.code == 0
+    assert found.err.startswith("warning: Each weight counts as that many rows, so the weights in 'w' must be counts")
+    assert cli("-q", "compare", rows, "-m", "platt", "-w", "share").err == ""
+    assert "'--seed'" in refused("compare", rows, "-m", "platt", "--seed", "-1")
+
+
 def test_methods_that_need_probabilities_are_named_in_one_line(cli, tmp_path):
     rows = tmp_path / "d.csv"
     rows.write_text("score,label\n" + "".join(f"{i},{(i * 7) % 10 < i // 10}\n" for i in range(100)))

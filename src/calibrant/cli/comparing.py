@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.printing import note, print_json, print_table, progress
+from calibrant.cli.printing import note, print_json, print_table, progress, warn
 from calibrant.cli.problems import Problem
 from calibrant.cli.stopping import check_stopped
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from calibrant.comparison.table import Comparison
     from calibrant.tally import Tally
 
-__all__ = ["chosen", "compare", "compared", "compared_if_possible", "for_all", "show_comparison"]
+__all__ = ["chosen", "compare", "compared", "compared_if_possible", "for_all", "show_comparison", "warn_of_copies"]
 
 WIDE = 104
 RAW = "identity"
@@ -59,7 +59,7 @@ def compare(
     folds: Annotated[int, typer.Option("--folds", help="Number of folds.")] = 5,
     repeats: Annotated[int, typer.Option("--repeats", help="How often to split anew.")] = 1,
     level: options.Level = 0.9,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the folds.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds.")] = 0,
     as_json: options.As_json = False,
 ) -> None:
     """Cross-validate all methods, doing nothing among them, and recommend one.
@@ -75,6 +75,7 @@ def compare(
     check_method(*(names or []))
     how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "random_state": seed}
     with chosen(files, score, label, weight) as (table, columns):
+        warn_of_copies(table, columns)
         if len(columns.scores) > 1 and not top_label:
             parts = {
                 name: counted(*one_against_rest(table, columns, name, value))
@@ -91,6 +92,21 @@ def compare(
         print_json(found.to_dict())
     else:
         show_comparison(found)
+
+
+def warn_of_copies(table: Table, columns: Columns) -> None:
+    """Say what weights are taken for: a row that counts three times may be learnt from and judged by as well."""
+    from calibrant.cli.tables import quoted
+
+    if columns.weight is None:
+        return
+    largest = table.values(f"SELECT max({quoted(columns.weight)}) FROM rows")[0][0]
+    if largest is not None and largest > 1:
+        warn(
+            f"Each weight counts as that many rows, so the weights in '{columns.weight}' must be counts. "
+            "If they are not, divide them by the largest: else copies of a row are both learnt from and judged by, and the comparison "
+            "flatters methods that follow single rows."
+        )
 
 
 def compared(tally: Tally, step: Callable[[str], None] | None = None, **arguments: Any) -> Comparison:

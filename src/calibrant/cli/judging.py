@@ -139,7 +139,7 @@ def report(
     With the scores of several classes the page is about the highest score of each row and whether its class was right.
     """
     from calibrant.cli.classes import predicted_class
-    from calibrant.cli.comparing import chosen, compared_if_possible
+    from calibrant.cli.comparing import chosen, compared_if_possible, warn_of_copies
     from calibrant.cli.counting import binary, counted_by
     from calibrant.cli.fitting import check_method
     from calibrant.cli.writing import check_target
@@ -148,6 +148,7 @@ def report(
     keep_sources(output, files)
     check_method(method)
     with chosen(files, score, label, weight, by) as (table, columns):
+        warn_of_copies(table, columns)
         heading = f"Calibration of {Path(table.name).name}"
         several = len(columns.scores) > 1
         if several:

@@ -65,7 +65,7 @@ def simulate(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate; --list shows the names.")] = "D1",
     *,
     rows: Annotated[int, typer.Option("--rows", "-n", help="Number of rows.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")] = 0,
     list_: Annotated[bool, typer.Option("--list", help="List what can be simulated.")] = False,
     output: options.Output = None,
     format_: options.Format = None,
