@@ -104,8 +104,8 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
     if largest is not None and largest > 1:
         warn(
             f"Each weight counts as that many rows, so the weights in '{columns.weight}' must be counts. "
-            "If they are not, divide them by the largest: else copies of a row are both learnt from and judged by, and the comparison "
-            "flatters methods that follow single rows."
+            "If they are not, divide them by the largest: else copies of a row are both learnt from and judged by, "
+            "and the comparison flatters methods that follow single rows."
         )
 
 
