@@ -74,19 +74,26 @@ def test_the_result_of_the_comparison_in_words(found):
     best = replace(found, name="isotonic", comparison=replace(found.comparison, recommended="platt", tied=()))
     text = comparison_result(best)
     assert text.startswith("Platt scaling has the lowest log-loss, 0.")
-    assert "lower (90 % confidence interval: " in text
-    assert "than that of doing nothing." in text
+    assert "lower than without calibration (90 % confidence interval: " in text
     assert "This page shows isotonic regression, whose log-loss is 0." in text
     tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
     assert "cannot tell it from isotonic regression or Bayesian spline" in tied
-    assert "isotonic regression, which is one of these" in tied
+    assert "This page shows isotonic regression, one of these." in tied
     assert comparison_result(replace(found, comparison=None)) == ""
 
 
 def test_no_winner_among_many_and_yet_a_gain(found):
     cautious = replace(found, name="platt", comparison=replace(found.comparison, recommended="identity"))
     text = comparison_result(cautious)
-    assert text.startswith("No method beats doing nothing by more than the best of 2 would by chance.")
-    assert "Taken by itself, Platt scaling does" in text
+    assert text.startswith("None of 2 methods beats doing nothing by more than the best of so many would by chance.")
+    assert "Looked at alone, Platt scaling is better: its log-loss is 0." in text
     assert next_steps(cautious)[0].startswith("Calibrate with Platt scaling")
     assert comparison_result(replace(cautious, name="bayes_iso")).endswith("by chance.")
+
+
+def test_few_rows_are_no_reason_to_be_content(with_facts):
+    def first(error):
+        return next_steps(with_facts(p_value=0.5, error=error))[0]
+
+    assert "more rows may" in first((0.12, 0.03, 0.233))
+    assert "no reason to change them" in first((0.004, 0.002, 0.008))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calibrant import Tally, compare
+from calibrant.comparison import MethodResult
 from calibrant.errors import InvalidInputError, MissingExtraError
 from calibrant.report import write_report
 from calibrant.report.page import render
@@ -120,6 +121,12 @@ def test_the_page_does_not_claim_what_was_not_done(found):
 
 def test_the_switch_of_a_method_shows_its_line(page):
     assert 'data-method="platt" aria-pressed="false"><span class="line m0 line-solid">' in page
+
+
+def test_notes_call_methods_by_their_titles(unbounded):
+    results = (*unbounded.comparison.results, MethodResult("bayes_temperature", note="it needs probabilities."))
+    page = render(replace(unbounded, comparison=replace(unbounded.comparison, results=results)), "t", jinja2, "")
+    assert "<li>Bayesian temperature scaling: it needs probabilities.</li>" in page
 
 
 def test_many_segments_are_behind_a_click(found, segmented):

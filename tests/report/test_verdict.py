@@ -27,7 +27,7 @@ def test_no_evidence_speaks_of_a_limit_and_names_no_direction(with_facts):
     # The upper end of a central 90 % interval is passed with 5 % probability.
     text = " ".join(judge(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences)
     assert "with 95 % probability" in text
-    assert "at most 12.3 percentage points" in text
+    assert "at most 12 percentage points" in text
     assert "too timid" not in text
 
 
@@ -96,3 +96,12 @@ def test_a_rise_that_nobody_would_notice_has_no_digits(found, change, text):
     results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in found.comparison.results)
     table = replace(found.comparison, results=results, recommended="identity")
     assert text in judge(replace(found, name="platt", comparison=table)).sentences[-1]
+
+
+def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
+    def sentences(error):
+        before = replace(segmented.before, error=Interval(error, 0.9 * error, 1.1 * error, 0.9))
+        return " ".join(judge(replace(segmented, before=before)).sentences)
+
+    assert "On the whole the predictions are too low" in sentences(0.1)
+    assert "On the whole" not in sentences(0.9)

@@ -65,6 +65,8 @@ def _first_step(found: Study) -> str:
         return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
     if segments_off(found, "before"):
         return "Leave the scores of all rows together as they are, but look into the segments that are off."
+    if not small:
+        return "Leave the scores as they are for now: these rows show no error, but more rows may."
     return "Leave the scores as they are: these rows give no reason to change them."
 
 
@@ -88,22 +90,25 @@ def comparison_result(found: Study) -> str:
     than = "doing nothing" if reference == "identity" else method_name(reference)
     if best == reference:
         methods = sum(r.log_loss_difference is not None for r in comparison.results)
-        text = f"No method beats {than} by more than the best of {methods} would by chance."
+        text = f"None of {methods} methods beats {than} by more than the best of so many would by chance."
         change = gain(found)
         if change is None or change.high >= 0.0:
             return text
-        return f"{text} Taken by itself, {method_name(found.name)} does: its log-loss is {_lower(change)}."
+        return (
+            f"{text} Looked at alone, {method_name(found.name)} is better: its log-loss is {_lower(change, reference)}."
+        )
     change = next((r.log_loss_difference for r in comparison.results if r.name == best), None)
-    by = f", {_lower(change)} than that of {than}" if change is not None else ""
+    by = f", {_lower(change, reference)}" if change is not None else ""
     text = f"{sentence_case(method_name(best))} has the lowest log-loss{by}."
     if comparison.tied:
         text += f" These rows cannot tell it from {any_of([method_name(name) for name in comparison.tied])}."
     return text + _standing(found)
 
 
-def _lower(change: Interval) -> str:
+def _lower(change: Interval, reference: str) -> str:
+    than = "without calibration" if reference == "identity" else f"with {method_name(reference)}"
     value, ends = estimate(Interval(-change.value, -change.high, -change.low, change.level))
-    return f"{value} lower ({100 * change.level:g} % confidence interval: {ends})"
+    return f"{value} lower than {than} ({100 * change.level:g} % confidence interval: {ends})"
 
 
 def _standing(found: Study) -> str:
@@ -111,6 +116,6 @@ def _standing(found: Study) -> str:
     if behind is None:
         return ""
     if is_tied(found):
-        return f" This page shows {method_name(found.name)}, which is one of these."
+        return f" This page shows {method_name(found.name)}, one of these."
     by = number(behind[0], 1.0) if behind[0] >= LEAST else f"less than {LEAST}"
     return f" This page shows {method_name(found.name)}, whose log-loss is {by} higher."

@@ -20,7 +20,7 @@ from calibrant.report.advice import comparison_result, next_steps, worth_calibra
 from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study, study
 from calibrant.report.verdict import judge
-from calibrant.report.wording import count, method_name, method_title, percent, sentence_case
+from calibrant.report.wording import TITLES, count, method_name, method_title, percent, sentence_case
 from calibrant.tally import Tally
 
 __all__ = ["render", "write_report"]
@@ -150,9 +150,15 @@ def _context(found: Study, title: str) -> dict[str, Any]:
         "segment_choices": [one.name for one in found.segments if one.diagram is not None],
         "segments_shown": MOST_SEGMENTS,
         "segments_cut": max(len(found.segments) - MOST_SEGMENTS, 0),
-        "notes": [*found.notes, *(comparison.notes if comparison is not None else ())],
+        "notes": [_note(text) for text in (*found.notes, *(comparison.notes if comparison is not None else ()))],
         "data": _data(found),
     }
+
+
+def _note(text: str) -> str:
+    """A note that begins with the name of a method, which readers of the page know by its title."""
+    name, colon, rest = text.partition(": ")
+    return f"{sentence_case(method_name(name))}{colon}{rest}" if name in TITLES else text
 
 
 def _weighted(found: Study) -> bool:

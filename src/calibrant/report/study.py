@@ -23,6 +23,7 @@ from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.curves import curve_grid
 from calibrant.reliability.tables import Table, table
 from calibrant.report.segments import JUDGE, Segment, segment_results
+from calibrant.report.wording import method_name, sentence_case
 from calibrant.tally import Tally
 
 __all__ = ["Side", "Study", "study"]
@@ -150,7 +151,8 @@ def study(
             top_label,
         )
     if not unseen:
-        notes.append(f"{name} is judged on the rows that it was fitted to: one class has too few to hold back.")
+        title = sentence_case(method_name(name))
+        notes.append(f"{title} is judged on the rows that it was fitted to: one class has too few to hold back.")
     unique = dict.fromkeys([*notes, *(str(one.message) for one in caught)])
     return Study(**{**vars(found), "notes": tuple(unique)})
 

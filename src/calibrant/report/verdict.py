@@ -10,11 +10,12 @@ from calibrant.report.advice import worth_calibrating
 from calibrant.report.evidence import evidence, gain, has, is_small, one_outcome, segments_off
 from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import count, estimate, method_title, named, percent, points, points_estimate
+from calibrant.report.wording import count, estimate, method_title, named, percent, points_estimate
 
 __all__ = ["Verdict", "judge"]
 
 RARE = 0.05
+NOTABLE = 0.25  # a share of the average error
 HARDLY = 0.001  # a share of the log-loss
 EXTREME = "too extreme: high ones should be lower and low ones higher"
 TIMID = "too timid: high ones should be higher and low ones lower"
@@ -83,10 +84,11 @@ def _segments(found: Study) -> list[str]:
 
 def _possible(side: Side, words: Outcome) -> str:
     error = side.error
+    most, _ = points_estimate(Interval(error.high, error.low, error.high, error.level))
     # The upper end of a central interval leaves half of the remaining probability above it.
     return (
         f"A calibrated model could well have produced these rows. If there is an error, it is limited: with "
-        f"{50 + 50 * error.level:g} % probability a prediction is on average at most {points(error.high)} percentage "
+        f"{50 + 50 * error.level:g} % probability a prediction is on average at most {most} percentage "
         f"points away from how often {words.often}{_compared(side, words)}."
     )
 
@@ -114,7 +116,8 @@ def _direction(side: Side, words: Outcome) -> list[str]:
     mean, rate = _mean(side), side.evaluation.base_rate
     if has(side, "intercept"):
         line: Interval = side.evaluation["intercept"]
-        if line.high < 0.0 or line.low > 0.0:
+        certain = line.high < 0.0 or line.low > 0.0
+        if certain and abs(mean - rate) > NOTABLE * side.error.value:
             word = "high" if mean > rate else "low"
             found.append(
                 f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} {words.past}."
