@@ -1,5 +1,6 @@
 """Whatever goes wrong becomes one sentence and an exit code."""
 
+import binascii
 import errno
 import zlib
 
@@ -54,6 +55,8 @@ def test_sentences_and_codes(error, text, code):
         ("Corrupted metadata length, only 3 bytes available", "not a whole Arrow file"),
         ("IO Error: Failed to read file 'x.parquet': Snappy decompression failure", "it is damaged"),
         ("TProtocolException: Invalid data", "it is damaged"),
+        ("In column 2: Invalid: Offset invariant failure: offset for slot 5 out of bounds: 7 > 6", "it is damaged"),
+        ("Not an Arrow file", "it is damaged"),
         ("IO Error: Strange things with 'corrupt footer.csv'", "strange things"),
         ("JSON is strange", "JSON is strange."),
         ("Binder Error: Something Else\nLINE 1: ...", "something Else."),
@@ -68,6 +71,8 @@ def test_reading_names_the_file_but_lets_a_full_disk_pass():
         raise duckdb.InvalidInputException("Invalid Input Error: bad")
     with pytest.raises(Problem, match=r"x\.arrow could not be read: it is not a whole Arrow file"), reading("x.arrow"):
         raise OSError("Expected to be able to read 800 bytes for message body, got 7")
+    with pytest.raises(Problem, match="it is damaged"), reading("x.parquet"):
+        raise binascii.Error("Incorrect padding")
     with pytest.raises(PermissionError), reading("x.csv"):
         raise PermissionError(errno.EACCES, "x", "x.csv")
     with pytest.raises(duckdb.IOException), reading("x.csv"):

@@ -50,7 +50,8 @@ SAID = {
 }  # fmt: skip
 DAMAGE = (
     r"corrupt|decompress|TProtocol|know what type|TType|out of buffer|footer|flatbuffer|enough bytes|IPC stream"
-    r"|frame descriptor"
+    r"|frame descriptor|invariant|invalid UTF|IPC file|too long by|unrecognized type|GZIP stream|an Arrow file"
+    r"|base64|padding"
 )
 
 
@@ -65,7 +66,8 @@ def reading(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         # What Arrow finds wrong with a file is an OSError without the system's number.
-        is_content = _is_engine(error) or (isinstance(error, OSError) and error.errno is None)
+        is_plain = isinstance(error, OSError) and error.errno is None
+        is_content = _is_engine(error) or is_plain or type(error).__module__ in ("binascii", "zlib")
         if is_content and not _is_full(error):
             raise Problem(f"{name} could not be read: {engine_sentence(str(error))}") from error
         raise
