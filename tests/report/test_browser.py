@@ -289,6 +289,8 @@ def test_one_outcome_has_no_methods_to_switch_and_points_beyond_the_axes(driver,
     show(driver, path.as_uri(), 1280, "light")
     assert js(driver, "document.querySelectorAll('button[data-method]').length") == 0
     assert len(curves_shown(driver)) == 1
+    left = "document.getElementById('figure-{}').getBoundingClientRect().left"
+    assert js(driver, left.format("map")) == js(driver, left.format("scores"))  # not pushed aside by what is not there
     for scale in ("logit", "linear"):
         click(driver, f"button[data-scale={scale}]")
         assert js(driver, "document.getElementById('beyond-note').hidden") == (scale == "linear")
