@@ -105,3 +105,12 @@ def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
 
     assert "On the whole the predictions are too low" in sentences(0.1)
     assert "On the whole" not in sentences(0.9)
+
+
+def test_all_segments_are_called_all(segmented, with_facts):
+    calm = with_facts(p_value=0.5, error=(0.004, 0.002, 0.008))
+    south = segmented.segments[1]
+    sentences = judge(replace(calm, segments=(south, replace(south, name="west")))).sentences
+    assert any(
+        text.startswith("In all 2 segments the probabilities do not fit: “south” and “west”") for text in sentences
+    )

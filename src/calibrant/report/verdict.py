@@ -79,7 +79,9 @@ def _segments(found: Study) -> list[str]:
     if not off:
         return []
     when = " even after calibration" if calibrate else ""
-    return [f"In {len(off)} of {len(found.segments)} segments the probabilities do not fit{when}: {named(off)}."]
+    every = len(off) == len(found.segments) > 1
+    where = f"all {len(off)}" if every else f"{len(off)} of {len(found.segments)}"
+    return [f"In {where} segments the probabilities do not fit{when}: {named(off)}."]
 
 
 def _possible(side: Side, words: Outcome) -> str:
