@@ -1,10 +1,9 @@
-"""fit, apply and export do what the library does, and say what they did."""
+"""fit and apply do what the library does, and say what they did."""
 
 import json
 import os
 
 import numpy as np
-import pytest
 
 import calibrant
 from calibrant.calibrators import registry
@@ -88,31 +87,42 @@ def test_unusable_scores_are_counted(cli, data, tmp_path):
     assert "warning: 2 scores are missing" in result.err
 
 
-@pytest.mark.parametrize(("target", "sign"), [("sql", "CASE"), ("python", "def calibrate"), ("schema", "$schema")])
-def test_export(cli, data, tmp_path, target, sign):
-    model = tmp_path / "m.json"
-    cli("fit", data, "-m", "isotonic", "-o", model)
-    result = cli("export", model, "--to", target)
-    assert result.code == 0
-    assert sign in result.out
-
-
-def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
+def test_models_and_endings_are_checked(refused, cli, data, tmp_path):
     model = tmp_path / "m.json"
     cli("fit", data, "-m", "platt", "-o", model)
-    assert cli("export", model, "-o", tmp_path / "m.py", "--name", "f").code == 0
-    assert "def f(" in (tmp_path / "m.py").read_text()
-    assert "--to must be one of" in refused("export", model)
-    assert "not a calibrant model" in refused("export", data, "--to", "sql")
     assert "There is no file" in refused("apply", tmp_path / "n.json", data)
     assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")
 
 
-def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
-    model = tmp_path / "model.json"
+def test_a_table_is_not_overwritten_by_its_model(refused, data):
+    assert "is to be read, and would be overwritten" in refused("fit", data, "-o", data)
+
+
+def test_rows_of_one_class_are_remarked_on(cli, tmp_path):
+    table = tmp_path / "ones.csv"
+    table.write_text("score,label\n0.2,1\n0.4,1\n0.9,1\n")
+    result = cli("fit", table, "-o", tmp_path / "m.json")
+    assert result.code == 0
+    assert "warning: All 3 rows are positive" in result.err
+
+
+def test_classes_that_are_left_out_are_named(cli, tmp_path):
+    table, model = tmp_path / "rows.csv", tmp_path / "m.json"
+    rows = [f"{k}{i},{p},{q},{r}" for i in range(9) for k, p, q, r in (("a", 0.7, 0.2, 0.1), ("b", 0.3, 0.5, 0.2))]
+    text = "\n".join(f"{row[0]},{row.split(',', 1)[1]}" for row in rows)
+    table.write_text(f"label,p_a,p_b,p_c\n{text}\nc,0.1,0.2,0.7\n")
+    assert cli("fit", table, "-l", "label", "-s", "p_a,p_b,p_c", "-m", "platt", "-o", model).code == 0
+    result = cli("apply", model, table, "-s", "p_a,p_b")
+    assert result.code == 0
+    assert "add up to 1 over the 2 named classes; not used: m.p_c.json" in result.err
+    assert "named classes" not in cli("apply", model, table, "-s", "p_a,p_b,p_c").err
+
+
+def test_a_name_with_a_comma_is_one_column(cli, data, tmp_path):
+    model, table = tmp_path / "m.json", tmp_path / "odd.csv"
     cli("fit", data, "-m", "platt", "-o", model)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    assert "ONNX is not for the screen" in refused("export", model, "--to", "onnx")
+    table.write_text('"score, raw",id\n0.5,1\n')
+    assert cli("apply", model, table, "-s", "score, raw").code == 0
 
 
 def test_a_parquet_file_can_be_calibrated_in_its_place(cli, data, tmp_path):

@@ -48,11 +48,11 @@ def _before(
 
 
 def _add_commands() -> None:
-    from calibrant.cli import comparing, fitting, judging, material
+    from calibrant.cli import comparing, exporting, fitting, judging, material
 
     panels = {
         "Judge": (comparing.compare, judging.evaluate, judging.report, judging.monitor),
-        "Calibrate": (fitting.fit, fitting.apply, fitting.export),
+        "Calibrate": (fitting.fit, fitting.apply, exporting.export),
         "Learn": (material.demo, material.methods, material.simulate),
     }
     for panel, commands in panels.items():

@@ -1,9 +1,11 @@
-"""fit, apply, export: make a map, use it, ship it."""
+"""fit, apply: make a map, and use it."""
 
 from __future__ import annotations
 
 import difflib
+import glob
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,17 +13,16 @@ import typer
 
 from calibrant.cli import options
 from calibrant.cli.printing import note, print_json, progress, warn
-from calibrant.cli.problems import Problem
+from calibrant.cli.problems import Problem, keep_sources
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.maps import CalibrationMap
     from calibrant.tally import Tally
 
-__all__ = ["apply", "default_method", "export", "fit"]
+__all__ = ["apply", "default_method", "fit", "load_model"]
 
 FALLBACK = "bayes_iso"  # for scores that are not probabilities, where the default method needs them
-ModelFile = Annotated[str, typer.Argument(help="A model that `calibrant fit` wrote.", metavar="MODEL")]
 
 
 def default_method() -> str:
@@ -65,6 +66,7 @@ def fit(
     from calibrant.cli.writing import check_target
 
     check_target(output)
+    keep_sources(output, files)
     if as_json and output in (None, "-"):
         raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     check_method(method)
@@ -126,6 +128,9 @@ def created(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calib
 
 
 def _fitted(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calibrator:
+    from calibrant.cli.counting import warn_of_one_class
+
+    warn_of_one_class(tally)
     calibrator = created(tally, method, settings)
     with progress(f"fitting {type(calibrator).__name__}"):
         return calibrator.fit_tally(tally)
@@ -155,7 +160,7 @@ def _saved(calibrator: Calibrator, tally: Tally, output: str | None) -> dict[str
 
 
 def apply(
-    model: ModelFile,
+    model: options.Model,
     files: options.Files,
     *,
     score: options.Score = None,
@@ -166,22 +171,21 @@ def apply(
 ) -> None:
     """Add the calibrated probability to a table of any size; all columns and the order of rows are kept."""
     from calibrant.cli.classes import highest_of
-    from calibrant.cli.columns import choose_score, split
+    from calibrant.cli.columns import choose_score
     from calibrant.cli.scoring import Scoring
     from calibrant.cli.tables import opened, quoted
     from calibrant.cli.writing import check_target, format_for
 
     check_target(output)
     format_for(output, format_)
-    several = not top_label and len(split(score or [])) > 1
-    models = {one: load_model(class_file(model, one) if several else model) for one in split(score or []) or [""]}
     with opened(files) as table:
         scores = choose_score(table, score or [])
-        if several:
-            maps = {f"{name}_{one}": (quoted(one), models[one]) for one in scores}
+        if len(scores) > 1 and not top_label:
+            maps = {f"{name}_{one}": (quoted(one), load_model(class_file(model, one))) for one in scores}
+            _warn_of_others(model, scores)
         else:
-            found = next(iter(models.values()))
-            maps = {name: (highest_of(scores) if len(scores) > 1 else quoted(scores[0]), found)}
+            of = highest_of(scores) if len(scores) > 1 else quoted(scores[0])
+            maps = {name: (of, load_model(model))}
         scoring = Scoring(table, maps, normalise=len(maps) > 1)
         with progress(f"calibrating {table.name}"):
             rows = scoring.write(output, format_)
@@ -192,50 +196,21 @@ def apply(
         warn(f"{unusable} scores are missing, not finite or outside the map's range; their result is empty.")
 
 
+def _warn_of_others(model: str, scores: Sequence[str]) -> None:
+    """Say so where classes that were fitted are left out: the others then share what would be theirs."""
+    path = Path(model)
+    used = {Path(class_file(model, one)).name for one in scores}
+    others = sorted(
+        found.name for found in path.parent.glob(f"{glob.escape(path.stem)}.*.json") if found.name not in used
+    )
+    if others:
+        shown = f"{', '.join(others[:3])}{', …' if len(others) > 3 else ''}"
+        warn(f"The probabilities add up to 1 over the {len(scores)} named classes; not used: {shown}.")
+
+
 def load_model(path: str) -> CalibrationMap:
     """The map in a file."""
     from calibrant.cli.files import found_files
     from calibrant.maps import load
 
     return load(found_files(path)[0])
-
-
-TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
-
-
-def export(
-    model: ModelFile,
-    *,
-    to: Annotated[
-        str | None, typer.Option("--to", "-t", help=f"{', '.join(TARGETS)}; by default the ending of --output.")
-    ] = None,
-    dialect: Annotated[str, typer.Option("--dialect", help="SQL dialect: duckdb, postgres, spark, …")] = "duckdb",
-    score: Annotated[str, typer.Option("--score", "-s", help="Name of the score column in SQL.")] = "score",
-    name: Annotated[str, typer.Option("--name", help="Name of the function in Python and C.")] = "calibrate",
-    output: options.Output = None,
-) -> None:
-    """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
-    import calibrant.export
-    from calibrant.cli.writing import check_screen, check_target, written
-
-    check_target(output)
-    target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
-    if target not in TARGETS:
-        raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
-    if target == "onnx":
-        check_screen(output, "ONNX")
-    map_ = load_model(model)
-    with progress(f"exporting to {target}"):
-        if target == "onnx":
-            content = calibrant.export.to_onnx(map_).SerializeToString()
-        elif target == "schema":
-            content = json.dumps(calibrant.export.schema(), indent=1).encode() + b"\n"
-        elif target == "sql":
-            content = calibrant.export.to_sql(map_, dialect=dialect, column=score).encode() + b"\n"
-        else:
-            write = calibrant.export.to_python if target == "python" else calibrant.export.to_c
-            content = write(map_, name=name).encode()
-    with written(output) as path:
-        path.write_bytes(content)
-    if output not in (None, "-"):
-        note(f"{target} written to {output}, after checking it against the model.")

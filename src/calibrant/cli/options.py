@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Output", "Positive", "Quiet", "Score", "Top",
-    "Weight", "methods",
+    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Model", "Output", "Positive", "Quiet", "Score",
+    "Top", "Weight", "methods",
 ]  # fmt: skip
 
 
@@ -27,6 +27,7 @@ Files = Annotated[
         metavar="FILE", help="Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
     ),
 ]
+Model = Annotated[str, typer.Argument(help="A model that `calibrant fit` wrote.", metavar="MODEL")]
 Score = Annotated[
     list[str] | None,
     typer.Option(

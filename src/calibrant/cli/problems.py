@@ -81,7 +81,7 @@ def keep_sources(output: str | None, sources: Iterable[str]) -> None:
         return
     for name in (name for source in sources if source != "-" for name in found_files(source)):
         if "://" not in name and Path(name).samefile(output or ""):
-            raise Problem(f"{output} is the table to read, and would be overwritten; name another file with -o.")
+            raise Problem(f"{output} is to be read, and would be overwritten; name another file with -o.")
 
 
 def explained(error: BaseException) -> tuple[str, int]:
