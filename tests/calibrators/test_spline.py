@@ -187,3 +187,14 @@ def test_any_rows_give_probabilities_inside_their_interval(rows, monotone):
     assert (p <= 1.0).all()
     assert (low <= p).all()
     assert (p <= high).all()
+
+
+@pytest.mark.parametrize(("n", "label"), [(50, 0), (500, 0), (500, 1)])
+def test_an_outcome_that_never_happened_is_as_rare_as_the_rows_say(n, label):
+    scores = np.random.default_rng(0).uniform(0.001, 0.01, n)
+    scores = 1.0 - scores if label else scores
+    calibrator = SplineCalibration().fit(scores, np.full(n, label))
+    missing = np.abs(label - calibrator.predict(scores))
+    assert 0.5 / n < missing.mean() < 2.0 / n  # the rule of succession says 1 / (n + 2)
+    low, high = calibrator.predict_interval([np.median(scores)])
+    assert (high - low)[0] < 6.0 / n

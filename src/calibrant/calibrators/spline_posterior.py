@@ -22,6 +22,7 @@ COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at 
 DENSITY = 0.4  # share of the knots' spacing that follows the mass
 RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of the prior reads them so
 LEAST_CAVITY = 0.05  # share of the precision that a left-out row leaves at least
+HALF_A_ROW = 0.5
 NEGLIGIBLE = 1e-2  # components with less weight than this share of the heaviest are dropped
 
 
@@ -191,7 +192,7 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
     from calibrant._kernels import laplace
 
-    cells = tally.coarsen(max_cells)
+    cells = _of_two_classes(tally.coarsen(max_cells))
     z = links.logit(cells.scores)
     limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
@@ -213,6 +214,19 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
             if len(own)
         )
     )
+
+
+def _of_two_classes(cells: Tally) -> Tally:
+    """Rows of one class with half a row of the other, spread over all of them.
+
+    One class bounds the logit on one side only; a Gaussian fitted to that would reach far beyond the bound, and give
+    to an outcome that 500 rows have not shown some per cent. With half a row it gives about one in 500.
+    """
+    if 0.0 < cells.total_positive < cells.total:
+        return cells
+    added = HALF_A_ROW * cells.totals / cells.total
+    missing = cells.total_positive == 0.0
+    return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
 
 
 def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, kind: Kind) -> _Grid:
