@@ -1,10 +1,14 @@
 """The recommendation follows proper scores, does nothing when nothing helps, and survives methods that break."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibrant import HistogramBinning, Identity, PlattScaling, Tally, compare, metrics, simulate
 from calibrant.calibrators import registry
+from calibrant.comparison.comparing import _judge, _recommend
+from calibrant.comparison.crossfit import OutOfFold
 from calibrant.errors import InvalidInputError
 
 QUICK = ["platt", "isotonic", "beta"]
@@ -151,3 +155,26 @@ def test_the_function_is_the_public_name():
     import calibrant.comparison
 
     assert calibrant.compare is calibrant.comparison.compare
+
+
+def out_of_fold(z):
+    """100 rows whose log-loss is lower than that of 0.5 by 0.01 z in the mean, with a standard error of 0.01."""
+    labels = np.arange(100) % 2.0
+    gains = 0.01 * z + np.where(np.arange(100) % 4 < 2, 0.1, -0.1)
+    of_label = 0.5 * np.exp(gains)
+    return OutOfFold(np.where(labels == 1.0, of_label, 1.0 - of_label), labels, np.ones(100), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "z", "chosen"),
+    [("blend", 2.0, "blend"), ("spline", 2.0, "identity"), ("spline", 3.0, "spline"), ("blend", 1.0, "identity")],
+)
+def test_the_default_is_judged_alone_and_others_as_the_best_of_many(name, z, chosen):
+    raw = OutOfFold(np.full(100, 0.5), np.arange(100) % 2.0, np.ones(100), 1)
+    found = {"identity": raw, name: out_of_fold(z)} | {f"other {i}": replace(raw) for i in range(15)}
+    results = [_judge(key, own, found["identity"], (0.0, ""), 0.9) for key, own in found.items()]
+    results.sort(key=lambda result: result.log_loss.value)
+    assert results[0].name == name
+    recommended, _, reason = _recommend(results, found, "identity", 0.9)
+    assert recommended == chosen
+    assert reason.startswith("do nothing" if chosen == "identity" else f"{chosen}: its log-loss is ")

@@ -169,7 +169,7 @@ def _doubt(found: Comparison) -> str:
     """A sentence for a table whose best row seems to contradict the advice: its interval allows for one method only."""
     best = found.results[0]
     gain = best.log_loss_difference
-    if best.name == found.recommended or gain is None or gain.high >= 0.0:
+    if found.recommended != found.reference or gain is None or gain.high >= 0.0:
         return ""
     methods = sum(result.log_loss_difference is not None for result in found.results)
     return (

@@ -44,9 +44,10 @@ def compare(
     """Compare calibration methods, "do nothing" among them, by cross-validation.
 
     Every method is fitted on the same folds and judged on the rows left out, by proper scores first. Differences to
-    the raw score are paired, row by row, so they are far more certain than the scores themselves. A method is
-    recommended only if its log-loss is lower than that of the raw score beyond what the best of so many methods would
-    reach by chance; otherwise the advice is to do nothing.
+    the raw score are paired, row by row, so they are far more certain than the scores themselves. The method with the
+    lowest log-loss is recommended if that is lower than the raw score's beyond what the best of so many methods would
+    reach by chance. If it is not, the default method, which nobody picked for these results, is recommended if its own
+    interval excludes zero; otherwise the advice is to do nothing.
 
     More than 4096 distinct scores are first joined to as many cells of equal mass, so the time does not grow with the
     number of rows, except for their sort.
@@ -194,22 +195,27 @@ def _recommend(
     results: list[MethodResult], found: dict[str, OutOfFold], reference: str, level: float
 ) -> tuple[str, tuple[str, ...], str]:
     """The method, its equals, and the reason: the lowest log-loss, if it beats doing nothing by more than chance."""
-    best = results[0].name
-    if best != reference:
-        mean, error = _difference(found[best], found[reference])
-        # The best of several is better than it seems: the level is shared out among the methods (Bonferroni).
-        bound = mean - float(ndtri((0.5 - 0.5 * level) / max(1, len(results) - 1))) * error
-        gain = results[0].log_loss_difference
-        if bound < 0.0 and gain is not None:
-            than = "that of the raw score" if reference == RAW else f"that of {reference}"
-            text = f"its log-loss is {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}] lower than {than}"
-            tied = _tied(best, results, found, level)
-            others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
-            return best, tied, f"{best}: {text}{others}."
+    # The best of several is better than it seems: the level is shared out among the methods (Bonferroni). The default
+    # is named beforehand, so it has the whole level.
+    for name, rivals in ((results[0].name, len(results) - 1), (registry.DEFAULT_METHOD, 1)):
+        gain = next((result.log_loss_difference for result in results if result.name == name), None)
+        if gain is None or not _beats(found[name], found[reference], level, max(1, rivals)):
+            continue
+        than = "that of the raw score" if reference == RAW else f"that of {reference}"
+        text = f"its log-loss is {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}] lower than {than}"
+        tied = _tied(name, results, found, level)
+        others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
+        return name, tied, f"{name}: {text}{others}."
     tied = _tied(reference, results, found, level)
     if reference == RAW:
         return RAW, tied, "do nothing: no method lowers the log-loss of the raw score by more than chance."
     return reference, tied, f"{reference}: no other method lowers its log-loss by more than chance."
+
+
+def _beats(own: OutOfFold, reference: OutOfFold, level: float, rivals: int) -> bool:
+    """Whether a method's log-loss is lower by more than chance, had it been the best of so many."""
+    mean, error = _difference(own, reference)
+    return mean - float(ndtri((0.5 - 0.5 * level) / rivals)) * error < 0.0
 
 
 def _tied(chosen: str, results: list[MethodResult], found: dict[str, OutOfFold], level: float) -> tuple[str, ...]:
