@@ -70,6 +70,12 @@ def test_paths_globs_and_near_names(tmp_path):
             found_files(str(tmp_path / pattern))
 
 
+def test_a_link_to_nothing_is_named(tmp_path):
+    (tmp_path / "link.csv").symlink_to("gone.csv")
+    with pytest.raises(Problem, match=r"link\.csv is a link to gone\.csv, which does not exist"):
+        found_files(str(tmp_path / "link.csv"))
+
+
 def test_small_things(tmp_path):
     assert format_named("A.CSV.GZ") == "csv"
     assert format_named("a.xls") is None
@@ -83,7 +89,7 @@ def test_small_things(tmp_path):
     assert odd_line(str(path), ",") is None
 
 
-def test_standard_input_is_a_file_for_a_while(monkeypatch):
+def test_standard_input_is_a_file_for_a_while(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a,b\n1,2\n"), isatty=lambda: False))
     with spooled() as name:
         assert format_of(name) == "csv"
@@ -92,3 +98,11 @@ def test_standard_input_is_a_file_for_a_while(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: True))
     with pytest.raises(Problem, match="Standard input is empty"), spooled():
         pass
+    with pytest.raises(Problem, match=r"^standard input is empty"):
+        format_of(str(_empty(tmp_path)), "standard input")
+
+
+def _empty(folder):
+    path = folder / "nothing"
+    path.touch()
+    return path

@@ -39,9 +39,9 @@ def parquet(compression, n=4000):
     return sink.getvalue().to_pybytes()
 
 
-def arrow(new):
+def arrow(new, **more):
     sink = pa.BufferOutputStream()
-    table = pa.table({"score": np.arange(4000) / 4000, "label": np.arange(4000) % 2})
+    table = pa.table({"score": np.arange(4000) / 4000, "label": np.arange(4000) % 2} | more)
     with new(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
@@ -56,6 +56,9 @@ CSV = "score,label\n" + ROWS
 LINES = "".join(json.dumps({"score": i / 100, "label": i % 2}) + "\n" for i in range(100))
 ZIPPED = gzip.compress((CSV + ROWS * 20).encode(), mtime=0)
 FAR = gzip.compress((CSV + "".join(f"{i / 7e5:.9f},{i % 2}\n" for i in range(300_000))).encode(), 1, mtime=0)
+
+OFFSETS = np.arange(4001, dtype=np.int32).tobytes()  # of 4000 words of one letter
+WORDS = arrow(pa.ipc.new_file, word=["x"] * 4000).replace(OFFSETS, OFFSETS[:-8] + b"\xff\xff\xff\x7f" * 2)
 
 BROKEN = {
     "too many columns": ("a.csv", CSV + "0.5,1,7,8\n" + ROWS, "line 102 has 4 columns"),
@@ -82,6 +85,9 @@ BROKEN = {
     "gzip cut short": ("a.csv.gz", ZIPPED[:-20], "not a whole gzip file"),
     "long gzip cut short": ("a.csv.gz", FAR[:-5000], "not a whole gzip file"),
     "damaged gzip": ("a.csv.gz", damaged(ZIPPED, 100), "damaged"),
+    "gzip without the ending": ("a.csv", ZIPPED, "let its name end in .gz"),
+    "UTF-16": ("a.csv", CSV.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
+    "an Arrow file with wrong offsets": ("a.arrow", WORDS, "it is damaged"),
     "not gzip": ("a.csv.gz", CSV, "not a whole gzip file"),
     "Latin-1": ("a.csv", "score,étiquette\n0.1,0\n".encode("latin-1"), "not UTF-8 text"),
 }  # fmt: skip
@@ -180,7 +186,7 @@ def test_what_may_not_be_read_or_written(tables, tmp_path):
         folder.mkdir()
         (folder / "a.csv").write_text(CSV)
     (out / "a.csv").chmod(0)
-    secret = [locked / "a.csv", listed / "a.csv", out / "a.csv", locked / "*.csv"]
+    secret = [locked / "a.csv", listed / "a.csv", out / "a.csv", locked / "*.csv", tmp_path / "*" / "b.csv"]
     commands = [arguments(name, path, good, out) for name in COMMANDS for path in secret]
     writing = ("fit", "apply", "report")
     # neither read nor entered; listed only; read only

@@ -1,5 +1,8 @@
 """Every format gives the same table."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.ipc
@@ -46,6 +49,28 @@ def test_several_files_are_one_table(tmp_path):
     with opened([str(tmp_path / "*.csv")]) as table:
         assert table.values("SELECT count(*) FROM rows") == [(4,)]
         assert table.name == "2 files"
+
+
+def test_columns_of_several_files_are_matched_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text("score,label\n0.25,1\n")
+    (tmp_path / "b.csv").write_text("label,score\n0,0.5\n")
+    with opened([str(tmp_path / "*.csv")]) as table:
+        assert table.values("SELECT score, label FROM rows ORDER BY score") == [(0.25, 1), (0.5, 0)]
+    (tmp_path / "c.csv").write_text("label;score\n0;0.5\n")
+    with pytest.raises(Problem, match="by the same sign"), opened([str(tmp_path / "*.csv")]):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_read_once_and_used_often(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_text, "score,label\n0.25,1\n")
+        with opened([str(pipe)]) as table:
+            assert table.name == str(pipe)
+            for _ in range(2):
+                assert table.values("SELECT score FROM rows") == [(0.25,)]
 
 
 def test_refusals(tmp_path):

@@ -7,16 +7,20 @@ import csv
 import difflib
 import glob
 import gzip
+import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from calibrant.cli.printing import note
 from calibrant.cli.problems import Problem
 
-__all__ = ["delimiter_of", "format_named", "format_of", "found_files", "odd_line", "spooled"]
+__all__ = ["delimiter_of", "format_named", "format_of", "found_files", "is_stream", "odd_line", "spooled"]
+
+STDIN = "-"
 
 ENDINGS = {
     "parquet": (".parquet", ".pq"),
@@ -25,7 +29,7 @@ ENDINGS = {
     "arrow": (".arrow", ".feather", ".ipc"),
 }
 LONGEST_LINE = 2_000_000  # DuckDB's limit, too
-STREAM_MAGIC = b"\xff\xff\xff\xff"
+STREAM_MAGIC, GZIP_MAGIC = b"\xff\xff\xff\xff", b"\x1f\x8b"
 
 
 def found_files(pattern: str) -> list[str]:
@@ -35,12 +39,23 @@ def found_files(pattern: str) -> list[str]:
         raise Problem(f"{pattern} is a folder; name its files, such as '{path / '*.parquet'}'.")
     if "://" in pattern or path.exists():
         return [pattern]
+    if path.is_symlink():
+        raise Problem(f"{pattern} is a link to {path.readlink()}, which does not exist.")
     found = sorted(name for name in glob.glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    _check_folders(path)
     if found:
         return found
     if any(sign in pattern for sign in "*?["):
         raise Problem(f"No file matches '{pattern}'.")
     raise Problem(f"There is no file {pattern}.{_hint(path)}")
+
+
+def _check_folders(pattern: Path) -> None:
+    """Refuse a pattern with a folder that may not be read: its files would be missing without a word."""
+    for part in reversed(pattern.parents):
+        for folder in glob.glob(str(part), recursive=True):  # noqa: PTH207
+            if Path(folder).is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                raise Problem(f"The folder {folder} cannot be read: permission denied.")
 
 
 def _hint(path: Path) -> str:
@@ -56,23 +71,27 @@ def format_named(name: str) -> str | None:
     return next((kind for kind, endings in ENDINGS.items() if plain.endswith(endings)), None)
 
 
-def format_of(name: str) -> str:
-    """The format of a file, by its content where that is open to view; what is no table is refused."""
+def format_of(name: str, shown: str | None = None) -> str:
+    """The format of a file, by its content where that is open to view; what is no table is refused.
+
+    `shown` is what the user calls it, if not by its name.
+    """
+    shown = shown or name
     named = format_named(name)
     if "://" in name or name.lower().endswith(".zst"):
         return named or "csv"
     head = _head(name)
     if not head:
-        raise Problem(f"{name} is empty; it must be a table with a header and at least one row.")
+        raise Problem(f"{shown} is empty; it must be a table with a header and at least one row.")
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"ARROW1", STREAM_MAGIC)):
         return "arrow"
     if named in ("parquet", "arrow"):
-        raise Problem(f"{name} is named as {named.capitalize()}, but its content is not; it may be damaged.")
-    _check_text(name, head)
+        raise Problem(f"{shown} is named as {named.capitalize()}, but its content is not; it may be damaged.")
+    _check_text(shown, head)
     if len(head) > LONGEST_LINE and not any(end in head[:LONGEST_LINE] for end in (b"\n", b"\r")):
-        raise Problem(f"{name} has a line longer than 2 MB, so it is not a table with one row on each line.")
+        raise Problem(f"{shown} has a line longer than 2 MB, so it is not a table with one row on each line.")
     return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
 
 
@@ -103,12 +122,16 @@ def _head(name: str) -> bytes:
     with gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
         try:
             return bytes(file.read(LONGEST_LINE + 1))
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise Problem(f"{name} is not a whole gzip file; it may have been cut short.") from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise Problem(f"{name} is not a whole gzip file; it may be damaged or cut short.") from error
 
 
 def _check_text(name: str, head: bytes) -> None:
     sample = head[:65536]
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Problem(f"{name} is UTF-16 text; convert it to UTF-8 first, for example with iconv.")
+    if sample.startswith(GZIP_MAGIC):
+        raise Problem(f"{name} is a gzip file; let its name end in .gz, as in data.csv.gz.")
     control = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in sample)
     if b"\0" in sample or control > 0.01 * len(sample):
         raise Problem(f"{name} is not a table: it holds binary data, not CSV, Parquet, Arrow or JSON lines.")
@@ -119,16 +142,24 @@ def _check_text(name: str, head: bytes) -> None:
         raise Problem(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
 
 
+def is_stream(name: str) -> bool:
+    """Whether a name is that of a pipe or device, which can be read only once."""
+    return "://" not in name and Path(name).exists() and not Path(name).is_file()
+
+
 @contextmanager
-def spooled() -> Iterator[str]:
-    """Standard input as a file, which is gone afterwards."""
-    if sys.stdin.isatty():
+def spooled(name: str = STDIN) -> Iterator[str]:
+    """Standard input, or a pipe or device, as a file that is gone afterwards."""
+    shown = "Standard input" if name == STDIN else name
+    if name == STDIN and sys.stdin.isatty():
         note("Reading the table from the terminal; end it with Ctrl-D.")
     with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
-        path = Path(folder) / "stdin"
-        with path.open("wb") as file:
-            while block := sys.stdin.buffer.read(1 << 20):
-                file.write(block)
+        path = Path(folder) / "table"
+        with ExitStack() as stack:
+            source = sys.stdin.buffer if name == STDIN else stack.enter_context(Path(name).open("rb"))
+            with path.open("wb") as file:
+                while block := source.read(1 << 20):
+                    file.write(block)
         if path.stat().st_size == 0:
-            raise Problem("Standard input is empty; pipe a table into it, or name a file.")
+            raise Problem(f"{shown} is empty; pipe a table into it, or name a file.")
         yield str(path)

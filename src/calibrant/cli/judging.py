@@ -162,7 +162,8 @@ def report(
         tally, segments = counted_by(*view, positive)
     commands = _commands(files, columns, positive)
     comparison = compared_if_possible(tally)
-    write_page(output, tally, segments, comparison, method=method, title=title or heading, commands=commands)
+    about = {"method": method, "title": title or heading, "commands": commands, "top_label": top_label or several}
+    write_page(output, tally, segments, comparison, **about)
     note(f"The report is in {output}; open it in a browser.")
 
 

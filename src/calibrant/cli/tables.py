@@ -7,10 +7,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.cli.files import delimiter_of, format_of, found_files, odd_line, spooled
+from calibrant.cli.files import STDIN, delimiter_of, format_of, found_files, is_stream, odd_line, spooled
 from calibrant.cli.problems import Problem, reading
 
 __all__ = ["Table", "connected", "opened", "quoted"]
+
+STANDARD_INPUT = "standard input"
 
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
            "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")  # fmt: skip
@@ -75,20 +77,22 @@ def connected() -> Iterator[Any]:
 def opened(sources: Sequence[str]) -> Iterator[Table]:
     """The table in some files, in order; ``-`` is standard input."""
     with ExitStack() as stack:
-        names = [stack.enter_context(spooled())] if list(sources) == ["-"] else _files(sources)
-        formats = {format_of(name) for name in names}
+        called = list(sources) if list(sources) == [STDIN] else _files(sources)
+        names = [stack.enter_context(spooled(one)) if one == STDIN or is_stream(one) else one for one in called]
+        shown = [STANDARD_INPUT if one == STDIN else one for one in called]
+        formats = {format_of(*pair) for pair in zip(names, shown, strict=True)}
         if len(formats) > 1:
             raise Problem(f"The files must have one format; they are {' and '.join(sorted(formats))}.")
-        shown = "standard input" if list(sources) == ["-"] else names[0] if len(names) == 1 else f"{len(names)} files"
-        stack.enter_context(reading(shown))
+        title = shown[0] if len(names) == 1 else f"{len(names)} files"
+        stack.enter_context(reading(title))
         connection = stack.enter_context(connected())
         kind = formats.pop()
         alone = kind == "parquet" and len(names) == 1 and "://" not in names[0]
-        yield Table(shown, connection, _relation(connection, names, kind), names[0] if alone else None)
+        yield Table(title, connection, _relation(connection, names, kind), names[0] if alone else None)
 
 
 def _files(sources: Sequence[str]) -> list[str]:
-    if "-" in sources:
+    if STDIN in sources:
         raise Problem("Standard input (-) cannot be mixed with files.")
     return [name for source in sources for name in found_files(source)]
 
@@ -100,12 +104,16 @@ def _relation(connection: Any, names: list[str], kind: str) -> Any:
         return connection.read_json(names)
     if kind == "arrow":
         return connection.from_arrow(_arrow(names))
-    sign = delimiter_of(names[0])
+    signs = {delimiter_of(name) for name in names}
+    sign = signs.pop()
+    if signs:
+        raise Problem("The files must separate their columns by the same sign; convert some of them first.")
+    several = {"union_by_name": True} if len(names) > 1 else {}  # files may order their columns differently
     if sign is None:
-        return connection.read_csv(names)
+        return connection.read_csv(names, **several)
     try:
         # A fixed delimiter makes a line with too many columns an error; left to guess, the engine takes whole lines.
-        return connection.read_csv(names, delimiter=sign)
+        return connection.read_csv(names, delimiter=sign, **several)
     except Exception:
         odd = odd_line(names[0], sign)
         if odd is None:
@@ -118,6 +126,9 @@ def _arrow(names: list[str]) -> Any:
     import pyarrow.dataset as ds
 
     try:
-        return ds.dataset(names, format="ipc")
+        found = ds.dataset(names, format="ipc")
     except pa.ArrowInvalid:  # the streaming form of Arrow has no footer and cannot be a data set
-        return pa.concat_tables([pa.ipc.open_stream(name).read_all() for name in names])
+        found = pa.concat_tables([pa.ipc.open_stream(name).read_all() for name in names])
+    for batch in found.to_batches():
+        batch.validate(full=True)  # the engine trusts the offsets in it, and would read beyond the data
+    return found
