@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.tally import row_count
 
 SCORES = [0.4, 0.1, 0.4, 0.9]
 LABELS = [1, 0, 0, 1]
@@ -221,3 +222,9 @@ def test_rescored_merges_equal_scores():
     assert tally.to_dict() == {"scores": [0.5, 0.9], "positives": [1.0, 1.0], "totals": [2.0, 1.0]}
     with pytest.raises(InvalidInputError):
         tally.rescored([0.1])
+
+
+def test_rows_are_counted_in_all_their_digits():
+    assert "12345678 rows, 2 positive" in repr(Tally(np.array([0.5]), np.array([2.0]), np.array([12_345_678.0])))
+    assert row_count(1e9) == "1000000000"
+    assert row_count(1 / 3) == "0.333333"

@@ -13,7 +13,7 @@ from calibrant._kernels import bins, grouping
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 
-__all__ = ["Tally"]
+__all__ = ["Tally", "row_count"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,6 +220,18 @@ class Tally:
         if len(self) == 0:
             return "Tally(empty)"
         return (
-            f"Tally({len(self)} cells, {self.total:g} rows, {self.total_positive:g} positive "
+            f"Tally({len(self)} cells, {row_count(self.total)} rows, {row_count(self.total_positive)} positive "
             f"({100 * self.base_rate:.3g} %), scores {self.scores[0]:.6g} … {self.scores[-1]:.6g})"
         )
+
+
+def row_count(rows: float) -> str:
+    """A number of rows as one writes it: all its digits, and decimals only where weights are not whole.
+
+    Examples
+    --------
+    >>> from calibrant.tally import row_count
+    >>> row_count(12_345_678.0), row_count(0.25)
+    ('12345678', '0.25')
+    """
+    return f"{rows:.0f}" if rows == round(rows) else f"{rows:.6g}"

@@ -15,7 +15,7 @@ from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["BayesianCalibrator", "Calibrator"]
 
@@ -84,7 +84,7 @@ class Calibrator(BaseEstimator):
         if not self.one_class and not 0.0 < tally.total_positive < tally.total:
             raise InvalidInputError(
                 f"{type(self).__name__} needs rows of both classes; got 1 class, "
-                f"{'all' if tally.total_positive else 'none'} of the {tally.total:g} rows positive. "
+                f"{'all' if tally.total_positive else 'none'} of the {row_count(tally.total)} rows positive. "
                 "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
             )
         self.map_ = self._fit_map(tally)

@@ -194,6 +194,7 @@ def _narrow() -> bool:
 def _compare_classes(parts: dict[str, Tally], as_json: bool, **how: Any) -> None:
     """Compare for each class against the rest, and say which method is best for all of them together."""
     from calibrant.errors import InvalidInputError
+    from calibrant.tally import row_count
 
     note("Each class is compared against the rest; --top-label looks at the highest score of each row instead.")
     found: dict[str, Comparison] = {}
@@ -213,7 +214,9 @@ def _compare_classes(parts: dict[str, Tally], as_json: bool, **how: Any) -> None
         return
     rows = [_class_row(name, one, parts[name]) for name, one in found.items()]
     first = next(iter(found.values()))
-    title = f"{first.n_rows:g} rows, {len(parts)} classes, each against the rest; {first.title.partition('; ')[2]}"
+    title = (
+        f"{row_count(first.n_rows)} rows, {len(parts)} classes, each against the rest; {first.title.partition('; ')[2]}"
+    )
     heads = ["class", "its rows", "raw log-loss", "recommended", "log-loss", "− raw"]
     if _narrow():  # what is left over can be told from the rest
         heads, rows = ["class", "rows", "raw", "recommended", "− raw"], [[*row[:4], row[5]] for row in rows]

@@ -117,6 +117,8 @@ def warn_of_one_class(tally: Tally, name: str = "") -> None:
     """Say so where all rows are of one class: whatever is fitted to them only repeats it."""
     if 0.0 < tally.total_positive < tally.total:
         return
+    from calibrant.tally import row_count
+
+    rows = f"{row_count(tally.total)} rows for {name}" if name else f"{row_count(tally.total)} rows"
     kind = "positive" if tally.total_positive else "negative"
-    of = f" for {name}" if name else ""
-    warn(f"All {tally.total:g} rows{of} are {kind}, so there is little to learn from them; add rows of both classes.")
+    warn(f"All {rows} are {kind}, so there is little to learn from them; add rows of both classes.")

@@ -140,6 +140,7 @@ def _saved(calibrator: Calibrator, tally: Tally, output: str | None) -> dict[str
     from calibrant import metrics
     from calibrant.cli.counting import is_decision
     from calibrant.cli.writing import written
+    from calibrant.tally import row_count
 
     with written(output) as path:
         calibrator.save(path)
@@ -147,7 +148,7 @@ def _saved(calibrator: Calibrator, tally: Tally, output: str | None) -> dict[str
     before = None if is_decision(tally) else metrics.log_loss(tally)
     change = f"log-loss {metrics.log_loss(after):.4f}" + (f", before {before:.4f}" if before is not None else "")
     where = "" if output in (None, "-") else f" Saved to {output}."
-    rows = f"{tally.total:g} rows, {100 * tally.base_rate:.3g} % positive"
+    rows = f"{row_count(tally.total)} rows, {100 * tally.base_rate:.3g} % positive"
     note(f"{type(calibrator).__name__} fitted to {rows}: {change} (on these rows).{where}")
     return {
         "method": type(calibrator).__name__,

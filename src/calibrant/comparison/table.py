@@ -8,6 +8,7 @@ from typing import Any
 
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval
+from calibrant.tally import row_count
 
 __all__ = ["Comparison", "MethodResult"]
 
@@ -127,8 +128,8 @@ class Comparison:
         """What was compared, in a line."""
         times = "" if self.repeats == 1 else f", {self.repeats} times"
         return (
-            f"{self.n_rows:g} rows, {100 * self.base_rate:.3g} % positive; {self.n_folds}-fold cross-validation{times}"
-            f"; {100 * self.level:g} % intervals in brackets"
+            f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive; "
+            f"{self.n_folds}-fold cross-validation{times}; {100 * self.level:g} % intervals in brackets"
         )
 
     @property

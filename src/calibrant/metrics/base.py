@@ -11,7 +11,7 @@ from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["STRATEGIES", "Bins", "Metric", "Seed", "as_tally", "bin_number", "binned", "both_classes", "check_level"]
 
@@ -58,7 +58,7 @@ def both_classes(tally: Tally, metric: str) -> None:
     if not 0.0 < tally.total_positive < tally.total:
         raise InvalidInputError(
             f"{metric} needs rows of both classes; got 1 class, {'all' if tally.total_positive else 'none'} of the "
-            f"{tally.total:g} rows positive. It has no value here."
+            f"{row_count(tally.total)} rows positive. It has no value here."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed, as_tally, check_level
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["Interval", "interval", "interval_of", "reflected", "resamples"]
 
@@ -137,8 +137,8 @@ def resamples(cells: Tally, n_resamples: int, rng: Seed) -> Iterator[Tally]:
     rows = round(cells.total)
     if rows < 2:
         raise InvalidInputError(
-            f"A bootstrap needs at least 2 rows; the weights add up to {cells.total:g}. Weights count as numbers of "
-            "rows: scale them so that they add up to the number of rows."
+            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(cells.total)}. Weights count as "
+            "numbers of rows: scale them so that they add up to the number of rows."
         )
     generator = np.random.default_rng(rng)
     m = len(cells)

@@ -9,6 +9,7 @@ from typing import Any
 
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval
+from calibrant.tally import row_count
 
 __all__ = ["Evaluation", "Row"]
 
@@ -78,9 +79,8 @@ class Evaluation:
 
     @property
     def _title(self) -> str:
-        return (
-            f"{self.n_rows:g} rows, {100 * self.base_rate:.3g} % positive; {100 * self.level:g} % intervals in brackets"
-        )
+        rows = f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive"
+        return f"{rows}; {100 * self.level:g} % intervals in brackets"
 
     def __repr__(self) -> str:
         names = [row.name for row in self.rows]

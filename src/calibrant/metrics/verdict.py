@@ -10,7 +10,7 @@ from calibrant.metrics.base import Seed
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.corp import decompose
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["compare", "judge"]
 
@@ -28,7 +28,8 @@ def judge(tally: Tally, cells: Tally, column: Column, rng: Seed) -> str:
     """
     error, cost, brier = (_value(column[key]) for key in ("ece", "miscalibration", "brier_score"))
     chance_error, chance_cost = _by_chance(cells, rng)
-    gain = f"{cost:.4f} ({100 * cost / brier:.2g} %)" if brier > 0.0 else f"{cost:.4f}"
+    share = 100.0 * cost / brier if brier > 0.0 else 0.0
+    gain = f"{cost:.4f} ({share:{'.0f' if share >= 10.0 else '.2g'}} %)" if share else f"{cost:.4f}"
     if error > chance_error and cost > chance_cost:
         return f"Miscalibrated beyond chance: a monotone recalibration would lower the Brier score by up to {gain}."
     if error > chance_error:
@@ -44,8 +45,8 @@ def judge(tally: Tally, cells: Tally, column: Column, rng: Seed) -> str:
             "proper score: the bins hide the error."
         )
     return (
-        f"No sign of miscalibration in {tally.total:g} rows: a perfectly calibrated model with these scores would show "
-        f"an ECE up to {chance_error:.4f} by chance."
+        f"No sign of miscalibration in {row_count(tally.total)} rows: a perfectly calibrated model with these scores "
+        f"would show an ECE up to {chance_error:.4f} by chance."
     )
 
 

@@ -14,7 +14,7 @@ from calibrant.reliability.curves import fit_curve
 from calibrant.reliability.points import binned_points
 from calibrant.reliability.scores import SCALES, density, histogram
 from calibrant.reliability.tables import Table, check_choice
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["Reliability", "reliability"]
 
@@ -83,8 +83,8 @@ class Reliability:
     def __repr__(self) -> str:
         owner = f"{self.name}: " if self.name else ""
         return (
-            f"Reliability({owner}{self.total:g} rows, {100 * self.base_rate:.3g} % positive, {len(self.points)} bins, "
-            f"{self.curve_name or 'no'} curve)"
+            f"Reliability({owner}{row_count(self.total)} rows, {100 * self.base_rate:.3g} % positive, "
+            f"{len(self.points)} bins, {self.curve_name or 'no'} curve)"
         )
 
 

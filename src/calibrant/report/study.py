@@ -24,7 +24,7 @@ from calibrant.reliability.curves import curve_grid
 from calibrant.reliability.tables import Table, table
 from calibrant.report.segments import JUDGE, Segment, segment_results
 from calibrant.report.wording import method_name, sentence_case
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["Side", "Study", "study"]
 
@@ -126,7 +126,9 @@ def study(
     ('bayes_iso', ['bayes_iso', 'platt'], True)
     """
     if tally.total < 2.0:
-        raise InvalidInputError(f"A report needs at least 2 rows; the rows of this tally add up to {tally.total:g}.")
+        raise InvalidInputError(
+            f"A report needs at least 2 rows; the rows of this tally add up to {row_count(tally.total)}."
+        )
     cells = tally.coarsen(MOST_CELLS)
     probabilities = bool(cells.scores[0] >= 0.0 and cells.scores[-1] <= 1.0)
     with warnings.catch_warnings(record=True) as caught:
