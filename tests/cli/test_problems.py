@@ -23,7 +23,6 @@ from calibrant.errors import InvalidInputError, MissingExtraError
         (duckdb.IOException("IO Error: Could not write: No space left on device"), "disk is full", 2),
         (duckdb.IOException("IO Error: Strange things"), "strange things.", 2),
         (zlib.error("Error -3 while decompressing"), "A compressed file is damaged", 2),
-        (RuntimeError("cannot cache function 'f': no locator available for file 'x.py'"), "set NUMBA_CACHE_DIR to", 2),
         (MemoryError(), "not enough memory", 2),
         (KeyboardInterrupt(), "Interrupted", 130),
         (BrokenPipeError(), "", 141),

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import float64, int64, njit
+from numba import float64, int64
 from numba.extending import intrinsic
+
+from calibrant._kernels.compiling import njit
 
 _LN2_HIGH = 6.93147180369123816490e-01  # ln 2 in two parts, so that k · ln 2 has no rounding error in the first
 _LN2_LOW = 1.90821492927058770002e-10

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._typing import Floats
 
 

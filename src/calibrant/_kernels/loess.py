@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._typing import Floats
 
 _SINGULAR = 1e-10

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._typing import Floats, Ints
 
 SMALLEST = 1e-300  # logits beyond ±690 are as good as infinite

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.optimize import isotonic_regression
 
+from calibrant._kernels.compiling import njit
 from calibrant._kernels.elementary import log
 from calibrant._kernels.links import EPS
 from calibrant._typing import Floats

@@ -17,8 +17,8 @@ from math import log as exact_log
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._typing import Floats
 
 Tree = npt.NDArray[np.int64]

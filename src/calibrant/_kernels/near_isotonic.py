@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from calibrant._kernels import links
+from calibrant._kernels.compiling import njit
 from calibrant._typing import Floats, Ints
 
 # Models whose weight is this far (in BIC) below the best one's add nothing to a double.

@@ -36,8 +36,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._kernels.elementary import exp, log, log_beta
 from calibrant._typing import Floats
 

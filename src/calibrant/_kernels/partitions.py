@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from calibrant._kernels.compiling import njit
 from calibrant._kernels.partition_sweep import NEGLIGIBLE, REFRESH, advance, new_sweep, prune, refresh
 from calibrant._typing import Floats
 

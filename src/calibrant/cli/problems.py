@@ -106,11 +106,6 @@ def explained(error: BaseException) -> tuple[str, int]:
         return f"A compressed file is damaged; get a new copy of it ({sentence(str(error)).rstrip('.')}).", MENDABLE
     if isinstance(error, MemoryError):
         return "There is not enough memory for this.", MENDABLE
-    if isinstance(error, RuntimeError) and "cannot cache function" in str(error):
-        return (
-            "Compiled methods have no folder to be kept in; set NUMBA_CACHE_DIR to one that can be written to.",
-            MENDABLE,
-        )
     text = sentence(str(error))
     return f"Unexpected {type(error).__name__}: {text} Set CALIBRANT_DEBUG=1 to see where.", UNEXPECTED
 
