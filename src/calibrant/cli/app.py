@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from calibrant.cli import options
+from calibrant.cli.printing import plain_warnings
 from calibrant.cli.problems import INTERRUPTED, explained
 from calibrant.cli.stopping import stoppable, stopped
 
@@ -85,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
     _open_streams()
     try:
-        with stoppable():
+        with stoppable(), plain_warnings():
             code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
             sys.stdout.flush()
         if code == INTERRUPTED:  # what the parser makes of Ctrl-C

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Settings", "note", "print_json", "print_table", "progress", "settings", "warn"]
+__all__ = ["Settings", "note", "plain_warnings", "print_json", "print_table", "progress", "settings", "warn"]
 
 
 class Settings:
@@ -29,6 +30,17 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """A remark that is shown even when remarks are turned off."""
     sys.stderr.write(f"warning: {text}\n")
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show what the library warns of like any other warning, without the line of code that it comes from."""
+    before = warnings.showwarning
+    warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def print_json(value: Any) -> None:
