@@ -128,10 +128,8 @@ def _repeats(table: Any) -> bool:
     """Whether a few values, as of a map of steps, make up the new columns; then a dictionary makes them small."""
     if table is None:
         return False
-    import pyarrow.compute as pc
-
     sample = table.slice(0, SAMPLE)
-    return all(pc.count_distinct(column).as_py() <= FEW * len(column) for column in sample.columns)
+    return all(len(set(column.to_pylist())) <= FEW * len(column) for column in sample.columns)
 
 
 def _moved(footer: Struct, by: int) -> Struct:
