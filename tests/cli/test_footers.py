@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant.cli import footers
@@ -96,7 +96,8 @@ def nested(values):
     )
 
 
-@given(st.dictionaries(st.integers(1, 300), st.recursive(plain, nested, max_leaves=20), max_size=8))
+@settings(max_examples=40)
+@given(st.dictionaries(st.integers(1, 300), st.recursive(plain, nested, max_leaves=8), max_size=5))
 def test_any_structure_survives(footer):
     file = io.BytesIO()
     file.write(b"PAR1")
