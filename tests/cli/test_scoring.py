@@ -80,5 +80,5 @@ def test_a_parquet_file_grows_by_what_the_engine_would_write(tmp_path, maps):
 
 
 def test_a_name_that_differs_by_its_case_only_is_refused():
-    with pytest.raises(Problem, match="already has a column 'P'"):
+    with pytest.raises(Problem, match="already has a column 'p'"):
         Scoring(table("SELECT 0.1 AS p"), {"P": ('"p"', PLATT)})

@@ -32,10 +32,10 @@ class Scoring:
     """
 
     def __init__(self, table: Table, maps: Mapping[str, tuple[str, CalibrationMap]], normalise: bool = False) -> None:
-        known = {name.casefold() for name in table.columns}  # engines do not tell a from A
-        taken = [name for name in maps if name.casefold() in known]
-        if taken:
-            raise Problem(f"{table.name} already has a column '{taken[0]}'; choose another name with --name.")
+        new = {name.casefold() for name in maps}  # engines do not tell a from A
+        taken = next((name for name in table.columns if name.casefold() in new), None)
+        if taken is not None:
+            raise Problem(f"{table.name} already has a column '{taken}'; choose another name with --name.")
         self.table, self.maps, self.normalise = table, maps, normalise
 
     def write(self, output: str | None, given: str | None) -> int:
