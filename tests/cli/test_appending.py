@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.cli.appending import growable, regrouped
+from calibrant.cli.appending import _moved, growable, regrouped
 from calibrant.cli.footers import read_footer, write_footer
 from calibrant.cli.problems import Problem
 
@@ -149,6 +149,21 @@ def test_few_values_are_kept_in_a_dictionary(tmp_path):
         sizes[name] = chunk.total_compressed_size
         assert chunk.has_dictionary_page == (name == "steps")
     assert sizes["steps"] < sizes["lines"] / 20
+
+
+@pytest.mark.parametrize("counted_from", [0, 5000])
+def test_pages_are_found_however_the_writer_counts(tmp_path, counted_from):
+    """Some writers give places in their own part of the file, others in the whole."""
+    path = tmp_path / "old.parquet"
+    pq.write_table(OLD, path, row_group_size=400)
+    with path.open("rb") as file:
+        footer, _ = read_footer(file)
+    chunks = [chunk[3][1] for group in footer[4][1][1] for chunk in group[1][1][1]]
+    for facts in chunks:
+        facts |= {key: (facts[key][0], facts[key][1] + counted_from) for key in (9, 11) if key in facts}
+    moved = [chunk[3][1] for group in _moved(footer, 5000)[4][1][1] for chunk in group[1][1][1]]
+    shift = 5000 - counted_from
+    assert [facts[9][1] for facts in moved] == [facts[9][1] + shift for facts in chunks]
 
 
 def changed(path, change):

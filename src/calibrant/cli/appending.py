@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO
 
-from calibrant.cli.footers import Struct, read_footer, write_footer
+from calibrant.cli.footers import MAGIC, Struct, read_footer, write_footer
 from calibrant.cli.problems import Problem
 
 __all__ = ["Growable", "growable"]
@@ -132,8 +132,11 @@ def _repeats(table: Any) -> bool:
     return all(len(set(column.to_pylist())) <= FEW * len(column) for column in sample.columns)
 
 
-def _moved(footer: Struct, by: int) -> Struct:
-    """The footer of a file that begins at byte `by` of another one, for that other one."""
+def _moved(footer: Struct, begin: int) -> Struct:
+    """The footer of a file that begins at byte `begin` of another one, for that other one."""
+    pages = [page for group in _list(footer, ROW_GROUPS) for chunk in _list(group, CHUNKS) for page in _pages(chunk)]
+    # The first page follows the signature, whether the writer counts from there or from the beginning of the whole.
+    by = begin + len(MAGIC) - min(pages, default=0)
     groups = [
         _with(group, CHUNKS, (group[CHUNKS][1][0], [_moved_chunk(chunk, by) for chunk in _list(group, CHUNKS)]))
         for group in _list(footer, ROW_GROUPS)
@@ -141,10 +144,16 @@ def _moved(footer: Struct, by: int) -> Struct:
     return _with(footer, ROW_GROUPS, (footer[ROW_GROUPS][1][0], groups))
 
 
+def _pages(chunk: Struct) -> list[int]:
+    """Where dictionary and data of a chunk begin; 0 stands for nowhere."""
+    facts = chunk[FACTS][1]
+    return [facts[offset][1] for offset in OFFSETS if offset in facts and facts[offset][1]]
+
+
 def _moved_chunk(chunk: Struct, by: int) -> Struct:
     facts = chunk[FACTS][1]
     for offset in OFFSETS:
-        if offset in facts:
+        if offset in facts and facts[offset][1]:
             facts = _with(facts, offset, facts[offset][1] + by)
     return _with(chunk, FACTS, facts)
 
