@@ -108,14 +108,16 @@ def test_rows_of_one_class_are_remarked_on(cli, tmp_path):
 
 def test_classes_that_are_left_out_are_named(cli, tmp_path):
     table, model = tmp_path / "rows.csv", tmp_path / "m.json"
-    rows = [f"{k}{i},{p},{q},{r}" for i in range(9) for k, p, q, r in (("a", 0.7, 0.2, 0.1), ("b", 0.3, 0.5, 0.2))]
+    rows = [f"{k}{i},{p},{q},{r},0" for i in range(9) for k, p, q, r in (("a", 0.7, 0.2, 0.1), ("b", 0.3, 0.5, 0.2))]
     text = "\n".join(f"{row[0]},{row.split(',', 1)[1]}" for row in rows)
-    table.write_text(f"label,p_a,p_b,p_c\n{text}\nc,0.1,0.2,0.7\n")
-    assert cli("fit", table, "-l", "label", "-s", "p_a,p_b,p_c", "-m", "platt", "-o", model).code == 0
+    table.write_text(f"label,p_a,p_b,p_c,p_d\n{text}\nc,0.1,0.2,0.7,0\n")
+    fitted = cli("fit", table, "-l", "label", "-s", "p_a,p_b,p_c,p_d", "-m", "platt", "-o", model)
+    assert fitted.code == 0
+    assert "warning: All 19 rows for m.p_d.json are negative" in fitted.err
     result = cli("apply", model, table, "-s", "p_a,p_b")
     assert result.code == 0
-    assert "add up to 1 over the 2 named classes; not used: m.p_c.json" in result.err
-    assert "named classes" not in cli("apply", model, table, "-s", "p_a,p_b,p_c").err
+    assert "add up to 1 over the 2 named classes; not used: m.p_c.json, m.p_d.json" in result.err
+    assert "named classes" not in cli("apply", model, table, "-s", "p_a,p_b,p_c,p_d").err
 
 
 def test_a_name_with_a_comma_is_one_column(cli, data, tmp_path):

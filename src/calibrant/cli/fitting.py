@@ -82,7 +82,11 @@ def fit(
                 class_file(output or "", name): counted(*one_against_rest(table, columns, name, value))
                 for name, value in class_of(table, columns).items()
             }
-    fitted = {path: _fitted(tally, method, settings) for path, tally in tallies.items()}
+    several = len(tallies) > 1
+    fitted = {
+        path: _fitted(tally, method, settings, Path(path or "").name if several else "")
+        for path, tally in tallies.items()
+    }
     summaries = [_saved(calibrator, tallies[path], path) for path, calibrator in fitted.items()]
     if as_json:
         print_json(summaries[0] if len(summaries) == 1 else summaries)
@@ -127,10 +131,10 @@ def created(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calib
     return calibrator
 
 
-def _fitted(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calibrator:
+def _fitted(tally: Tally, method: str | None, settings: dict[str, Any], name: str) -> Calibrator:
     from calibrant.cli.counting import warn_of_one_class
 
-    warn_of_one_class(tally)
+    warn_of_one_class(tally, name)
     calibrator = created(tally, method, settings)
     with progress(f"fitting {type(calibrator).__name__}"):
         return calibrator.fit_tally(tally)

@@ -26,8 +26,8 @@ def evidence(found: Study) -> int:
 def improves(found: Study) -> bool:
     """Whether calibrating lowers the log-loss of the raw score by more than chance.
 
-    The comparison recommends the best of many methods, so it asks for more than any single interval. The method of the
-    page is the default or was asked for, not picked as the best; its own interval is enough.
+    The comparison asks for more than a single interval of any method but the default, because it picks the best of
+    many. The method of the page may have been asked for, which is no such choice; its own interval is enough.
     """
     if found.comparison is None:
         return False
