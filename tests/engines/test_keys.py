@@ -3,23 +3,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant.engines import keys
+from calibrant.engines import keys, relations, sources
 
 ibis = pytest.importorskip("ibis", reason="engines need ibis")
+duckdb = pytest.importorskip("duckdb", reason="engines need DuckDB")
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:DeprecationWarning")
 RNG = np.random.default_rng(0)
 
 
-def in_duckdb(scores, make):
-    """The columns that `make` computes from the scores."""
+def in_ibis(scores, make):
+    """The columns that `make` computes from the scores and a maker of numbers, by the DuckDB of Ibis."""
     connection = ibis.duckdb.connect()
     connection.con.register("t", pa.table({"s": scores, "i": np.arange(len(scores))}))
     table = connection.table("t")
-    made = {f"x{k}": column for k, column in enumerate(make(table.s))}
+    made = {f"x{k}": column for k, column in enumerate(make(table.s, sources.ibis_number))}
     out = table.mutate(**made).order_by("i").to_pyarrow()
     return [out.column(name).to_numpy(zero_copy_only=False) for name in made]
+
+
+def in_duckdb(scores, make):
+    """The same by DuckDB alone; both must agree to the last bit."""
+    with duckdb.connect() as connection:
+        table = relations.Relation(connection.from_arrow(pa.table({"s": scores, "i": np.arange(len(scores))})))
+        made = {f"x{k}": column for k, column in enumerate(make(table.s, relations.number))}
+        found = table.mutate(**made).collect()
+    out = [found[name][np.argsort(found["i"])] for name in made]
+    for mine, theirs in zip(out, in_ibis(scores, make), strict=True):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_array_equal(mine, theirs)
+    return out
 
 
 def test_rounding_to_bits_by_hand():
@@ -41,7 +55,7 @@ def test_rounding_keeps_the_order(values, bits):
 
 def test_numbers_reach_the_engine_unchanged():
     values = (RNG.random(50) * 10.0 ** RNG.integers(-300, 300, 50)).tolist()
-    out = in_duckdb(np.zeros(1), lambda s: [s + keys.number(v) for v in values])
+    out = in_duckdb(np.zeros(1), lambda s, number: [s + number(v) for v in values])
     assert [x[0] for x in out] == values
 
 
@@ -75,20 +89,26 @@ def test_a_cell_and_its_offset_give_the_score_back(name):
 @pytest.mark.parametrize("engine", ["duckdb", "pyspark"])
 def test_packed_cells_are_unpacked(engine):
     grid = GRIDS["first"]
-    key, number = in_duckdb(HARD, lambda s: [grid.cell(s)[0], keys.packed(grid.cell(s)[0], engine)])
-    assert number.dtype == np.int64
-    assert np.array_equal(keys.unpacked(number, engine), key)
+
+    def make(score, number):
+        key = grid.cell(score, number)[0]
+        return [key, keys.packed(key, engine, number)]
+
+    key, whole = (in_duckdb if engine == "duckdb" else in_ibis)(HARD, make)
+    assert whole.dtype == np.int64
+    assert np.array_equal(keys.unpacked(whole, engine), key)
 
 
 def test_what_is_no_number_is_packed_as_missing():
     scores = pa.array([0.5, None, np.nan, np.inf], pa.float64(), from_pandas=False)
-    (number,) = in_duckdb(scores, lambda s: [keys.packed(GRIDS["first"].cell(s)[0], "duckdb")])
-    assert np.isnan(keys.unpacked(number, "duckdb")).tolist() == [False, True, True, True]
+    (whole,) = in_duckdb(scores, lambda s, number: [keys.packed(GRIDS["first"].cell(s, number)[0], "duckdb", number)])
+    assert np.isnan(keys.unpacked(whole, "duckdb")).tolist() == [False, True, True, True]
 
 
 def test_the_last_bits_of_packed_cells_differ():
-    (number,) = in_duckdb(RNG.random(20_000), lambda s: [keys.packed(GRIDS["first"].cell(s)[0], "pyspark")])
-    assert len(np.unique(number % 2**17)) > 0.9 * len(np.unique(number))
+    make = lambda s, number: [keys.packed(GRIDS["first"].cell(s, number)[0], "pyspark", number)]  # noqa: E731
+    (whole,) = in_ibis(RNG.random(20_000), make)
+    assert len(np.unique(whole % 2**17)) > 0.9 * len(np.unique(whole))
 
 
 @pytest.mark.parametrize("refined", [False, True])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from calibrant import Tally, engines
 from calibrant.engines import tallying
-from calibrant.engines.sources import Source
+from calibrant.engines.relations import Relation
 from calibrant.errors import InvalidInputError
 
 pytest.importorskip("ibis", reason="engines need ibis")
@@ -113,14 +113,14 @@ def test_the_order_of_rows_does_not_matter():
 def scans(monkeypatch):
     """Every pass over the data, as the number of rows that came back."""
     passes = []
-    original = Source.run
+    original = Relation.collect
 
-    def run(self, expression):
-        result = original(self, expression)
+    def run(relation):
+        result = original(relation)
         passes.append(len(next(iter(result.values()))))
         return result
 
-    monkeypatch.setattr(Source, "run", run)
+    monkeypatch.setattr(Relation, "collect", run)
     return passes
 
 

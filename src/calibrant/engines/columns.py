@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._optional import require
-from calibrant.engines.keys import number
 from calibrant.engines.sources import Columns, Source
+from calibrant.engines.sources import column as column_of
 from calibrant.errors import InvalidInputError
 
 __all__ = ["Rows", "Survey", "actual_labels", "as_number", "bind", "check_cells", "has_wrong_labels", "survey"]
@@ -21,7 +20,7 @@ WRONG = 2.0**50
 
 @dataclass(frozen=True)
 class Rows:
-    """An Ibis table of `score`, `hit`, and maybe `segment` and `weight`, and what the user calls them.
+    """A table of `score`, `hit`, and maybe `segment` and `weight`, and what the user calls them.
 
     `hit` is 1 for a positive row and 0 for a negative one. Any other row has a `WRONG` so large that it shows in the
     sum, so that one sum both counts the labels and checks them.
@@ -47,7 +46,7 @@ class Rows:
             "total": weight.sum(),
             "positive": (weight * hit).sum(),
             "offset": (weight * table.offset).sum(),
-            "bad": bad.sum(),
+            "bad": bad.cast("int64").sum(),
             "labels": table.hit.sum(),
         }
 
@@ -57,12 +56,12 @@ Labels = tuple[Any, Any]
 
 def bind(source: Source, *, score: str, label: str, weight: str | None, by: str | None, labels: Labels | None) -> Rows:
     """Find and check the columns; `labels` are the negative and the positive one. Nothing is read."""
-    columns = {"score": as_number(source.column(score, "score"), score)}
-    columns["hit"] = _hits(source.column(label, "label"), labels)
+    columns = {"score": as_number(column_of(source.table, score, "score"), score)}
+    columns["hit"] = _hits(source, column_of(source.table, label, "label"), labels)
     if by is not None:
-        columns["segment"] = source.column(by, "by")
+        columns["segment"] = column_of(source.table, by, "by")
     if weight is not None:
-        columns["weight"] = as_number(source.column(weight, "weight"), weight)
+        columns["weight"] = as_number(column_of(source.table, weight, "weight"), weight)
     return Rows(source.table.select(**columns), score, weight, by)
 
 
@@ -74,14 +73,13 @@ def as_number(column: Any, name: str) -> Any:
     return column if kind.is_float64() else column.cast("float64")
 
 
-def _hits(column: Any, labels: Labels | None) -> Any:
+def _hits(source: Source, column: Any, labels: Labels | None) -> Any:
     """1, 0 or `WRONG` for each row; with no labels to tell apart, the column itself."""
-    ibis = require("ibis", "tables", "calibrant.engines")
     if labels is None:
         return column.cast("int8") if column.type().is_boolean() else column
     negative, positive = map(bool, labels) if column.type().is_boolean() else labels
-    one, zero, wrong = (number(value) for value in (1.0, 0.0, WRONG))
-    return ibis.cases((column == positive, one), (column == negative, zero), else_=wrong)
+    one, zero, wrong = (source.number(value) for value in (1.0, 0.0, WRONG))
+    return source.cases((column == positive, one), (column == negative, zero), else_=wrong)
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Survey:
 
 def survey(source: Source, *, score: str, label: str, pos_label: Any) -> Survey:
     """One query for the extremes; many engines answer it from statistics, without reading the columns."""
-    column, scores = source.column(label, "label"), as_number(source.column(score, "score"), score)
+    column, scores = column_of(source.table, label, "label"), as_number(column_of(source.table, score, "score"), score)
     kind = column.type()
     wanted = {"low": scores.min(), "high": scores.max()}
     is_plain = pos_label is None and (kind.is_boolean() or kind.is_integer())
@@ -120,7 +118,9 @@ def survey(source: Source, *, score: str, label: str, pos_label: Any) -> Survey:
 
 def actual_labels(source: Source, label: str, pos_label: Any) -> Labels:
     """The negative and the positive label, checked as for arrays, from the distinct values alone."""
-    found = source.run(source.table.select(value=source.column(label, "label")).distinct().limit(SHOWN_LABELS))
+    found = source.run(
+        source.table.select(value=column_of(source.table, label, "label")).distinct().limit(SHOWN_LABELS)
+    )
     distinct = found["value"].tolist()
     if any(value is None or value != value for value in distinct):  # noqa: PLR0124  # NaN differs from itself
         raise InvalidInputError(f"`{label}` must have no missing labels; got NULL or NaN. Drop these rows first.")

@@ -8,16 +8,15 @@ negative distance from 1. Scores that are not probabilities are first spread ove
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from calibrant._optional import require
 from calibrant._typing import Floats, Ints
 
-__all__ = ["Grid", "finer", "first_grid", "number", "packed", "unpacked"]
+__all__ = ["Grid", "finer", "first_grid", "packed", "unpacked"]
 
 COARSE_BITS = 6
 MOST_BITS = 40
@@ -25,11 +24,7 @@ MOST_RUNS = 3  # each costs every row a comparison
 SCALE = 49  # cells are multiples of 2^-49; see `packed`
 COUNT_BITS = 24  # sums of the first grid are exact up to this many rows in a cell
 LARGEST_COUNT = 2.0**COUNT_BITS
-
-
-def number(value: float) -> Any:
-    """A double that every engine reads exactly; a bare decimal would be rounded a second time by some."""
-    return require("ibis", "tables", "calibrant.engines").literal(repr(float(value))).cast("float64")
+ToNumber = Callable[[float], Any]
 
 
 def constant(bits: int) -> float:
@@ -64,8 +59,8 @@ class Grid:
         """Whether the cells are those of `first_grid`."""
         return self.floor > 0.0
 
-    def cell(self, score: Any) -> tuple[Any, Any]:
-        """The cell of a score, and the offset of its u from it, as expressions of an engine.
+    def cell(self, score: Any, number: ToNumber) -> tuple[Any, Any]:
+        """The cell of a score, and the offset of its u from it, as expressions of an engine that has such numbers.
 
         Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and
         so few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
@@ -105,7 +100,7 @@ def first_grid(low: float, high: float, max_cells: int) -> Grid:
     return Grid(low, width, 2.0 ** (bits - SCALE), (bits,), min(53, bits + 53 - COUNT_BITS))
 
 
-def packed(key: Any, engine: str) -> Any:
+def packed(key: Any, engine: str, number: ToNumber) -> Any:
     """A cell of the first grid as a whole number, by which engines group faster than by a double.
 
     All cells are multiples of 2^-SCALE, and at most ½, so the number is exact. Spark finds the place of a number in

@@ -10,8 +10,8 @@ from calibrant._optional import require
 from calibrant.decisions import decide, fold
 from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, is_bound_of_logits, ordered
 from calibrant.engines.columns import as_number
-from calibrant.engines.keys import number
-from calibrant.engines.sources import Source
+from calibrant.engines.sources import column as column_of
+from calibrant.engines.sources import ibis_number as number
 from calibrant.errors import InvalidInputError
 from calibrant.maps import CalibrationMap
 from calibrant.programs import DOMAINS, SCORE, Node, Number, Operation, Pick, Score, Search, lower, walk
@@ -65,7 +65,7 @@ def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
         raise InvalidInputError(
             f"`table` must be an Ibis table; got {type(table).__name__}. For a data frame, pass `ibis.memtable(frame)`."
         )
-    column = as_number(Source(table).column(score, "score"), score)
+    column = as_number(column_of(table, score, "score"), score)
     low, high = DOMAINS[map_.space]
     inside = column.between(number(low), number(high))
     missing = ibis.null().cast("float64")

@@ -1,11 +1,11 @@
-"""Where rows come from: files, data frames, DuckDB relations and Ibis tables, all as one Ibis table that can be run."""
+"""Where rows come from: files, data frames and DuckDB relations, which DuckDB counts; Ibis tables, by their engine."""
 
 from __future__ import annotations
 
 import difflib
 import glob
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,73 +14,92 @@ from typing import Any
 import numpy as np
 
 from calibrant._optional import require
+from calibrant.engines.relations import Relation, cases, number
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Source", "opened"]
+__all__ = ["Columns", "Source", "column", "ibis_number", "of_duckdb", "of_ibis", "opened"]
 
 CALLER = "calibrant.engines"
-RELATION = "calibrant_source"
 Columns = dict[str, np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Source:
-    """An Ibis table, and how to run an expression of it."""
+    """A table, how an expression of it is run, and the words of its language that are not methods of columns.
+
+    Attributes
+    ----------
+    table : Ibis table or Relation
+        Where the expressions begin.
+    engine : str
+        The name of the engine that runs them.
+    run : callable
+        The result of an expression as numpy columns, one pass over the data.
+    number : callable
+        A double that the engine reads exactly; a bare decimal would be rounded a second time by some.
+    cases : callable
+        The value of the first branch (condition, value) whose condition holds, or `else_`.
+    ranked : callable
+        A table with a `rank` from 0 on inside the groups of one column, in the order of another.
+    """
 
     table: Any
-    relation: Any = None
+    engine: str
+    run: Callable[[Any], Columns]
+    number: Callable[[float], Any]
+    cases: Callable[..., Any]
+    ranked: Callable[[Any, str, str], Any]
 
-    def run(self, expression: Any) -> Columns:
-        """The result of an expression as numpy columns, one pass over the data."""
-        schema = expression.schema().to_pyarrow()
-        if self.relation is None:
-            result = expression.to_pyarrow()
-        else:
-            # A relation does not tell its connection, but it runs any query about itself.
-            query = require("ibis", "tables", CALLER).to_sql(expression, dialect="duckdb")
-            result = self.relation.query(RELATION, query).to_arrow_table()
-        result = result.cast(schema)
+
+def of_ibis(table: Any) -> Source:
+    """A table of any engine that Ibis knows."""
+    ibis = require("ibis", "tables", CALLER)
+
+    def run(expression: Any) -> Columns:
+        result = expression.to_pyarrow().cast(expression.schema().to_pyarrow())
         return {name: result.column(name).to_numpy(zero_copy_only=False) for name in result.column_names}
 
-    @property
-    def engine(self) -> str:
-        """The name of the engine that runs the expressions."""
-        return "duckdb" if self.relation is not None else str(self.table.get_backend().name)
+    def ranked(table: Any, by: str, order: str) -> Any:
+        return table.mutate(rank=ibis.row_number().over(group_by=table[by], order_by=table[order]))
 
-    def column(self, name: str, role: str) -> Any:
-        """A column of the table, or an error that names the ones it could have been."""
-        if name in self.table.columns:
-            return self.table[name]
-        near = difflib.get_close_matches(str(name), self.table.columns, n=3, cutoff=0.4)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(self.table.columns)}."
-        raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
+    return Source(table, str(table.get_backend().name), run, ibis_number, ibis.cases, ranked)
+
+
+def ibis_number(value: float) -> Any:
+    """An exact double in Ibis."""
+    return require("ibis", "tables", CALLER).literal(repr(float(value))).cast("float64")
+
+
+def of_duckdb(relation: Any) -> Source:
+    """A relation of DuckDB, which is spoken to directly: loading Ibis takes longer than counting millions of rows."""
+    return Source(Relation(relation), "duckdb", Relation.collect, number, cases, Relation.ranked)
+
+
+def column(table: Any, name: str, role: str) -> Any:
+    """A column of a table, or an error that names the ones it could have been."""
+    names = list(table.columns)
+    if name in names:
+        return table[name]
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(names)}."
+    raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
 
 
 @contextmanager
 def opened(source: Any) -> Iterator[Source]:
     """The table behind `source`; a DuckDB that was started for it ends with the block."""
-    ibis = require("ibis", "tables", CALLER)
-    if isinstance(source, ibis.expr.types.Table):
-        yield Source(source)
-        return
-    if _is_relation(source):
-        schema = ibis.schema(source.limit(0).to_arrow_table().schema)
-        yield Source(ibis.table(schema, name=RELATION), source)
-        return
-    connection = require("ibis.backends.duckdb", "tables", CALLER).Backend()
-    connection.do_connect()
-    try:
+    if type(source).__name__ == "DuckDBPyRelation":
+        yield of_duckdb(source)
+    elif type(source).__module__.partition(".")[0] == "ibis":
         with warnings.catch_warnings():
             # Ibis 12 still calls a method by the name that DuckDB 2 deprecates.
             warnings.filterwarnings("ignore", ".*use to_arrow_table", DeprecationWarning)
-            yield Source(_read(source, connection))
-    finally:
-        connection.disconnect()
-
-
-def _is_relation(source: Any) -> bool:
-    kind = type(source)
-    return kind.__name__ == "DuckDBPyRelation"
+            yield of_ibis(source)
+    else:
+        with require("duckdb", "tables", CALLER).connect() as connection:
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute("SET TimeZone = 'UTC'")
+            yield of_duckdb(_read(source, connection))
 
 
 def _read(source: Any, connection: Any) -> Any:
@@ -118,5 +137,4 @@ def _read_files(pattern: str, connection: Any) -> Any:
 
 def _registered(data: Any, connection: Any) -> Any:
     # DuckDB reads Arrow memory and Arrow files in place; nothing is copied.
-    connection.con.register(RELATION, data)
-    return connection.table(RELATION)
+    return connection.from_arrow(data)

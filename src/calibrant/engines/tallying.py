@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant._kernels import grouping
-from calibrant._optional import require
 from calibrant.engines import keys
 from calibrant.engines.columns import Rows, Survey, actual_labels, bind, check_cells, has_wrong_labels, survey
 from calibrant.engines.sources import Columns, Source, opened
@@ -127,7 +126,8 @@ class _Counting:
         """Segments that already in the first rows have too many distinct scores, without a full scan."""
         head = self.rows.table.limit(PEEK_CELLS * self.max_cells)
         groups = () if self.rows.by is None else ("segment",)
-        found = self.source.run(head.aggregate(by=groups, distinct=head.score.nunique(), positive=head.hit.sum()))
+        scores = head.aggregate(by=(*groups, "score"), positive=head.hit.sum())
+        found = self.source.run(scores.aggregate(by=groups, distinct=scores.count(), positive=scores.positive.sum()))
         if has_wrong_labels(found):
             return None
         return {s for s, n in zip(_segments(found), found["distinct"], strict=True) if n > self.max_cells}
@@ -143,20 +143,19 @@ class _Counting:
         return bool((spread > most).any())
 
     def _scan(self, crowded: set[Any], grid: keys.Grid | None) -> Columns:
-        table = self.rows.table
-        engine = self.source.engine
+        table, engine, number = self.rows.table, self.source.engine, self.source.number
         packs = grid is not None and grid.is_first and not self.rows.by
         packs = packs and engine in PACKING and self.seen.is_finite
         if grid is None:
-            table = table.mutate(key=table.score, offset=keys.number(0.0))
+            table = table.mutate(key=table.score, offset=number(0.0))
         else:
-            key, offset = grid.cell(table.score)
+            key, offset = grid.cell(table.score, number)
             if self.rows.by:  # segments whose scores fit keep them
-                ibis = require("ibis", "tables", "calibrant.engines")
-                fits = ~_is_in(table.segment, crowded)
-                key, offset = ibis.ifelse(fits, table.score, key), ibis.ifelse(fits, keys.number(0.0), offset)
-            table = table.mutate(key=keys.packed(key, engine) if packs else key, offset=offset)
-        cells = table.group_by(*self.rows.groups).agg(**self.rows.sums(table))
+                moved = _is_in(table.segment, crowded)
+                key = self.source.cases((moved, key), else_=table.score)
+                offset = self.source.cases((moved, offset), else_=number(0.0))
+            table = table.mutate(key=keys.packed(key, engine, number) if packs else key, offset=offset)
+        cells = table.aggregate(by=self.rows.groups, **self.rows.sums(table))
         found = self.source.run(self._bounded(cells, crowded))
         return found | {"key": keys.unpacked(found["key"], engine)} if packs else found
 
@@ -164,8 +163,7 @@ class _Counting:
         """At most one cell too many of a segment that was thought to fit: enough to notice."""
         if not self.rows.by:
             return cells if crowded else cells.limit(self.max_cells + 1)
-        ibis = require("ibis", "tables", "calibrant.engines")
-        ranked = cells.mutate(rank=ibis.row_number().over(group_by=cells.segment, order_by=cells.key))
+        ranked = self.source.ranked(cells, "segment", "key")
         kept = ranked["rank"] <= self.max_cells
         return ranked.filter(kept | _is_in(ranked.segment, crowded) if crowded else kept).drop("rank")
 
