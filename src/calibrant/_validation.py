@@ -22,7 +22,7 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     sparse = sys.modules.get("scipy.sparse")  # where it is not loaded, nothing is sparse, and loading it takes a while
     if sparse is not None and sparse.issparse(values):
         raise InvalidInputError(f"`{name}` must be a dense array; got a sparse matrix. Convert it with `.toarray()`.")
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    if hasattr(values, "mask") and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidInputError(
             f"`{name}` must have no masked values. Drop those rows with `.compressed()` on every column."
         )

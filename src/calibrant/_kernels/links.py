@@ -8,7 +8,6 @@ from 0 and 1. So logits lie within ±36.04 and a log-loss never exceeds 36.04 pe
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from calibrant._typing import Floats
 
@@ -22,13 +21,15 @@ def clip(probabilities: Floats) -> Floats:
 
 def logit(probabilities: Floats) -> Floats:
     """ln(p / (1 - p)) of the clipped probabilities."""
-    out: Floats = special.logit(clip(probabilities))
+    clipped = clip(probabilities)
+    out: Floats = np.log(clipped / (1.0 - clipped))
     return out
 
 
 def expit(logits: Floats) -> Floats:
-    """1 / (1 + exp(-z)), without overflow."""
-    out: Floats = special.expit(logits)
+    """1 / (1 + exp(-z)); where the exponential overflows, it is 0, as it should be."""
+    with np.errstate(over="ignore"):
+        out: Floats = 1.0 / (1.0 + np.exp(-logits))
     return out
 
 

@@ -119,7 +119,9 @@ def compared(tally: Tally, step: Callable[[str], None] | None = None, **argument
 
 def _compared(tally: Tally, step: Callable[[str], None], **arguments: Any) -> Comparison:
     import calibrant
+    from calibrant.cli.later import load_scikit_learn
 
+    load_scikit_learn()
     found = calibrant.compare(tally, progress=partial(_unless_stopped, step), **arguments)
     # A request to end that came inside a method looks like the failure of that method.
     check_stopped()

@@ -9,6 +9,7 @@ from typing import Any
 
 from calibrant.cli.files import STDIN, delimiter_of, format_of, found_files, is_stream, odd_line, spooled
 from calibrant.cli.problems import Problem, reading
+from calibrant.engines.relations import quoted
 
 __all__ = ["Table", "connected", "opened", "quoted"]
 
@@ -53,11 +54,6 @@ class Table:
     def selected(self, *expressions: str) -> Table:
         """Another table computed from this one."""
         return Table(self.name, self.connection, self.relation.project(", ".join(expressions)))
-
-
-def quoted(name: str) -> str:
-    """A name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager

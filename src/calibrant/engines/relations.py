@@ -14,7 +14,7 @@ import numpy as np
 
 from calibrant._optional import require
 
-__all__ = ["Column", "Kind", "Relation", "cases", "number"]
+__all__ = ["Column", "Kind", "Relation", "cases", "number", "quoted"]
 
 INTEGERS = frozenset(f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big", "huge"))
 INTEGERS |= {"integer", "uinteger"}
@@ -25,6 +25,11 @@ TYPES = {"int8": "TINYINT", "int64": "BIGINT", "float64": "DOUBLE"}
 def duckdb() -> Any:
     """The package."""
     return require("duckdb", "tables", "calibrant.engines")
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ class Relation:
 
     def __getitem__(self, name: str) -> Column:
         kind = self.relation.types[self.columns.index(name)]
-        return Column(duckdb().ColumnExpression(name), Kind(str(kind.id)))
+        return Column(duckdb().SQLExpression(quoted(name)), Kind(str(kind.id)))
 
     def __getattr__(self, name: str) -> Column:
         if name.startswith("__"):
@@ -172,12 +177,12 @@ class Relation:
     def aggregate(self, by: tuple[str, ...] = (), **columns: Column) -> Relation:
         """A row for each group."""
         named = _named({name: self[name] for name in by} | columns)
-        groups = ", ".join(f'"{name}"' for name in by)  # names of our own
+        groups = ", ".join(map(quoted, by))
         return Relation(self.relation.aggregate(list(named), groups))
 
     def ranked(self, by: str, order: str) -> Relation:
         """The table with a `rank` from 0 on inside each group."""
-        window = f'row_number() OVER (PARTITION BY "{by}" ORDER BY "{order}")'
+        window = f"row_number() OVER (PARTITION BY {quoted(by)} ORDER BY {quoted(order)})"
         return Relation(self.relation.project(f"*, {window} - 1 AS rank"))
 
     def filter(self, condition: Column) -> Relation:
