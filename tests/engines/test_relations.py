@@ -86,7 +86,9 @@ def test_types_are_changed_or_missing(table):
     whole, small = values(table, a=table.x.try_cast("int64"), b=table.flag.cast("int8"))
     assert whole[:2] == [0, 2]  # to the even one
     assert np.isnan(whole[2:]).all()
-    assert small[:2] == [1, 0]
+    assert small[0::3] == [1, 1]
+    assert small[1] == 0
+    assert np.isnan(small[2])
     with pytest.raises(duckdb.Error):
         values(table, a=table.x.cast("int64"))
 
@@ -140,3 +142,14 @@ def test_other_types_come_through_arrow():
 def test_it_cannot_be_copied_by_mistake(table):
     with pytest.raises(AttributeError):
         table.__deepcopy__  # noqa: B018 - a missing special name is no column
+
+
+def test_words_in_a_file_are_counted_as_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("p,y,z\n0.1,true,True\n0.2,false,False\n0.9,true,\n")
+    with duckdb.connect() as connection:
+        table = Relation(connection.read_csv(str(path)))
+        assert table.aggregate(n=table.y.cast("int8").sum(), m=table.z.cast("float64").sum()).collect() == {
+            "n": 2,
+            "m": 1,
+        }

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -97,3 +100,69 @@ def test_wrong_names_suggest_the_near_ones():
         engines.tally(FRAME, score="p", label="y", by="day")
     with pytest.raises(InvalidInputError, match="`weight` must name a column"):
         engines.tally(FRAME, score="p", label="y", weight="w")
+
+
+SEGMENTS = {
+    "text": "['a', 'b''c', NULL][1 + i % 3]",
+    "whole": "i % 3",
+    "missing whole": "CASE WHEN i % 3 > 0 THEN i % 3 END",
+    "double": "(i % 3) / 4",
+    "nan": "['nan', '1', NULL][1 + i % 3]::DOUBLE",
+    "huge": "(i % 3)::HUGEINT",
+    "truth": "i % 2 = 0",
+    "missing truth": "CASE WHEN i % 3 > 0 THEN i % 3 = 1 END",
+    "day": "DATE '2026-01-30' + (i % 3)::INTEGER",
+    "moment": "TIMESTAMP '2026-01-30 12:30:00' + INTERVAL (i % 3) HOUR",
+    "price": "((i % 3) / 4)::DECIMAL(6, 2)",
+}
+LABEL_COLUMNS = {
+    "tiny": "hit::TINYINT",
+    "double": "hit::DOUBLE",
+    "truth": "hit = 1",
+    "minus one": "2 * hit - 1",
+    "decimal": "hit::DECIMAL(3, 1)",
+    "huge": "hit::HUGEINT",
+}
+MANY_ROWS = """
+CREATE TABLE t AS SELECT {segment} AS g, {label} AS y, ((i * 7919) % 1009 / 1009)::{score} AS p, i % 4 AS w
+FROM (SELECT i, ((i * 31) % 97 < 40)::INTEGER AS hit FROM range(3000) AS r (i))
+"""
+
+
+def both_ways(segment="i % 3", label="hit", score="DOUBLE", **options):
+    """The tallies of a table by DuckDB alone, and by the DuckDB of Ibis."""
+    connection = ibis.duckdb.connect()
+    connection.con.execute(MANY_ROWS.format(segment=segment, label=label, score=score))
+    sources = connection.con.table("t"), connection.table("t")
+    return [engines.tally(source, score="p", label="y", max_cells=50, **options) for source in sources]
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("segment", SEGMENTS)
+def test_segments_of_every_type_are_those_of_ibis(segment, weight):
+    mine, theirs = both_ways(segment=SEGMENTS[segment], weight=weight, by="g")
+    assert [repr(key) for key in mine] == [repr(key) for key in theirs]
+    assert list(mine.values()) == list(theirs.values())
+
+
+@pytest.mark.parametrize("label", LABEL_COLUMNS)
+@pytest.mark.parametrize("score", ["DOUBLE", "FLOAT", "DECIMAL(9, 6)"])
+def test_labels_of_every_type_are_those_of_ibis(label, score):
+    mine, theirs = both_ways(label=LABEL_COLUMNS[label], score=score)
+    assert mine == theirs
+    assert mine.total == 3000
+
+
+def test_words_as_labels_are_those_of_ibis():
+    mine, theirs = both_ways(label="['no', 'it''s'][1 + hit]", pos_label="it's")
+    assert mine == theirs
+
+
+def test_files_are_counted_without_ibis(tmp_path):
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    code = (
+        "import sys; from calibrant import engines; "
+        f"engines.tally({str(tmp_path / 't.csv')!r}, score='p', label='y'); "
+        "sys.exit('ibis' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

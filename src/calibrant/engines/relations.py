@@ -18,7 +18,8 @@ __all__ = ["Column", "Kind", "Relation", "cases", "number", "quoted"]
 
 INTEGERS = frozenset(f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big", "huge"))
 INTEGERS |= {"integer", "uinteger"}
-PLAIN = INTEGERS | {"float", "double", "boolean"}  # numpy has these, so they need no detour through Arrow
+NUMBERS = INTEGERS | {"float", "double", "decimal"}
+IN_NUMPY = NUMBERS - {"hugeint", "uhugeint", "decimal"}  # the others come through Arrow, which takes time to load
 TYPES = {"int8": "TINYINT", "int64": "BIGINT", "float64": "DOUBLE"}
 
 
@@ -48,7 +49,7 @@ class Kind:
 
     def is_numeric(self) -> bool:
         """Whether it is a number."""
-        return self.name in PLAIN - {"boolean"} or self.name == "decimal"
+        return self.name in NUMBERS
 
     def is_float64(self) -> bool:
         """Whether it is a double."""
@@ -100,6 +101,10 @@ class Column:
 
     def cast(self, name: str) -> Column:
         """The same value in another type."""
+        if self.kind is not None and self.kind.is_boolean():
+            # Not a cast, which DuckDB hands on to the reader of a CSV file: that would look for numbers, not for true.
+            one, zero, none = (constant(value).cast(name) for value in (1, 0, None))
+            return cases((self, one), (~self, zero), else_=none)
         return Column(self.expression.cast(TYPES[name]))
 
     def try_cast(self, name: str) -> Column:
@@ -199,7 +204,7 @@ class Relation:
 
     def collect(self) -> dict[str, np.ndarray[Any, Any]]:
         """All rows as numpy columns."""
-        if all(str(kind.id) in PLAIN for kind in self.relation.types):
+        if all(str(kind.id) in IN_NUMPY for kind in self.relation.types):
             return {name: _filled(values) for name, values in self.relation.fetchnumpy().items()}
         table = self.relation.to_arrow_table()
         return {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
