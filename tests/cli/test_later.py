@@ -89,14 +89,17 @@ except ModuleNotFoundError as error:
 
 
 def test_commands_load_what_they_need_alone(tmp_path):
-    pytest.importorskip("duckdb", reason="tables need DuckDB")
+    duckdb = pytest.importorskip("duckdb", reason="tables need DuckDB")
     data = tmp_path / "d.csv"
     data.write_text("p,y\n" + "\n".join(f"{i / 100},{int(i * 7 % 100 < i)}" for i in range(100)))
+    names = ["ibis", "scipy.stats", "matplotlib", "plotly"]
+    if not duckdb.__version__.startswith("1."):  # which loads pandas itself
+        names.append("pandas")
     code = f"""
 from calibrant.cli.app import run
 data, model, output = {[str(tmp_path / name) for name in ("d.csv", "m.json", "o.parquet")]}
 codes = [run(["-q", "fit", data, "-o", model]), run(["-q", "apply", model, data, "-s", "p", "-o", output])]
-names = ("ibis", "pandas", "scipy.stats", "matplotlib", "plotly")
+names = {names}
 print(json.dumps([codes, [name for name in names if name in sys.modules]]))
 """
     assert ran(code) == [[0, 0], []]

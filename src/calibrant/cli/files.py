@@ -12,13 +12,23 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from calibrant.cli.printing import note
 from calibrant.cli.problems import Problem
 
-__all__ = ["delimiter_of", "format_named", "format_of", "found_files", "is_stream", "odd_line", "spooled"]
+__all__ = [
+    "delimiter_of",
+    "format_named",
+    "format_of",
+    "found_files",
+    "header_width",
+    "is_stream",
+    "odd_line",
+    "spooled",
+]
 
 STDIN = "-"
 
@@ -105,11 +115,22 @@ def delimiter_of(name: str) -> str | None:
     return best if count[best] else None
 
 
+def header_width(name: str, sign: str) -> int:
+    """The number of columns in the first line of a CSV file."""
+    with suppress(csv.Error):  # a name longer than a field may be
+        return len(next(_lines(name, sign), []))
+    return 0
+
+
+def _lines(name: str, sign: str) -> Any:
+    return csv.reader(_head(name).decode("utf-8", "replace").splitlines()[:20_000], delimiter=sign)
+
+
 def odd_line(name: str, sign: str) -> str | None:
     """The first line near the beginning that has another number of columns than the header, in words."""
-    lines = csv.reader(_head(name).decode("utf-8", "replace").splitlines()[:20_000], delimiter=sign)
-    wanted = len(next(lines, []))
+    lines = _lines(name, sign)
     try:
+        wanted = len(next(lines, []))
         found = next(((lines.line_num, len(row)) for row in lines if row and len(row) != wanted), None)
     except csv.Error:
         return None

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.cli.files import STDIN, delimiter_of, format_of, found_files, is_stream, odd_line, spooled
+from calibrant.cli.files import STDIN, delimiter_of, format_of, found_files, header_width, is_stream, odd_line, spooled
 from calibrant.cli.problems import Problem, reading
 from calibrant.engines.relations import quoted
 
@@ -109,12 +109,19 @@ def _relation(connection: Any, names: list[str], kind: str) -> Any:
         return connection.read_csv(names, **several)
     try:
         # A fixed delimiter makes a line with too many columns an error; left to guess, the engine takes whole lines.
-        return connection.read_csv(names, delimiter=sign, **several)
+        found = connection.read_csv(names, delimiter=sign, **several)
     except Exception:
-        odd = odd_line(names[0], sign)
-        if odd is None:
-            raise
-        raise Problem(f"{names[0]} is not a sound CSV file: {odd}") from None
+        _check_lines(names[0], sign)
+        raise
+    if not several and len(found.columns) != header_width(names[0], sign):
+        _check_lines(names[0], sign)  # DuckDB 1 begins at the first line that suits the lines below it
+    return found
+
+
+def _check_lines(name: str, sign: str) -> None:
+    odd = odd_line(name, sign)
+    if odd is not None:
+        raise Problem(f"{name} is not a sound CSV file: {odd}") from None
 
 
 def _arrow(names: list[str]) -> Any:

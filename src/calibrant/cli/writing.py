@@ -105,6 +105,7 @@ def copied(connection: Any, query: str, output: str | None, given: str | None = 
         if kind == "arrow":
             return _write_arrow(connection, query, path)
         options = COPY[kind] + (", COMPRESSION gzip" if str(output).endswith(".gz") else "")
+        options += ", USE_TMP_FILE false"  # this is one already; DuckDB 1 leaves its own behind on errors
         found = connection.execute(
             f"COPY ({query}) TO '{str(path).replace(chr(39), 2 * chr(39))}' ({options})"
         ).fetchall()
