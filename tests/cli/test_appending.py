@@ -1,7 +1,10 @@
 """New columns of a Parquet file: what was there stays as it is, and every reader finds both."""
 
 import datetime as dt
+import errno
 import json
+import os
+from threading import Event
 
 import duckdb
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibrant.cli import appending
 from calibrant.cli.appending import _moved, growable, regrouped
 from calibrant.cli.footers import read_footer, write_footer
 from calibrant.cli.problems import Problem
@@ -197,6 +201,38 @@ def test_a_file_that_shrinks_meanwhile_is_noticed(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(Problem, match="became shorter"):
         found.write(tmp_path / "new.parquet", NEW.to_batches(), NEW.schema)
+
+
+def refusing(code):
+    def copy(*_):
+        raise OSError(code, "no")
+
+    return copy
+
+
+@pytest.mark.parametrize("way", ["as the system does", "not between disks", "no such call", "in small parts"])
+def test_bytes_are_copied_in_every_way(tmp_path, monkeypatch, way):
+    path = tmp_path / "old.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(700_001))
+    if way == "not between disks":
+        monkeypatch.setattr(os, "copy_file_range", refusing(errno.EXDEV), raising=False)
+    elif way == "no such call":
+        monkeypatch.delattr(os, "copy_file_range", raising=False)
+    elif way == "in small parts":
+        monkeypatch.setattr(appending, "BLOCK", 1001)
+    target = tmp_path / "new.bin"
+    target.touch()
+    appending._copy(str(path), target, 700_000, Event())
+    assert target.read_bytes() == path.read_bytes()[:-1]
+
+
+def test_a_full_disk_is_not_tried_in_another_way(tmp_path, monkeypatch):
+    path = tmp_path / "old.bin"
+    path.write_bytes(b"abc")
+    monkeypatch.setattr(os, "copy_file_range", refusing(errno.ENOSPC), raising=False)
+    with pytest.raises(OSError, match="no") as caught:
+        appending._copy(str(path), path, 3, Event())
+    assert caught.value.errno == errno.ENOSPC
 
 
 @given(st.lists(st.integers(0, 9), max_size=8), st.integers(1, 12))
