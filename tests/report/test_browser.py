@@ -143,10 +143,17 @@ def test_segments_can_be_chosen(page):
         return js(page, "document.getElementById('figure-segment').data.at(-1).x")
 
     assert choose(1) != choose(0)
+    rows = "document.getElementById('segment-rows').textContent"
+    first = js(page, rows)
     choose(1)
+    assert js(page, rows) != first
+    assert js(page, "document.getElementById('segment-rows').rows.length") == js(
+        page, "document.getElementById('figure-segment').data.at(-1).x.length"
+    )
     assert "segment south" in js(page, "document.getElementById('figure-segment').getAttribute('aria-label')")
     assert "south" in js(page, "document.getElementById('status').textContent")
     choose(0)
+    assert js(page, rows).split() == first.split()
 
 
 def test_theme_button(page):

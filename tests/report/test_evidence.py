@@ -8,6 +8,7 @@ from calibrant.report.evidence import (
     evidence,
     gain,
     improves,
+    is_large,
     is_small,
     is_tied,
     one_outcome,
@@ -20,6 +21,8 @@ def test_small_means_small_for_the_rarer_class():
     assert not is_small(0.005, 0.01)
     assert not is_small(0.005, 0.99)
     assert not is_small(0.02, 0.5)
+    assert is_large(0.2)
+    assert not is_large(0.1)
 
 
 @pytest.mark.parametrize(

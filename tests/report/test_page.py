@@ -82,6 +82,9 @@ def test_structure_for_those_who_cannot_see_it(outline):
     drawn = [attrs for attrs in outline.all("div") if attrs.get("id", "").startswith("figure-")]
     assert len(drawn) == 7
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in drawn)
+    regions = [attrs["aria-label"] for _, attrs in outline.tags if attrs.get("role") == "region"]
+    assert all(name.startswith("Table: ") for name in regions)  # no section has such a name
+    assert len(set(regions)) == len(regions) == 9
     assert all(attrs.get("type") == "button" for attrs in outline.all("button"))
     assert {attrs["for"] for attrs in outline.all("label")} == {"segment"}
     ids = [attrs["id"] for _, attrs in outline.tags if "id" in attrs]
@@ -91,7 +94,7 @@ def test_structure_for_those_who_cannot_see_it(outline):
 
 
 def test_every_figure_has_its_numbers_in_a_table(outline):
-    assert len(outline.all("table")) == 5 + 3  # two diagrams, map, two histograms; measures, methods, segments
+    assert len(outline.all("table")) == 6 + 3  # three diagrams, map, two histograms; measures, methods, segments
 
 
 def test_same_input_same_page(found):

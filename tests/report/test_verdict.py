@@ -13,7 +13,9 @@ from calibrant.report.verdict import judge
         (0.5, "identity", (0.06, 0.02, 0.12), "open", "Perhaps: no error shows"),
         (0.03, "identity", (0.06, 0.02, 0.12), "fair", "Probably not quite"),
         (0.03, "platt", (0.06, 0.02, 0.12), "bad", "No,"),
-        (0.0001, "identity", (0.06, 0.05, 0.07), "bad", "No,"),
+        (0.0001, "identity", (0.06, 0.05, 0.07), "bad", "No, its probabilities are off."),
+        (0.0001, "platt", (0.15, 0.05, 0.25), "bad", "No, its probabilities are off."),
+        (0.0001, "platt", (0.3, 0.2, 0.4), "bad", "No, its probabilities are far off."),
         (0.0001, "platt", (0.004, 0.003, 0.005), "fair", "Nearly"),
     ],
 )

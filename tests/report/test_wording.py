@@ -31,6 +31,11 @@ def test_percent_near_one_shows_what_is_missing():
     assert percent(0.99996) == "99.9960 %"
 
 
+def test_percents_stop_where_nobody_counts_the_zeros():
+    assert (percent(1e-7), percent(9e-9), percent(1 - 2e-7)) == ("0.000010 %", "under 0.000001 %", "99.999980 %")
+    assert (percent(1 - 1e-13), percent(5e-324)) == ("over 99.999999 %", "under 0.000001 %")
+
+
 def test_counts_are_parted_and_weights_keep_a_digit():
     assert (count(1234567.0), count(12.5), count(3.0)) == ("1,234,567", "12.5", "3")
 

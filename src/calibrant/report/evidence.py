@@ -5,10 +5,22 @@ from __future__ import annotations
 from calibrant.metrics.bootstrap import Interval
 from calibrant.report.study import Side, Study
 
-__all__ = ["behind_best", "evidence", "gain", "has", "improves", "is_small", "is_tied", "one_outcome", "segments_off"]
+__all__ = [
+    "behind_best",
+    "evidence",
+    "gain",
+    "has",
+    "improves",
+    "is_large",
+    "is_small",
+    "is_tied",
+    "one_outcome",
+    "segments_off",
+]
 
 CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
 SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
+LARGE_POINTS = 0.1
 
 
 def evidence(found: Study) -> int:
@@ -45,6 +57,11 @@ def gain(found: Study) -> Interval | None:
 def is_small(error: float, base_rate: float) -> bool:
     """Whether an average error would hardly matter: under a point and under a tenth of the rarer class."""
     return error < SMALL_POINTS and error < SMALL_SHARE * min(base_rate, 1.0 - base_rate)
+
+
+def is_large(error: float) -> bool:
+    """Whether an average error is so large that the probabilities say little."""
+    return error > LARGE_POINTS
 
 
 def one_outcome(found: Study) -> bool:

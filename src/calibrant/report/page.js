@@ -205,12 +205,21 @@
     });
   }
 
+  function fillRows(body, rows) {
+    body.replaceChildren(...rows.map((cells) => {
+      const row = document.createElement("tr");
+      for (const text of cells) row.insertCell().textContent = text;
+      return row;
+    }));
+  }
+
   const select = document.getElementById("segment");
   if (select) {
     select.addEventListener("change", () => {
       const name = select.selectedOptions[0].textContent;
       document.getElementById("segment-name").textContent = name;
       document.getElementById("figure-segment").setAttribute("aria-label", `Reliability diagram of segment ${name} over the curve of all rows.`);
+      fillRows(document.getElementById("segment-rows"), page.segment_rows[Number(select.value)]);
       say(`The diagram shows ${name}.`);
       draw("segment", chosenSegment());
     });
@@ -229,7 +238,7 @@
   addEventListener("beforeprint", () => {
     if (themeBefore === null) themeBefore = root.dataset.theme;
     state.printing = true;
-    for (const details of all("#about details, #segments details")) details.open = true;
+    for (const details of all("#about details, #segments details:not(.numbers)")) details.open = true;
     setTheme("light");
   });
   addEventListener("afterprint", () => {

@@ -206,9 +206,12 @@ def _data(found: Study) -> dict[str, Any]:
         drawn["comparison"] = forest.comparison_figure(found.comparison, found.name)
     if found.segments:
         drawn["segments"] = forest.segments_figure(found.segments[:MOST_SEGMENTS], words)
-        diagrams = figures.segment_diagrams(found, scale)
-        return {"figures": drawn, "segments": diagrams, "scale": _default_scale(found)}
-    return {"figures": drawn, "segments": [], "scale": _default_scale(found)}
+    return {
+        "figures": drawn,
+        "segments": figures.segment_diagrams(found, scale),
+        "segment_rows": [tables.point_rows(one.diagram.points) for one in found.segments if one.diagram is not None],
+        "scale": _default_scale(found),
+    }
 
 
 def _default_scale(found: Study) -> str:

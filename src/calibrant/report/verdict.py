@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.advice import worth_calibrating
-from calibrant.report.evidence import evidence, gain, has, is_small, one_outcome, segments_off
+from calibrant.report.evidence import evidence, gain, has, is_large, is_small, one_outcome, segments_off
 from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import count, estimate, method_title, named, percent, points_estimate
@@ -61,7 +61,9 @@ def _answer(side: Side, found: Study) -> tuple[str, str]:
         return sure if small else ("open", "Perhaps: no error shows, but these rows leave room for one.")
     if small:
         return "fair", "Nearly: there are errors, but small ones."
-    return ("bad", "No, its probabilities are off.") if proof == 2 else ("fair", "Probably not quite.")
+    if proof == 2:
+        return "bad", f"No, its probabilities are {'far off' if is_large(side.error.low) else 'off'}."
+    return "fair", "Probably not quite."
 
 
 def _alike(side: Side, found: Study) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 MOST_NAMED = 5
+NOTHING = 1e-8  # a probability with more zeros than anybody reads
 TITLES = {
     "identity": "do nothing",
     "platt": "Platt scaling",
@@ -73,7 +74,11 @@ def percent(value: float) -> str:
     >>> from calibrant.report.wording import percent
     >>> [percent(v) for v in (0.0, 0.000312, 0.0312, 0.238, 0.9996, 1.0)]
     ['0 %', '0.031 %', '3.1 %', '23.8 %', '99.960 %', '100 %']
+    >>> [percent(v) for v in (1e-12, 1 - 1e-12)]
+    ['under 0.000001 %', 'over 99.999999 %']
     """
+    if 0.0 < min(value, 1.0 - value) < NOTHING:
+        return "under 0.000001 %" if value < 0.5 else "over 99.999999 %"
     return f"{_fixed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
 
 
