@@ -5,9 +5,10 @@ import io
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from calibrant.cli.files import delimiter_of, format_named, format_of, found_files, odd_line, spooled
+from calibrant.cli.files import check_gzip, delimiter_of, format_named, format_of, found_files, odd_line, spooled
 from calibrant.cli.problems import Problem
 
 
@@ -106,3 +107,14 @@ def _empty(folder):
     path = folder / "nothing"
     path.touch()
     return path
+
+
+def test_a_gzip_file_is_read_to_its_end(tmp_path):
+    whole = gzip.compress(np.random.default_rng(0).bytes(100_000), mtime=0)
+    (tmp_path / "a.csv.gz").write_bytes(whole)
+    (tmp_path / "b.csv.gz").write_bytes(whole[:-20])
+    (tmp_path / "c.csv").write_bytes(whole[:-20])
+    check_gzip(str(tmp_path / "a.csv.gz"))
+    check_gzip(str(tmp_path / "c.csv"))
+    with pytest.raises(Problem, match="not a whole gzip file"):
+        check_gzip(str(tmp_path / "b.csv.gz"))

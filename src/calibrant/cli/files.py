@@ -20,6 +20,7 @@ from calibrant.cli.printing import note
 from calibrant.cli.problems import Problem
 
 __all__ = [
+    "check_gzip",
     "delimiter_of",
     "format_named",
     "format_of",
@@ -140,11 +141,24 @@ def odd_line(name: str, sign: str) -> str | None:
 
 
 def _head(name: str) -> bytes:
-    with gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
-        try:
-            return bytes(file.read(LONGEST_LINE + 1))
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise Problem(f"{name} is not a whole gzip file; it may be damaged or cut short.") from error
+    with _whole(name), gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
+        return bytes(file.read(LONGEST_LINE + 1))
+
+
+def check_gzip(name: str) -> None:
+    """Read a gzip file to its end, for a reader that takes what a cut one begins with for all of it."""
+    if name.lower().endswith(".gz") and "://" not in name:
+        with _whole(name), gzip.open(name) as file:
+            while file.read(1 << 20):
+                pass
+
+
+@contextmanager
+def _whole(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise Problem(f"{name} is not a whole gzip file; it may be damaged or cut short.") from error
 
 
 def _check_text(name: str, head: bytes) -> None:

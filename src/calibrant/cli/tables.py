@@ -7,7 +7,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.cli.files import STDIN, delimiter_of, format_of, found_files, header_width, is_stream, odd_line, spooled
+from calibrant.cli.files import (
+    STDIN,
+    check_gzip,
+    delimiter_of,
+    format_of,
+    found_files,
+    header_width,
+    is_stream,
+    odd_line,
+    spooled,
+)
 from calibrant.cli.problems import Problem, reading
 from calibrant.engines.relations import quoted
 
@@ -82,6 +92,9 @@ def opened(sources: Sequence[str]) -> Iterator[Table]:
         title = shown[0] if len(names) == 1 else f"{len(names)} files"
         stack.enter_context(reading(title))
         connection = stack.enter_context(connected())
+        if connection.execute("SELECT version()").fetchall()[0][0].startswith("v1."):
+            for name in names:
+                check_gzip(name)  # later versions of DuckDB do it themselves
         kind = formats.pop()
         alone = kind == "parquet" and len(names) == 1 and "://" not in names[0]
         yield Table(title, connection, _relation(connection, names, kind), names[0] if alone else None)
