@@ -6,7 +6,7 @@ import difflib
 import glob
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,9 +96,11 @@ def opened(source: Any) -> Iterator[Source]:
             warnings.filterwarnings("ignore", ".*use to_arrow_table", DeprecationWarning)
             yield of_ibis(source)
     else:
-        with require("duckdb", "tables", CALLER).connect() as connection:
+        duckdb = require("duckdb", "tables", CALLER)
+        with duckdb.connect() as connection:
             connection.execute("SET enable_progress_bar = false")
-            connection.execute("SET TimeZone = 'UTC'")
+            with suppress(duckdb.Error):  # a DuckDB that was built without time zones
+                connection.execute("SET TimeZone = 'UTC'")
             yield of_duckdb(_read(source, connection))
 
 
