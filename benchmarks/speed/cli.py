@@ -2,8 +2,8 @@
 
 Three tables: scores and labels alone, and with 6 and 18 more columns, as scored tables have them. The commands are
 timed as a user starts them, and inside this process, where Python and its packages are loaded. The engine copies a
-file of two columns in less time than it takes to start Python and load DuckDB and a command line twice, which the last
-table shows; so the promise is for tables with more than scores.
+file of two columns in about the time in which Python with DuckDB and a command line is started twice, as the last table
+shows; so the promise is for tables with more than scores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DuckDB's answers through the few words of Ibis, against Ibis itself and against values worked out by hand."""
+"""DuckDB's answers through the few words of Ibis, against values worked out by hand; test_sources has Ibis's own."""
 
 import datetime as dt
 

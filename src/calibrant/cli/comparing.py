@@ -119,7 +119,7 @@ def compared(tally: Tally, step: Callable[[str], None] | None = None, **argument
 
 def _compared(tally: Tally, step: Callable[[str], None], **arguments: Any) -> Comparison:
     import calibrant
-    from calibrant.cli.later import load_scikit_learn
+    from calibrant.cli.stand_ins import load_scikit_learn
 
     load_scikit_learn()
     found = calibrant.compare(tally, progress=partial(_unless_stopped, step), **arguments)

@@ -115,7 +115,7 @@ def created(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calib
     """A calibrator that suits the scores of a tally."""
     from calibrant.calibrators import registry
     from calibrant.cli.counting import is_decision
-    from calibrant.cli.later import load_scikit_learn
+    from calibrant.cli.stand_ins import load_scikit_learn
 
     load_scikit_learn()
     name = method or default_method()

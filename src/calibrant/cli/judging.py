@@ -182,13 +182,13 @@ def _commands(files: list[str], columns: Columns, positive: str | None) -> str:
 
 def write_page(output: str, tally: Tally, segments: Any, comparison: Comparison | None, **arguments: Any) -> None:
     """The page, whole or not at all; on standard output where the name is ``-``."""
-    from calibrant.cli.later import load_scikit_learn
+    from calibrant.cli.stand_ins import load_scikit_learn
     from calibrant.cli.writing import written
 
-    with written(output) as path, progress("writing the report"):
-        load_scikit_learn()
-        from calibrant.report import write_report
+    load_scikit_learn()
+    from calibrant.report import write_report
 
+    with written(output) as path, progress("writing the report"):
         write_report(path, tally, segments=segments, comparison=comparison, **arguments)
 
 
@@ -208,7 +208,7 @@ def monitor(
     from calibrant.cli.comparing import chosen
     from calibrant.cli.counting import binary, counted
     from calibrant.cli.fitting import load_model
-    from calibrant.cli.later import load_scikit_learn
+    from calibrant.cli.stand_ins import load_scikit_learn
 
     if not 0.0 < alpha < 1.0:
         raise Problem(f"--alpha must lie between 0 and 1; got {alpha:g}.")

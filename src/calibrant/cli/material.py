@@ -25,7 +25,7 @@ def methods(as_json: options.As_json = False) -> None:
     """List the calibration methods and what each can do."""
     from calibrant.calibrators import registry
     from calibrant.cli.fitting import default_method
-    from calibrant.cli.later import load_scikit_learn
+    from calibrant.cli.stand_ins import load_scikit_learn
 
     load_scikit_learn()
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Tallies from any engine, and maps applied where the data live.
 
-One aggregation, expressed once in Ibis: DuckDB runs it on files and data frames, Spark or any other Ibis backend
-where the table already is. Python receives the cells, never the rows.
+One aggregation, expressed once in the words of Ibis: DuckDB runs it on files and data frames, by itself; Spark or any
+other Ibis backend where the table already is. Python receives the cells, never the rows.
 """
 
 from __future__ import annotations

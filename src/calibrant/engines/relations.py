@@ -14,7 +14,7 @@ import numpy as np
 
 from calibrant._optional import require
 
-__all__ = ["Column", "Kind", "Relation", "cases", "number", "quoted"]
+__all__ = ["Column", "Kind", "Relation", "cases", "constant", "number", "quoted"]
 
 INTEGERS = frozenset(f"{sign}{size}int" for sign in ("", "u") for size in ("tiny", "small", "big", "huge"))
 INTEGERS |= {"integer", "uinteger"}

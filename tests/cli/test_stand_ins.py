@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-BEFORE = "import sys, json; from calibrant.cli.later import load_scikit_learn, stand_ins"
+BEFORE = "import sys, json; from calibrant.cli.stand_ins import load_scikit_learn, stand_ins"
 HELD = "with stand_ins('wave', 'colorsys', 'email'): import wave, colorsys, email"
 
 
