@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, IsotonicCalibration, forms
+from calibrant import CalibrationMap, IsotonicCalibration, map_functions
 from calibrant.adjust import adjust_prior, adjust_sampling
 from calibrant.errors import InvalidInputError
 
-IDENTITY = CalibrationMap(forms.Identity(), "probability", True)
+IDENTITY = CalibrationMap(map_functions.Identity(), "probability", True)
 
 
 def test_bayes_by_hand():

@@ -38,7 +38,7 @@ from calibrant import CalibratedClassifier, IsotonicCalibration, PlattScaling, T
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.registry import METHODS
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 
 MODELS = {
@@ -128,7 +128,7 @@ def test_named_methods_are_told_what_the_scores_are():
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("multiclass", ["ovr", "top_label"])
+@pytest.mark.parametrize("multiclass", ["one_vs_rest", "top_label"])
 def test_every_method_gives_probabilities(method, n_classes, multiclass):
     X, y = data(n_classes)
     proba = CalibratedClassifier(MODELS["both"], method, cv=2, multiclass=multiclass).fit(X, y).predict_proba(X)
@@ -455,7 +455,7 @@ def test_pooled_scores_take_any_split_that_repeats_no_row():
         ({"cv": LeaveOneOut()}, "LeaveOneOut"),
         ({"cv": ShuffleSplit(3), "ensemble": False}, "at most once"),
         ({"ensemble": "yes"}, "`ensemble` must be"),
-        ({"multiclass": "one"}, "`multiclass` must be one of ovr, top_label"),
+        ({"multiclass": "one"}, "`multiclass` must be one of one_vs_rest, top_label"),
         ({"response_method": "predict"}, "`response_method` must be one of"),
         ({"method": "beta", "response_method": "decision_function"}, "BetaCalibration needs probabilities"),
         ({"method": "beta", "estimator": LinearSVC()}, "BetaCalibration needs probabilities, and LinearSVC"),
@@ -533,7 +533,7 @@ def test_lives_among_scikit_learn_tools():
 class Coin(BayesianCalibrator):
     """A posterior that ignores the scores: Beta(1 + positives, 1 + negatives)."""
 
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         self.counts_ = 1 + tally.total_positive, 1 + tally.total - tally.total_positive
         return CalibrationMap(Step(np.empty(0), [self.counts_[0] / sum(self.counts_)]))
 

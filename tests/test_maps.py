@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calibrant import CalibrationMap, load
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.forms import Beta, Identity, Linear, Sigmoid, Step
+from calibrant.map_functions import Beta, Identity, Linear, Sigmoid, Step
 
 STEP = CalibrationMap(Step([0.2, 0.5], [0.1, 0.3, 0.9]), "real", True, "test")
 LINEAR = CalibrationMap(Linear([0.1, 0.6, 0.9], [0.2, 0.2, 0.8]), "real", True, "test")

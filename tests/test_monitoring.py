@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from calibrant import CalibrationMap, IsotonicCalibration, Tally, forms
+from calibrant import CalibrationMap, IsotonicCalibration, Tally, map_functions
 from calibrant.errors import InvalidInputError
 from calibrant.monitoring import CalibrationMonitor, compare_tallies, update
 
@@ -79,7 +79,7 @@ def test_evidence_since_the_start_depends_on_the_sum_alone():
 
 def test_a_map_turns_scores_into_what_is_tested():
     rng = np.random.default_rng(5)
-    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.5, "logit"), "probability", True)
+    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.5, "logit"), "probability", True)
     current = day(rng, shifted(0.5), 3000)
     assert compare_tallies(current, current, map_=map_).p_value > 0.05
     assert compare_tallies(current, current).p_value < 1e-6
@@ -89,7 +89,7 @@ def test_nothing_moved():
     tally = day(np.random.default_rng(6), lambda p: p, 1000)
     result = compare_tallies(tally, tally)
     assert result.score_shift == 0.0
-    assert result.stability_index == 0.0
+    assert result.population_stability_index == 0.0
     assert result.base_rate_interval[0] < 0.0 < result.base_rate_interval[1]
     assert result.rows == (1000.0, 1000.0)
 
@@ -100,7 +100,7 @@ def test_shift_of_scores_and_base_rate_by_hand():
     result = compare_tallies(reference, current)
     assert result.score_shift == pytest.approx(0.3)
     p, q = np.array([50.5, 50.5]) / 101, np.array([20.5, 80.5]) / 101
-    assert result.stability_index == pytest.approx(((q - p) * np.log(q / p)).sum())
+    assert result.population_stability_index == pytest.approx(((q - p) * np.log(q / p)).sum())
     assert result.base_rates == (0.1, 0.5)
     assert result.mean_predicted == pytest.approx(0.68)
     low, high = result.base_rate_interval

@@ -120,22 +120,26 @@ def test_whole_matrix_fits_the_rows_of_known_classes():
 
 def test_recipes_choose_view_and_scores():
     both = model(ABC, predict_proba=0, decision_function=0)
-    assert choose_recipe("isotonic", both, "auto", "ovr", ABC).response == "decision_function"
-    assert choose_recipe("beta", both, "auto", "ovr", ABC).response == "predict_proba"
+    assert choose_recipe("isotonic", both, "auto", "one_vs_rest", ABC).response == "decision_function"
+    assert choose_recipe("beta", both, "auto", "one_vs_rest", ABC).response == "predict_proba"
     assert choose_recipe("isotonic", both, "auto", "top_label", ABC).response == "predict_proba"
-    assert choose_recipe(PlattScaling(space="probability"), both, "auto", "ovr", ABC).response == "predict_proba"
-    assert choose_recipe(PlattScaling(space="decision"), both, "auto", "ovr", ABC).response == "decision_function"
-    told = choose_recipe("platt", both, "predict_proba", "ovr", ABC)
+    assert (
+        choose_recipe(PlattScaling(space="probability"), both, "auto", "one_vs_rest", ABC).response == "predict_proba"
+    )
+    assert (
+        choose_recipe(PlattScaling(space="decision"), both, "auto", "one_vs_rest", ABC).response == "decision_function"
+    )
+    told = choose_recipe("platt", both, "predict_proba", "one_vs_rest", ABC)
     assert (told.response, told.calibrator.space) == ("predict_proba", "probability")
     given = PlattScaling(space="decision")
-    kept = choose_recipe(given, model(ABC, predict_proba=0), "auto", "ovr", ABC)
+    kept = choose_recipe(given, model(ABC, predict_proba=0), "auto", "one_vs_rest", ABC)
     assert kept.calibrator is given
     assert given.space == "decision"
 
 
 @pytest.mark.parametrize(
     ("multiclass", "n_known", "expected"),
-    [("ovr", 3, WholeMatrix), ("ovr", 2, OneVsRest), ("top_label", 3, TopLabel)],
+    [("one_vs_rest", 3, WholeMatrix), ("one_vs_rest", 2, OneVsRest), ("top_label", 3, TopLabel)],
 )
 def test_temperature_takes_the_matrix_of_three_classes_or_more(multiclass, n_known, expected):
     scores = ClassScores(np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])[:, :n_known], ALL[:n_known])

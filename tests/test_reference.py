@@ -19,7 +19,7 @@ PUBLIC = [
     "calibrant.engines",
     "calibrant.errors",
     "calibrant.export",
-    "calibrant.forms",
+    "calibrant.map_functions",
     "calibrant.metrics",
     "calibrant.monitoring",
     "calibrant.reliability",

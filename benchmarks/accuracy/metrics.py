@@ -24,8 +24,8 @@ CALIBRATED = "calibrated"
 ece = metrics.expected_calibration_error
 MEASURES: dict[str, Callable[[Tally], float]] = {
     "ECE, 15 of equal width": ece,
-    "ECE, 15 of equal mass": partial(ece, strategy="mass"),
-    "ECE, N^(1/3) of equal mass": partial(ece, strategy="mass", n_bins="cube_root"),
+    "ECE, 15 of equal mass": partial(ece, strategy="quantile"),
+    "ECE, N^(1/3) of equal mass": partial(ece, strategy="quantile", n_bins="auto"),
     "debiased L1, equal mass": partial(metrics.debiased_calibration_error, p=1),
     "debiased L2, equal mass": metrics.debiased_calibration_error,
     "sweep": metrics.sweep_calibration_error,
@@ -48,7 +48,7 @@ def posterior_means(tally: Tally) -> dict[str, float]:
     for name in BAYESIAN:
         if name in calibrant.__all__:
             fitted = getattr(calibrant, name)().fit_tally(tally)
-            out[f"posterior of {name}"] = metrics.posterior(fitted, tally).mean
+            out[f"posterior of {name}"] = metrics.metric_posterior(fitted, tally).mean
     return out
 
 
@@ -89,7 +89,9 @@ def print_coverage(seeds: int) -> None:
             for seed in range(seeds):
                 tally = truth.sample(n, rng=seed).tally
                 for method in inside:
-                    found = metrics.interval(partial(ece, strategy="mass"), tally, n_resamples=100, method=method)
+                    found = metrics.bootstrap_interval(
+                        partial(ece, strategy="quantile"), tally, n_resamples=100, method=method
+                    )
                     inside[method] += found.low <= truth.calibration_error() <= found.high
             shares.append(" / ".join(f"{count / seeds:.2f}" for count in inside.values()))
         print(f"{name:<20}" + "".join(f"{share:>22}" for share in shares))

@@ -59,7 +59,7 @@ class CalArenaSlot:
     def _fit_one(self, scores: np.ndarray, positive: np.ndarray) -> Calibrator:
         calibrator = registry.create(self.method)
         # A class that the rows do not hold, or hold alone, tells nothing to a method that needs both.
-        if not calibrator.one_class and positive.min() == positive.max():
+        if not calibrator.accepts_single_class and positive.min() == positive.max():
             calibrator = registry.create("identity")
         return calibrator.fit(np.clip(scores, 0.0, 1.0), positive)
 

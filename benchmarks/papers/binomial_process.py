@@ -26,7 +26,7 @@ from calibrant import (
 )
 
 MEASURES: dict[str, Callable[[Tally], float]] = {
-    "ECE_bin": partial(metrics.expected_calibration_error, strategy="mass"),
+    "ECE_bin": partial(metrics.expected_calibration_error, strategy="quantile"),
     "ECE_debiased": partial(metrics.debiased_calibration_error, p=1),
     "ECE_sweep": metrics.sweep_calibration_error,
     "KS-error": metrics.ks_calibration_error,

@@ -28,8 +28,8 @@ MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "AUC": metrics.roc_auc,
     "Acc": metrics.accuracy,
     "RMSE": metrics.root_mean_squared_error,
-    "MCE": partial(metrics.maximum_calibration_error, n_bins=10, strategy="mass"),
-    "ECE": partial(metrics.expected_calibration_error, n_bins=10, strategy="mass"),
+    "MCE": partial(metrics.maximum_calibration_error, n_bins=10, strategy="quantile"),
+    "ECE": partial(metrics.expected_calibration_error, n_bins=10, strategy="quantile"),
 }
 METHODS = {
     "IsoReg": partial(IsotonicCalibration, target_correction=False),

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import compare
-from calibrant import CalibrationMap, engines, forms
+from calibrant import CalibrationMap, engines, map_functions
 
 ROWS = 20_000_000
 HISTOGRAM = "SELECT floor(score * 1024) AS c, count(*), min(score), max(score) FROM {table} GROUP BY 1"
@@ -74,10 +74,10 @@ def scoring(path: Path, rounds: int) -> None:
     connection = ibis.duckdb.connect()
     table = connection.read_parquet(path, table_name="rows")
     maps = {
-        "apply, 200 lines": CalibrationMap(forms.Linear(x, y), "probability"),
-        "apply, 200 steps": CalibrationMap(forms.Step(x[:-1], y), "probability"),
-        "apply, 200 lines on the logit scale": CalibrationMap(forms.LogitLinear(z, z, 1.0, 1.0), "probability"),
-        "apply, beta": CalibrationMap(forms.Beta(1.2, 0.8, 0.1), "probability"),
+        "apply, 200 lines": CalibrationMap(map_functions.Linear(x, y), "probability"),
+        "apply, 200 steps": CalibrationMap(map_functions.Step(x[:-1], y), "probability"),
+        "apply, 200 lines on the logit scale": CalibrationMap(map_functions.LogitLinear(z, z, 1.0, 1.0), "probability"),
+        "apply, beta": CalibrationMap(map_functions.Beta(1.2, 0.8, 0.1), "probability"),
     }
     queries = {name: connection.compile(engines.apply(map_, table, score="score").sum()) for name, map_ in maps.items()}
     entries = ", ".join(map(repr, y.tolist()))

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import compare, seconds
-from calibrant import CalibrationMap, export, forms
+from calibrant import CalibrationMap, export, map_functions
 from calibrant.calibrators import registry
 from calibrant.export import parity
 
@@ -23,7 +23,7 @@ ROWS = 1_000_000
 
 def example() -> CalibrationMap:
     x = np.sort(np.random.default_rng(0).random(200))
-    return CalibrationMap(forms.Linear(x, np.sort(np.random.default_rng(1).random(200))), "probability", True)
+    return CalibrationMap(map_functions.Linear(x, np.sort(np.random.default_rng(1).random(200))), "probability", True)
 
 
 def per_score(map_: CalibrationMap) -> None:
@@ -68,10 +68,10 @@ def export_times() -> None:
 
 
 def difference(map_: CalibrationMap) -> float:
-    from calibrant.programs import evaluate, lower
+    from calibrant.export.expression_graph import evaluate, lower
 
     scores = np.clip(np.concatenate((np.random.default_rng(3).random(100_000), parity.probe(map_))), 0.0, 1.0)
-    return float(np.abs(evaluate(lower(map_.form), scores) - map_(scores)).max())
+    return float(np.abs(evaluate(lower(map_.function), scores) - map_(scores)).max())
 
 
 def main() -> None:

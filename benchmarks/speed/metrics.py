@@ -73,7 +73,7 @@ def with_the_rest(p: np.ndarray, y: np.ndarray) -> None:
     if peer := optional("model_diagnostics.scoring"):
         score = peer.SquaredError()
         task = partial(peer.decompose, y, p, scoring_function=score)
-        against("CORP", "model-diagnostics", task, {"calibrant": (partial(metrics.decompose, y, p), 1.0)})
+        against("CORP", "model-diagnostics", task, {"calibrant": (partial(metrics.corp_decomposition, y, p), 1.0)})
     if peer := optional("statsmodels.nonparametric.smoothers_lowess"):
         ours = {"calibrant": (partial(metrics.integrated_calibration_index, y, p), 1.0)}
         lowess = partial(peer.lowess, y, p, frac=0.75, it=0, delta=0.01, return_sorted=False)
@@ -87,7 +87,7 @@ def of_our_own(p: np.ndarray, y: np.ndarray) -> None:
         "one ECE",
         partial(ece, y, p),
         {
-            "calibrant.metrics.interval": (partial(metrics.interval, ece, y, p), 20.0),
+            "calibrant.metrics.bootstrap_interval": (partial(metrics.bootstrap_interval, ece, y, p), 20.0),
         },
     )
     tally = Tally.from_arrays(p, y)

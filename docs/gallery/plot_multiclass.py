@@ -25,7 +25,7 @@ forest = FrozenEstimator(RandomForestClassifier(60, max_depth=6, random_state=0)
 models = {
     "raw": forest,
     "top-label": CalibratedClassifier(forest, method="spline", multiclass="top_label"),
-    "one-vs-rest": CalibratedClassifier(forest, method="spline", multiclass="ovr"),
+    "one-vs-rest": CalibratedClassifier(forest, method="spline", multiclass="one_vs_rest"),
     "temperature": CalibratedClassifier(forest, method="temperature"),
 }
 found = {}

@@ -45,7 +45,7 @@ methods = {
 predicted = {name: method.fit(X_fit, y_fit).predict(X_test) for name, method in methods.items()}
 predicted["base rate only"] = np.full(len(y_test), y_fit.mean())
 
-ece = {name: metrics.expected_calibration_error(y_test, p, strategy="mass") for name, p in predicted.items()}
+ece = {name: metrics.expected_calibration_error(y_test, p, strategy="quantile") for name, p in predicted.items()}
 loss = {name: metrics.log_loss(y_test, p) for name, p in predicted.items()}
 
 # %%

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.temperature import TemperatureScaling
     from calibrant.calibrators.venn_abers import VennAbers
     from calibrant.classifier import CalibratedClassifier
-    from calibrant.comparison.comparing import compare
+    from calibrant.comparison.compare import compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay
     from calibrant.displays.reliability import ReliabilityDisplay
     from calibrant.maps import CalibrationMap, load
@@ -79,7 +79,7 @@ _HOME = {
     "CalibrationMapDisplay": "displays.calibration_map",
     "ReliabilityDisplay": "displays.reliability",
     "Tally": "tally",
-    "compare": "comparison.comparing",
+    "compare": "comparison.compare",
     "evaluate": "metrics.evaluation",
     "load": "maps",
 }

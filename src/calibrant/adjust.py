@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Sigmoid
+from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 
 __all__ = ["adjust_prior", "adjust_sampling"]

@@ -53,10 +53,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ``"auto"`` is True unless the classifier is frozen.
     n_jobs : int, optional
         Splits to work on at the same time, by joblib.
-    multiclass : {"ovr", "top_label"}
+    multiclass : {"one_vs_rest", "top_label"}
         For more than two classes: calibrate each class against the rest and normalise; or calibrate the confidence in
         the predicted class and let the others share the rest in proportion to their raw probabilities. With
-        ``"ovr"`` a method for whole score matrices (temperature) takes the matrix.
+        ``"one_vs_rest"`` a method for whole score matrices (temperature) takes the matrix.
     response_method : {"auto", "predict_proba", "decision_function"}
         Which scores to calibrate. ``"auto"`` takes probabilities where the method (or the top-label view) needs
         them, and otherwise decision scores if the classifier has them, as scikit-learn does.
@@ -103,7 +103,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         cv: Any = 5,
         ensemble: bool | str = "auto",
         n_jobs: int | None = None,
-        multiclass: str = "ovr",
+        multiclass: str = "one_vs_rest",
         response_method: str = "auto",
     ) -> None:
         self.estimator = estimator

@@ -17,7 +17,7 @@ from calibrant._files import write_atomically
 from calibrant._kernels import doubles
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import ModelFileError
-from calibrant.forms import Chain, Form
+from calibrant.map_functions import Chain, MapFunction
 
 __all__ = ["CalibrationMap", "load"]
 
@@ -36,8 +36,8 @@ class CalibrationMap:
 
     Parameters
     ----------
-    form : Form
-        The function: steps, straight lines, or a closed formula; see `calibrant.forms`.
+    function : MapFunction
+        The function: steps, straight lines, or a closed formula; see `calibrant.map_functions`.
     space : {"probability", "real"}
         What it accepts: scores in [0, 1], or any finite numbers.
     monotone : bool
@@ -55,7 +55,7 @@ class CalibrationMap:
     0.5
     """
 
-    form: Form
+    function: MapFunction
     space: str = "real"
     monotone: bool = False
     method: str = field(default="", compare=False)
@@ -65,7 +65,7 @@ class CalibrationMap:
         array = _validation.check_scores(scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
-        return self.form(array)
+        return self.function(array)
 
     def inverse(self, probabilities: ArrayLike) -> Floats:
         """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
@@ -87,9 +87,9 @@ class CalibrationMap:
 
     def _first_reaching(self, wanted: Floats) -> Floats:
         bottom, top = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
-        inner = np.empty(0) if self.monotone else self.form.knots()
+        inner = np.empty(0) if self.monotone else self.function.knots()
         grid = np.concatenate(([bottom], inner[(inner > bottom) & (inner < top)], [top]))
-        highest_so_far = np.maximum.accumulate(self.form(grid))
+        highest_so_far = np.maximum.accumulate(self.function(grid))
         right = np.searchsorted(highest_so_far, wanted, side="left")
         out = np.full(len(wanted), np.inf)
         out[right == 0] = bottom if self.space == "probability" else -np.inf
@@ -102,7 +102,7 @@ class CalibrationMap:
         below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
         for _ in range(64):
             middle = (below >> 1) + (above >> 1) + (below & above & 1)
-            reaches = self.form(doubles.from_ordinal(middle)) >= wanted
+            reaches = self.function(doubles.from_ordinal(middle)) >= wanted
             above = np.where(reaches, middle, above)
             below = np.where(reaches, below, middle)
         return doubles.from_ordinal(above)
@@ -110,7 +110,7 @@ class CalibrationMap:
     def then(self, other: CalibrationMap) -> CalibrationMap:
         """Apply this map, then `other`."""
         return CalibrationMap(
-            Chain((self.form, other.form)),
+            Chain((self.function, other.function)),
             self.space,
             self.monotone and other.monotone,
             " then ".join(name for name in (self.method, other.method) if name),
@@ -122,7 +122,7 @@ class CalibrationMap:
             "method": self.method,
             "space": self.space,
             "monotone": self.monotone,
-            "function": self.form.to_dict(),
+            "function": self.function.to_dict(),
         }
 
     @classmethod
@@ -135,7 +135,7 @@ class CalibrationMap:
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
         if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        return cls(Form.from_dict(function), space, monotone, method)
+        return cls(MapFunction.from_dict(function), space, monotone, method)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
@@ -149,23 +149,23 @@ class CalibrationMap:
         write_atomically(path, json.dumps(document, indent=1, allow_nan=False))
 
     def _test_vector(self) -> dict[str, list[float]]:
-        knots = self.form.knots()
+        knots = self.function.knots()
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
-        return {"scores": scores.tolist(), "probabilities": self.form(scores).tolist()}
+        return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationMap):
             return NotImplemented
-        return (self.space, self.monotone, self.form.to_dict()) == (
+        return (self.space, self.monotone, self.function.to_dict()) == (
             other.space,
             other.monotone,
-            other.form.to_dict(),
+            other.function.to_dict(),
         )
 
     def __hash__(self) -> int:
-        return hash(_checksum(self.form.to_dict()))
+        return hash(_checksum(self.function.to_dict()))
 
 
 def load(path: str | os.PathLike[str]) -> CalibrationMap:

@@ -65,7 +65,7 @@ def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | 
         base_rate_interval=_difference_interval(reference, current),
         mean_predicted=float(np.average(predicted, weights=current.totals)),
         score_shift=_largest_gap(reference, current),
-        stability_index=_stability_index(reference, current),
+        population_stability_index=_stability_index(reference, current),
         e_value=evidence.running_e_value,
     )
 
@@ -84,7 +84,7 @@ class TallyComparison:
         Mean predicted probability of the current rows, to hold against their base rate.
     score_shift : float
         Largest difference of the two distributions of scores (Kolmogorov and Smirnov).
-    stability_index : float
+    population_stability_index : float
         Population stability index over ten bins of equal reference mass.
     e_value : float
         Evidence against the calibration of the current rows: at most 1 on average while it holds.
@@ -106,7 +106,7 @@ class TallyComparison:
     base_rate_interval: tuple[float, float]
     mean_predicted: float
     score_shift: float
-    stability_index: float
+    population_stability_index: float
     e_value: float
 
     @property

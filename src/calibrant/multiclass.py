@@ -27,7 +27,7 @@ from calibrant.tally import Tally
 __all__ = ["CalibratedModel", "ClassScores", "OneVsRest", "Recipe", "TopLabel", "View", "WholeMatrix", "choose_recipe"]
 
 RESPONSES = ("decision_function", "predict_proba")
-VIEWS = ("ovr", "top_label")
+VIEWS = ("one_vs_rest", "top_label")
 MATRIX_METHODS = (TemperatureScaling,)  # their `fit` and `predict_proba` take a column for each class
 
 
@@ -228,7 +228,7 @@ class CalibratedModel:
         """The calibrator with a posterior, and the scores of the second of two classes."""
         if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
             raise InvalidInputError(
-                f"Intervals need two classes and multiclass='ovr'; got {len(self.classes)} classes, "
+                f"Intervals need two classes and multiclass='one_vs_rest'; got {len(self.classes)} classes, "
                 f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
             )
         calibrator = self.calibrators[0]

@@ -1,46 +1,29 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit
 
-from calibrant._kernels import polyline
-
-
-@pytest.mark.parametrize("curve", [np.sin, lambda z: 0.05 * z**3, lambda z: z, lambda z: 3.0 * np.tanh(4.0 * z)])
-def test_straight_pieces_keep_the_promised_error(curve):
-    x = np.linspace(-6.0, 6.0, 1201)
-    px, py = polyline.straight_pieces(x, curve(x), np.array([-6.0, 0.0, 6.0]))
-    assert (px[0], px[-1]) == (-6.0, 6.0)
-    assert (np.diff(px) > 0.0).all()
-    fine = np.linspace(-6.0, 6.0, 30_001)
-    followed, exact = np.interp(fine, px, py), curve(fine)
-    assert np.abs(expit(followed) - expit(exact)).max() < 2e-6  # the nodes' cubic spline has an error of its own
-    assert np.abs(followed - exact).max() < 2e-3
+from calibrant._kernels.polyline import simplify
 
 
-def test_a_straight_line_needs_no_points_between_breaks():
-    x = np.linspace(0.0, 1.0, 9)
-    px, _ = polyline.straight_pieces(x, 2.0 * x, np.array([0.0, 1.0]))
-    assert len(px) <= 3
+def test_a_line_needs_its_ends_and_a_corner_itself():
+    x = np.arange(9.0)
+    assert simplify(x, 2.0 * x, np.full(9, 1e-9)).tolist() == [0, 8]
+    assert simplify(x, np.abs(x - 3.0), np.full(9, 1e-9)).tolist() == [0, 3, 8]
 
 
-def test_a_bend_at_a_break_stays_sharp():
-    x = np.linspace(-1.0, 1.0, 41)
-    px, py = polyline.straight_pieces(x, np.abs(x), np.array([-1.0, 0.0, 1.0]))
-    np.testing.assert_allclose(np.interp([-0.01, 0.0, 0.01], px, py), [0.01, 0.0, 0.01], atol=1e-9)
-
-
-def test_nearest_rising_by_hand():
-    np.testing.assert_array_equal(polyline.nearest_rising(np.array([1.0, 3.0, 2.0, 4.0])), [1.0, 2.5, 2.5, 4.0])
+def test_a_parabola_gets_pieces_of_the_length_that_its_curvature_allows():
+    # A chord of length h differs from x² by h²/4; with 0.01 allowed, h is at most 0.2.
+    x = np.linspace(0.0, 1.0, 1001)
+    kept = simplify(x, x**2, np.full(1001, 0.01 + 1e-9))
+    assert len(kept) == 6
+    assert np.diff(x[kept]).max() <= 0.2 + 1e-9
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=20), st.lists(st.floats(-10, 10), min_size=20, max_size=20))
-def test_nearest_rising_rises_and_no_rising_truth_gets_farther_away(values, truth):
-    y = np.array(values)
-    risen = polyline.nearest_rising(y)
-    assert (np.diff(risen) >= 0.0).all()
-    np.testing.assert_array_equal(polyline.nearest_rising(risen), risen)
-    rising = np.sort(truth[: len(y)])
-    assert np.abs(risen - rising).max() <= np.abs(y - rising).max() + 1e-12
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=40), st.floats(1e-3, 2.0))
+def test_no_point_is_missed_by_more_than_the_tolerance(y, tolerance):
+    x = np.cumsum(np.linspace(0.5, 1.5, len(y)))
+    kept = simplify(x, np.array(y), np.full(len(y), tolerance))
+    assert kept[0] == 0
+    assert kept[-1] == len(y) - 1
+    assert np.abs(np.interp(x, x[kept], np.array(y)[kept]) - y).max() <= tolerance + 1e-9

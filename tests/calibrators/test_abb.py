@@ -216,7 +216,7 @@ def test_the_map_survives_json_and_inverts(tmp_path):
 def test_knots_include_the_turning_points_in_gaps():
     # Two distant groups of positives: between them the map sinks to the prior mean and rises again.
     calibrator = ABB(lam=30.0).fit([0.0, 0.01, 0.02, 0.98, 0.99, 1.0], [1, 1, 1, 1, 1, 1])
-    knots = calibrator.map_.form.knots()
+    knots = calibrator.map_.function.knots()
     inner = knots[(knots > 0.03) & (knots < 0.97)]
     assert len(inner) == 1
     x = np.linspace(0.02, 0.98, 2001)

@@ -55,7 +55,7 @@ def test_recovers_a_smooth_truth_by_default():
 
 def test_higher_levels_mean_wider_bins():
     data = simulate.from_truth("underconfident", 500)
-    narrow, wide = (ACP(level=level).fit(data.scores, data.labels).map_.form for level in (0.5, 0.9999))
+    narrow, wide = (ACP(level=level).fit(data.scores, data.labels).map_.function for level in (0.5, 0.9999))
     assert np.abs(np.diff(wide.values)).mean() < np.abs(np.diff(narrow.values)).mean()
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant import CalibrationMap, Tally
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 
 
 class BaseRate(Calibrator):
@@ -17,12 +17,12 @@ class BaseRate(Calibrator):
 
     reference = "test"
 
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         return CalibrationMap(Step([], [tally.base_rate]), method="BaseRate")
 
 
 class NeedsBoth(BaseRate):
-    one_class = False
+    accepts_single_class = False
 
 
 class OfProbabilities(BaseRate):

@@ -106,7 +106,7 @@ def test_importance_sampling_flags_domination():
 def test_cells_and_their_number():
     data = simulate.bayes_iso(5000, rng=0)
     few = BayesIso(max_cells=20).fit(data.scores, data.labels)
-    assert len(few.map_.form.x) == few.diagnostics_["n_cells"] == 20
+    assert len(few.map_.function.x) == few.diagnostics_["n_cells"] == 20
     one = BayesIso(sampler="importance", max_cells=10).fit(data.scores[:200], data.labels[:200])
     assert one.diagnostics_["n_cells"] == 10
 

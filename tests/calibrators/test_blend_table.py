@@ -4,7 +4,7 @@ from scipy.special import expit, logit
 
 from calibrant import Blend, simulate
 from calibrant.calibrators.blend_table import tabulated
-from calibrant.forms import Identity, Linear, LogitLinear, Mixture, PoissonSteps
+from calibrant.map_functions import Identity, Linear, LogitLinear, Mixture, PoissonSteps
 
 SCORES = np.concatenate((np.linspace(0, 1, 5001), 10.0 ** -np.arange(1, 13), 1 - 10.0 ** -np.arange(1, 13)))
 
@@ -45,7 +45,7 @@ def test_the_table_of_a_real_blend_is_its_mixture():
     assert blend.weights_["abb"] > 0.1
     mixed = sum(blend.weights_[name] * member.predict(SCORES) for name, member in blend.members_.items())
     assert np.abs(blend.predict(SCORES) - mixed).max() < 2e-5
-    assert len(blend.map_.form.x) < 3000
+    assert len(blend.map_.function.x) < 3000
 
 
 def test_a_rising_mixture_stays_rising():

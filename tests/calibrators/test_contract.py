@@ -63,7 +63,7 @@ def has(name, method):
 def test_predictions_are_probabilities_everywhere(name):
     scores, y = rows()
     calibrator = make(name).fit(scores, y)
-    everywhere = [scores, GRID, calibrator.map_.form.knots()]
+    everywhere = [scores, GRID, calibrator.map_.function.knots()]
     if calibrator.map_.space == "real":
         everywhere.append(np.array([-1e300, -1e6, -1.0, 2.0, 1e6, 1e300]))
     else:
@@ -239,7 +239,7 @@ ODD = {
 def test_odd_data_work(name, case):
     scores, y = ODD[case]
     calibrator = make(name)
-    if not calibrator.one_class and len(set(y)) == 1:
+    if not calibrator.accepts_single_class and len(set(y)) == 1:
         with pytest.raises(InvalidInputError, match="both classes"):
             calibrator.fit(scores, y)
         return
@@ -251,7 +251,7 @@ def test_odd_data_work(name, case):
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_works_or_says_so(name, label):
     calibrator, (scores, y) = make(name), rows()
-    if calibrator.one_class:
+    if calibrator.accepts_single_class:
         assert_probabilities(calibrator.fit(scores, np.full_like(y, label)).predict(GRID), len(GRID))
     else:
         with pytest.raises(InvalidInputError, match="both classes"):
@@ -270,7 +270,7 @@ def test_one_positive_in_100000(name):
 def test_any_small_data(name, data):
     scores, y, weights = map(np.array, zip(*data, strict=True))
     calibrator = make(name)
-    if not calibrator.one_class and y.all() | (~y).all():
+    if not calibrator.accepts_single_class and y.all() | (~y).all():
         return
     p = calibrator.fit(scores, y, weights).predict(np.sort(scores))
     assert_probabilities(p, len(p))

@@ -47,7 +47,7 @@ def test_recovers_a_fall_that_isotonic_regression_cannot():
 
 def test_points_of_the_map_are_few():
     data = simulate.bayes_iso(10_000, rng=0)
-    assert len(ENIR().fit(data.scores, data.labels).map_.form.x) < 1000
+    assert len(ENIR().fit(data.scores, data.labels).map_.function.x) < 1000
 
 
 @settings(max_examples=25, deadline=None)

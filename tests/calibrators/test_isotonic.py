@@ -53,7 +53,7 @@ def test_between_the_blocks_by_hand(interpolation, expected):
 def test_centred_has_no_flat_piece_inside():
     s, y = data(2000)
     calibrator = IsotonicCalibration(interpolation="centred").fit(s, y)
-    inside = np.linspace(calibrator.map_.form.x[0], calibrator.map_.form.x[-1], 500)
+    inside = np.linspace(calibrator.map_.function.x[0], calibrator.map_.function.x[-1], 500)
     assert np.diff(calibrator.predict(inside)).min() > 0.0
 
 
@@ -62,8 +62,10 @@ def test_rounding_does_not_part_a_block():
     scores = np.repeat([1.0, 2.0, 3.0, 4.0], [3, 6, 30, 1])
     y = np.concatenate([np.arange(n) < k for n, k in ((3, 1), (6, 2), (30, 10), (1, 1))])
     for correction in (False, True):
-        form = IsotonicCalibration(interpolation="centred", target_correction=correction).fit(scores, y).map_.form
-        np.testing.assert_allclose(form.x, [(3 * 1 + 6 * 2 + 30 * 3) / 39, 4.0])
+        function = (
+            IsotonicCalibration(interpolation="centred", target_correction=correction).fit(scores, y).map_.function
+        )
+        np.testing.assert_allclose(function.x, [(3 * 1 + 6 * 2 + 30 * 3) / 39, 4.0])
 
 
 def test_correction_keeps_off_0_and_1():

@@ -40,7 +40,7 @@ def test_recovers_a_step():
     scores = rng.random(4000)
     truth = np.select([scores < 0.3, scores < 0.6], [0.2, 0.8], 0.4)
     calibrator = SBB().fit(scores, rng.random(4000) < truth)
-    np.testing.assert_allclose(calibrator.map_.form.edges, [0.3, 0.6], atol=0.01)
+    np.testing.assert_allclose(calibrator.map_.function.edges, [0.3, 0.6], atol=0.01)
     np.testing.assert_allclose(calibrator.bins_["mean"], [0.2, 0.8, 0.4], atol=0.04)
 
 

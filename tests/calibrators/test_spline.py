@@ -6,7 +6,7 @@ from scipy.special import expit, logit, xlogy
 
 from calibrant import SplineCalibration, Tally, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Linear, LogitLinear
+from calibrant.map_functions import Linear, LogitLinear
 
 GRID = np.linspace(0.0, 1.0, 501)
 
@@ -50,7 +50,7 @@ def test_the_map_is_within_1e_6_of_the_posterior_mean():
         calibrator = SplineCalibration().fit(data.scores, data.labels)
         at = np.concatenate((np.random.default_rng(seed).random(3000), expit(np.linspace(-35.0, 35.0, 2001))))
         exact = expit(calibrator.posterior_.mean(logit(at)))
-        assert isinstance(calibrator.map_.form, LogitLinear)
+        assert isinstance(calibrator.map_.function, LogitLinear)
         assert np.abs(calibrator.predict(at) - exact).max() < 1e-6
 
 
@@ -139,7 +139,7 @@ def test_one_extreme_score(score):
 
 def test_the_cumulative_spline_follows_gupta():
     calibrator = fitted("underconfident", 20_000, kind="cumulative")
-    assert isinstance(calibrator.map_.form, Linear)
+    assert isinstance(calibrator.map_.function, Linear)
     at = np.linspace(0.1, 0.9, 9)
     np.testing.assert_allclose(calibrator.predict(at), expit(1.8 * logit(at) + 0.3), atol=0.05)
     for call in (calibrator.predict_interval, calibrator.sample_maps):

@@ -142,7 +142,7 @@ def test_jumps_lie_exactly_at_scores():
 def test_the_lowest_double_is_a_score_too():
     lowest = np.finfo(float).min
     calibrator = VennAbers().fit([lowest, 0.0, 1.0], [0, 0, 1])
-    assert np.isfinite(calibrator.map_.form.knots()).all()
+    assert np.isfinite(calibrator.map_.function.knots()).all()
     assert calibrator.predict([lowest])[0] < 0.5
 
 
@@ -156,7 +156,7 @@ def test_recovery():
 
 def test_the_map_keeps_only_its_jumps():
     data = simulate.bayes_iso(20_000, rng=0)
-    assert len(VennAbers().fit(data.scores, data.labels).map_.form.edges) < 2000
+    assert len(VennAbers().fit(data.scores, data.labels).map_.function.edges) < 2000
 
 
 def test_nothing_works_before_fit():

@@ -8,7 +8,7 @@ import pytest
 from calibrant import CalibrationMap, Tally, simulate
 from calibrant.calibrators import registry
 from calibrant.cli.lookups import Lookups, number
-from calibrant.forms import Beta, Chain, LogitLinear, Step
+from calibrant.map_functions import Beta, Chain, LogitLinear, Step
 
 DATA = simulate.from_truth("wave", 800, rng=1)
 KNOTS = np.linspace(-30, 30, 500)
@@ -28,7 +28,7 @@ def computed(map_, scores):
 
 
 def probe(map_):
-    knots = map_.form.knots()
+    knots = map_.function.knots()
     low, high = (0.0, 1.0) if map_.space == "probability" else (-5.0, 5.0)
     around = np.concatenate([knots, np.nextafter(knots, -np.inf), np.nextafter(knots, np.inf)])
     scores = np.concatenate([around, np.linspace(low, high, 1001), np.random.default_rng(0).random(1000)])

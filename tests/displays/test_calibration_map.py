@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from calibrant import CalibrationMapDisplay, HistogramBinning, IsotonicCalibration, PlattScaling, Tally, simulate
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError, NotFittedError
-from calibrant.forms import Identity
+from calibrant.map_functions import Identity
 from calibrant.maps import CalibrationMap
 from calibrant.reliability import binned_points
 
@@ -15,7 +15,7 @@ class Fake(BayesianCalibrator):
 
     space = "probability"
 
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         assert len(tally)
         return CalibrationMap(Identity(), "probability", True, "Fake")
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from calibrant import IsotonicCalibration, ReliabilityDisplay, simulate
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Identity
+from calibrant.map_functions import Identity
 from calibrant.maps import CalibrationMap
 from calibrant.reliability import reliability
 
@@ -21,7 +21,7 @@ from calibrant.reliability import reliability
 class Fake(BayesianCalibrator):
     """The identity with a band of width 0.2."""
 
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         assert len(tally)
         return CalibrationMap(Identity(), "probability", True, "Fake")
 

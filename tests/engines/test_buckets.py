@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import forms
+from calibrant import map_functions
 from calibrant.engines.buckets import FEW, Buckets, choose, guides_of, ordered
-from calibrant.programs import Search, evaluate, lower, walk
+from calibrant.export.expression_graph import Search, evaluate, lower, walk
 
 
 def place(buckets, by, values, edges):
@@ -46,7 +46,7 @@ def test_few_edges_need_few_buckets():
 
 
 def test_knots_on_the_logit_scale_are_found_by_the_logit():
-    root = lower(forms.LogitLinear(np.linspace(-20, 20, 400), np.linspace(-9, 9, 400), 1.0, 1.0))
+    root = lower(map_functions.LogitLinear(np.linspace(-20, 20, 400), np.linspace(-9, 9, 400), 1.0, 1.0))
     nodes = list(walk(root))
     (search,) = [node for node in nodes if isinstance(node, Search)]
     guides = guides_of(nodes)
@@ -61,6 +61,8 @@ def test_knots_on_the_logit_scale_are_found_by_the_logit():
     assert sorted(order) == sorted(map(id, nodes))
 
 
-@pytest.mark.parametrize("form", [forms.Step([0.5], [0.1, 0.9]), forms.Linear([0.1, 0.9], [0.2, 0.7])])
-def test_other_searches_have_no_guide(form):
-    assert guides_of(list(walk(lower(form)))) == {}
+@pytest.mark.parametrize(
+    "function", [map_functions.Step([0.5], [0.1, 0.9]), map_functions.Linear([0.1, 0.9], [0.2, 0.7])]
+)
+def test_other_searches_have_no_guide(function):
+    assert guides_of(list(walk(lower(function)))) == {}

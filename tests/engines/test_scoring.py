@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, engines, forms
+from calibrant import CalibrationMap, engines, map_functions
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
@@ -12,7 +12,7 @@ pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:DeprecationWarning")
 
 RNG = np.random.default_rng(0)
-LONG = {"abb"}  # a million characters; its form is tested here with fewer pieces
+LONG = {"abb"}  # a million characters; its function is tested here with fewer pieces
 RAW = np.round(RNG.beta(0.8, 1.2, 200), 1)
 LABELS = RNG.random(200) < RAW
 
@@ -39,18 +39,20 @@ def test_every_method_inside_duckdb(name):
 
 
 @pytest.mark.parametrize(
-    "form",
+    "function",
     [
-        forms.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5),
-        forms.LogitLinear([-20.0, 0.0, 20.0], [-900.0, 0.0, 900.0], 1.0, 0.5),
-        forms.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2),
-        forms.Chain((forms.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]), forms.Step([0.25, 0.6], [0.1, 0.4, 0.9]))),
+        map_functions.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5),
+        map_functions.LogitLinear([-20.0, 0.0, 20.0], [-900.0, 0.0, 900.0], 1.0, 0.5),
+        map_functions.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2),
+        map_functions.Chain(
+            (map_functions.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]), map_functions.Step([0.25, 0.6], [0.1, 0.4, 0.9]))
+        ),
     ],
     ids=["logit_linear", "far out", "poisson_steps", "chain"],
 )
 @pytest.mark.parametrize("backend", ["duckdb", "polars"])
-def test_forms_inside_two_engines(form, backend):
-    map_ = CalibrationMap(form, "probability")
+def test_forms_inside_two_engines(function, backend):
+    map_ = CalibrationMap(function, "probability")
     scores = np.concatenate((RNG.random(2000), [0.0, 1.0]))
     np.testing.assert_allclose(scored(map_, scores, backend), map_(scores), rtol=0, atol=1e-12)
 
@@ -63,36 +65,36 @@ def test_forms_inside_two_engines(form, backend):
 @pytest.mark.parametrize("space", ["probability", "real"])
 def test_scores_beside_hard_edges(edges, space):
     edges = np.asarray(edges)
-    map_ = CalibrationMap(forms.Step(edges, np.linspace(0, 1, len(edges) + 1)), space)
+    map_ = CalibrationMap(map_functions.Step(edges, np.linspace(0, 1, len(edges) + 1)), space)
     scores = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1), np.linspace(0, 1, 999)])
     np.testing.assert_array_equal(scored(map_, scores), map_(scores))
 
 
 @pytest.mark.parametrize(
-    "form",
+    "function",
     [
-        forms.Step([0.5], [0.2, 0.8]),
-        forms.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]),
-        forms.LogitLinear(np.linspace(-9, 9, 50), np.linspace(-4, 5, 50), 1.0, 0.5),
-        forms.Beta(1.2, 0.8, 0.1),
-        forms.Identity(),
+        map_functions.Step([0.5], [0.2, 0.8]),
+        map_functions.Linear([0.1, 0.5, 0.9], [0.2, 0.3, 0.8]),
+        map_functions.LogitLinear(np.linspace(-9, 9, 50), np.linspace(-4, 5, 50), 1.0, 0.5),
+        map_functions.Beta(1.2, 0.8, 0.1),
+        map_functions.Identity(),
     ],
-    ids=lambda form: form.name,
+    ids=lambda function: function.name,
 )
-def test_what_the_map_refuses_becomes_null(form):
-    map_ = CalibrationMap(form, "probability")
+def test_what_the_map_refuses_becomes_null(function):
+    map_ = CalibrationMap(function, "probability")
     refused = [None, np.nan, -0.1, 1.1, np.inf, -np.inf, 1e300]
     out = scored(map_, pa.array([*refused, 0.4], pa.float64(), from_pandas=False))
     assert np.isnan(out).tolist() == [True] * len(refused) + [False]
 
 
 def test_integers_are_scores_too():
-    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.0, "identity"))
+    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.0, "identity"))
     assert scored(map_, np.array([0, 1]))[0] == 0.5
 
 
 def test_what_is_not_a_table_or_column_is_refused():
-    map_ = CalibrationMap(forms.Identity())
+    map_ = CalibrationMap(map_functions.Identity())
     with pytest.raises(InvalidInputError, match=r"`table` must be an Ibis table; got dict"):
         engines.apply(map_, {"s": [1]}, score="s")
     table = ibis.memtable(pa.table({"score": [0.5], "name": ["a"]}))

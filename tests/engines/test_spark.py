@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import BetaCalibration, CalibrationMap, IsotonicCalibration, Tally, engines, forms
+from calibrant import BetaCalibration, CalibrationMap, IsotonicCalibration, Tally, engines, map_functions
 from calibrant.errors import InvalidInputError
 
 ibis = pytest.importorskip("ibis", reason="engines need ibis")
@@ -82,7 +82,7 @@ def test_segments_are_the_same(table, path):
     [
         IsotonicCalibration().fit(FRAME["few"], FRAME["y"]).map_,
         BetaCalibration().fit(FRAME["few"], FRAME["y"]).map_,
-        CalibrationMap(forms.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"),
+        CalibrationMap(map_functions.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"),
     ],
     ids=["isotonic", "beta", "logit_linear"],
 )

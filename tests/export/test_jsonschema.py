@@ -3,20 +3,27 @@ from dataclasses import fields
 
 import pytest
 
-from calibrant import CalibrationMap, forms
+from calibrant import CalibrationMap, map_functions
 from calibrant.export import schema
 
 MAPS = [
-    CalibrationMap(forms.Step([0.5], [0.1, 0.9]), "probability", True, "steps"),
-    CalibrationMap(forms.Chain((forms.Mixture([0.5, 0.5], (forms.Identity(), forms.Beta(1, 2, 3))), forms.Identity()))),
+    CalibrationMap(map_functions.Step([0.5], [0.1, 0.9]), "probability", True, "steps"),
+    CalibrationMap(
+        map_functions.Chain(
+            (
+                map_functions.Mixture([0.5, 0.5], (map_functions.Identity(), map_functions.Beta(1, 2, 3))),
+                map_functions.Identity(),
+            )
+        )
+    ),
 ]
 
 
 def test_every_form_is_described_with_all_its_numbers():
     described = schema()["$defs"]
-    assert set(described) == {*forms.FORMS, "function"}
-    for name, form in forms.FORMS.items():
-        assert described[name]["required"] == ["form", *(field.name for field in fields(form))]
+    assert set(described) == {*map_functions.MAP_FUNCTIONS, "function"}
+    for name, function in map_functions.MAP_FUNCTIONS.items():
+        assert described[name]["required"] == ["kind", *(field.name for field in fields(function))]
 
 
 def test_the_schema_is_json():

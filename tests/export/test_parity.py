@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, forms
+from calibrant import CalibrationMap, map_functions
 from calibrant.calibrators import registry
 from calibrant.errors import ModelFileError
 from calibrant.export import parity
-from calibrant.programs import evaluate, lower
+from calibrant.export.expression_graph import evaluate, lower
 
 RNG = np.random.default_rng(0)
 RAW = np.round(RNG.beta(0.8, 1.2, 300), 2)
@@ -24,7 +24,7 @@ def test_the_graph_of_every_method_is_the_map(maps, name):
     map_ = maps[name]
     scores = np.concatenate((RNG.random(100_000), parity.probe(map_)))
     scores = np.clip(scores, 0.0, 1.0)
-    np.testing.assert_allclose(evaluate(lower(map_.form), scores), map_(scores), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(evaluate(lower(map_.function), scores), map_(scores), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(registry.METHODS))
@@ -56,16 +56,16 @@ def parity_compiler():
 
 
 def test_the_probe_holds_all_knots_and_the_doubles_next_to_them():
-    map_ = CalibrationMap(forms.Step([0.25, 0.75], [0.1, 0.2, 0.3]), "probability")
+    map_ = CalibrationMap(map_functions.Step([0.25, 0.75], [0.1, 0.2, 0.3]), "probability")
     probe = parity.probe(map_)
     assert {0.25, 0.75, np.nextafter(0.25, 1), np.nextafter(0.75, 0), 0.0, 1.0} <= set(probe.tolist())
-    wide = parity.probe(CalibrationMap(forms.Linear([-7.0, 9.0], [0.1, 0.2])))
+    wide = parity.probe(CalibrationMap(map_functions.Linear([-7.0, 9.0], [0.1, 0.2])))
     assert wide.min() < -7
     assert wide.max() > 9
 
 
 def test_a_wrong_export_is_refused():
-    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.0, "logit"), "probability")
+    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.0, "logit"), "probability")
     parity.check(map_, map_, "itself")
     with pytest.raises(ModelFileError, match=r"refused: at score .* more than 1e-12 apart"):
         parity.check(map_, lambda scores: map_(scores) + 2e-12, "nowhere")
@@ -74,6 +74,6 @@ def test_a_wrong_export_is_refused():
 
 
 def test_the_vector_is_what_the_map_says():
-    map_ = CalibrationMap(forms.Sigmoid(1.0, 0.3, "logit"), "probability")
+    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.3, "logit"), "probability")
     scores, probabilities = parity.vector(map_)
     assert map_(scores).tolist() == probabilities

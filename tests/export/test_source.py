@@ -6,16 +6,18 @@ import sys
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, forms
+from calibrant import CalibrationMap, map_functions
 from calibrant.errors import InvalidInputError
 from calibrant.export import source, to_c, to_python
 
-STEP = CalibrationMap(forms.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
+STEP = CalibrationMap(map_functions.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
 BLEND = CalibrationMap(
-    forms.Mixture([0.5, 0.5], (forms.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), forms.Beta(1.0, 0.5, 0.2))),
+    map_functions.Mixture(
+        [0.5, 0.5], (map_functions.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), map_functions.Beta(1.0, 0.5, 0.2))
+    ),
     "probability",
 )
-DECISION = CalibrationMap(forms.Sigmoid(2.0, -1.0, "identity"))
+DECISION = CalibrationMap(map_functions.Sigmoid(2.0, -1.0, "identity"))
 
 
 def function(text, name="calibrate"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, forms
+from calibrant import CalibrationMap, map_functions
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity, to_sql
@@ -19,17 +19,19 @@ sqlglot = pytest.importorskip("sqlglot", reason="the export is written with sqlg
 
 DIALECTS = ["bigquery", "duckdb", "postgres", "snowflake", "spark"]
 RNG = np.random.default_rng(0)
-LONG = {"abb", "blend", "spline"}  # up to a million characters; their forms are tested here with fewer pieces
+LONG = {"abb", "blend", "spline"}  # up to a million characters; their functions are tested here with fewer pieces
 X = np.sort(RNG.random(12))
 MAPS = {
-    "identity": CalibrationMap(forms.Identity(), "probability"),
-    "step": CalibrationMap(forms.Step(X[:-1], np.sort(RNG.random(12))), "probability"),
-    "linear": CalibrationMap(forms.Linear(X, np.sort(RNG.random(12)))),
-    "logit_linear": CalibrationMap(forms.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"),
-    "beta": CalibrationMap(forms.Beta(1.3, 0.7, -0.2), "probability"),
-    "decision": CalibrationMap(forms.Sigmoid(1.7, 0.1, "identity")),
+    "identity": CalibrationMap(map_functions.Identity(), "probability"),
+    "step": CalibrationMap(map_functions.Step(X[:-1], np.sort(RNG.random(12))), "probability"),
+    "linear": CalibrationMap(map_functions.Linear(X, np.sort(RNG.random(12)))),
+    "logit_linear": CalibrationMap(
+        map_functions.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"
+    ),
+    "beta": CalibrationMap(map_functions.Beta(1.3, 0.7, -0.2), "probability"),
+    "decision": CalibrationMap(map_functions.Sigmoid(1.7, 0.1, "identity")),
     "poisson": CalibrationMap(
-        forms.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2)
+        map_functions.PoissonSteps([0.2, 0.5, 0.9], [3.0, 40.0], [0.2, 0.4], [[0.1] * 2] * 2, [[0.2] * 2] * 2)
     ),
 }
 MAPS["chain"] = MAPS["linear"].then(MAPS["beta"])
@@ -77,12 +79,12 @@ def test_a_column_name_cannot_leave_its_quotes():
 
 def test_numbers_survive_to_the_last_bit():
     values = RNG.random(200) * 10.0 ** RNG.integers(-9, 0, 200)
-    map_ = CalibrationMap(forms.Step(np.arange(1.0, 200.0), values))
+    map_ = CalibrationMap(map_functions.Step(np.arange(1.0, 200.0), values))
     assert np.array_equal(run_duckdb(to_sql(map_), np.arange(1.0, 201.0)), values)
 
 
 def test_the_questions_are_log_many_deep():
-    map_ = CalibrationMap(forms.Step(np.arange(1.0, 256.0), np.linspace(0, 1, 256)))
+    map_ = CalibrationMap(map_functions.Step(np.arange(1.0, 256.0), np.linspace(0, 1, 256)))
     case = sqlglot.parse_one(to_sql(map_), dialect="duckdb")
     depth = 0
     while case.find(sqlglot.exp.Case):

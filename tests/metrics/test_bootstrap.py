@@ -7,7 +7,7 @@ from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import reflected, resamples
 
-brier = partial(metrics.interval, metrics.brier_score)
+brier = partial(metrics.bootstrap_interval, metrics.brier_score)
 
 
 def test_replicates_have_the_rows_and_moments_of_a_bootstrap():
@@ -38,10 +38,10 @@ def test_the_same_seed_gives_the_same_interval():
 @pytest.mark.parametrize("name", ["D1", "underconfident", "nearly_calibrated"])
 def test_intervals_of_the_calibration_error_cover_the_truth(name):
     truth = simulate.TRUTHS[name].calibration_error()
-    ece = partial(metrics.expected_calibration_error, strategy="mass")
+    ece = partial(metrics.expected_calibration_error, strategy="quantile")
     covered = 0
     for seed in range(60):
-        found = metrics.interval(ece, simulate.from_truth(name, 1000, rng=seed).tally, n_resamples=150)
+        found = metrics.bootstrap_interval(ece, simulate.from_truth(name, 1000, rng=seed).tally, n_resamples=150)
         covered += found.low <= truth <= found.high
     assert covered / 60 > 0.75
 
@@ -49,9 +49,9 @@ def test_intervals_of_the_calibration_error_cover_the_truth(name):
 def test_the_estimate_lies_in_its_interval_within_the_range():
     data = simulate.binomial_process(400, lambda s: s, (1.0, 1.0), rng=0).tally
     for method in ("squared", "basic", "percentile"):
-        found = metrics.interval(metrics.expected_calibration_error, data, n_resamples=100, method=method)
+        found = metrics.bootstrap_interval(metrics.expected_calibration_error, data, n_resamples=100, method=method)
         assert 0.0 <= found.low <= found.value <= found.high
-    auc = metrics.interval(metrics.roc_auc, data, n_resamples=100, bounds=(0.0, 1.0))
+    auc = metrics.bootstrap_interval(metrics.roc_auc, data, n_resamples=100, bounds=(0.0, 1.0))
     assert auc.high <= 1.0
     assert str(auc).startswith(f"{auc.value:.4f} [")
 

@@ -18,7 +18,7 @@ def test_a_bin_of_one_row_counts_nothing():
 def test_first_norm_is_the_limit_of_the_simulated_correction():
     data = simulate.from_truth("underconfident", 300, rng=2)
     plain = metrics.expected_calibration_error(data.labels, data.scores)
-    ours = metrics.debiased_calibration_error(data.labels, data.scores, p=1, strategy="width")
+    ours = metrics.debiased_calibration_error(data.labels, data.scores, p=1, strategy="uniform")
     rng = np.random.default_rng(0)
     which = np.ceil(data.scores * 15)
     redrawn = np.zeros(20_000)

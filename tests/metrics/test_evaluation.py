@@ -15,11 +15,11 @@ def test_the_table_holds_the_metrics_with_intervals():
     assert table["log_loss"].value == metrics.log_loss(tally)
     assert table["brier_score"].value == metrics.brier_score(tally)
     assert table["roc_auc"].value == metrics.roc_auc(tally)
-    assert table["miscalibration"].value == metrics.decompose(tally).miscalibration
-    assert table["ece"].value == metrics.expected_calibration_error(tally, strategy="mass")
+    assert table["miscalibration"].value == metrics.corp_decomposition(tally).miscalibration
+    assert table["ece"].value == metrics.expected_calibration_error(tally, strategy="quantile")
     assert table["smooth"].value == metrics.smooth_calibration_error(tally)
     assert table["kuiper_p_value"] == metrics.kuiper_test(tally).p_value
-    assert table["slope"] == metrics.calibration_line(tally).slope
+    assert table["slope"] == metrics.calibration_slope(tally).slope
     for row in table.rows[:-1]:
         (estimate,) = row.estimates
         assert estimate.low <= estimate.value <= estimate.high

@@ -19,7 +19,7 @@ OURS = {
     "accuracy": m.accuracy,
     "smooth": relplot,
     "smooth_at_0.05": partial(relplot, width=0.05),
-    "debiased_width_10": partial(m.debiased_calibration_error, n_bins=10, strategy="width"),
+    "debiased_width_10": partial(m.debiased_calibration_error, n_bins=10, strategy="uniform"),
     "plain_cells": partial(m.expected_calibration_error, p=2, strategy="cells"),
     "debiased_cells": partial(m.debiased_calibration_error, strategy="cells"),
     "ece": m.expected_calibration_error,
@@ -40,7 +40,7 @@ def test_agrees_with_the_peer(case, name):
 @pytest.mark.parametrize("loss", ["brier", "log"])
 def test_corp_agrees_with_model_diagnostics(case, loss):
     data = case["data"]
-    parts = m.decompose(data["labels"], data["scores"], loss=loss, sample_weight=data["weights"])
+    parts = m.corp_decomposition(data["labels"], data["scores"], loss=loss, sample_weight=data["weights"])
     for name in ("miscalibration", "discrimination", "uncertainty", "score"):
         assert getattr(parts, name) == pytest.approx(case["peers"][f"corp_{loss}_{name}"], abs=1e-9)
 
@@ -48,7 +48,7 @@ def test_corp_agrees_with_model_diagnostics(case, loss):
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["scores"])))
 def test_calibration_line_agrees_with_statsmodels(case):
     data, peers = case["data"], case["peers"]
-    line = m.calibration_line(data["labels"], data["scores"], sample_weight=data["weights"], level=0.9)
+    line = m.calibration_slope(data["labels"], data["scores"], sample_weight=data["weights"], level=0.9)
     reach = special.ndtri(0.95)
     for ours, name in ((line.slope, "slope"), (line.intercept, "intercept")):
         assert ours.value == pytest.approx(peers[name], abs=1e-6)

@@ -18,7 +18,7 @@ class Draws:
 def test_the_default_is_the_mean_distance_to_each_map():
     tally = Tally.from_arrays([0.2, 0.4, 0.4, 0.6], [0, 1, 0, 1])
     shifts = np.random.default_rng(3).normal(0.1, 0.01, 500)
-    found = metrics.posterior(Draws(), tally, n_draws=500, random_state=3)
+    found = metrics.metric_posterior(Draws(), tally, n_draws=500, random_state=3)
     assert found.draws == pytest.approx(np.abs(shifts), abs=1e-12)
     interval = found.interval(0.9)
     assert interval.value == found.mean == pytest.approx(0.1, abs=0.002)
@@ -28,17 +28,17 @@ def test_the_default_is_the_mean_distance_to_each_map():
 
 def test_takes_any_metric():
     tally = Tally.from_arrays([0.2, 0.6], [0, 1])
-    brier = metrics.posterior(Draws(), tally, metrics.brier_score, n_draws=5)
+    brier = metrics.metric_posterior(Draws(), tally, metrics.brier_score, n_draws=5)
     assert (brier.draws > 0.19).all()
-    ece = metrics.posterior(Draws(), tally, partial(metrics.expected_calibration_error, n_bins=2), n_draws=5)
-    assert ece.draws == pytest.approx(metrics.posterior(Draws(), tally, n_draws=5).draws)
+    ece = metrics.metric_posterior(Draws(), tally, partial(metrics.expected_calibration_error, n_bins=2), n_draws=5)
+    assert ece.draws == pytest.approx(metrics.metric_posterior(Draws(), tally, n_draws=5).draws)
 
 
 def test_many_scores_are_coarsened():
-    found = metrics.posterior(Draws(), simulate.from_truth("asymmetric", 50_000).tally, n_draws=20)
+    found = metrics.metric_posterior(Draws(), simulate.from_truth("asymmetric", 50_000).tally, n_draws=20)
     assert found.draws.shape == (20,)
 
 
 def test_refuses_calibrators_without_a_posterior():
     with pytest.raises(InvalidInputError, match="IsotonicCalibration has none"):
-        metrics.posterior(IsotonicCalibration(), Tally.from_arrays([0.2, 0.6], [0, 1]))
+        metrics.metric_posterior(IsotonicCalibration(), Tally.from_arrays([0.2, 0.6], [0, 1]))

@@ -6,7 +6,7 @@ from calibrant import PlattScaling, Tally
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Identity
+from calibrant.map_functions import Identity
 from calibrant.maps import CalibrationMap
 from calibrant.reliability.curves import curve_grid, fit_curve
 
@@ -17,7 +17,7 @@ class Fake(BayesianCalibrator):
     def __init__(self, *, width=0.1):
         self.width = width
 
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         assert len(tally)
         return CalibrationMap(Identity(), "probability", True, "Fake")
 

@@ -110,7 +110,7 @@ def test_bad_level(level):
 
 def test_bad_strategy():
     with pytest.raises(InvalidInputError, match="`strategy` must be one of 'quantile', 'uniform'"):
-        binned_points(Tally.from_arrays([0.1], [0]), strategy="width")
+        binned_points(Tally.from_arrays([0.1], [0]), strategy="uniform")
 
 
 @settings(deadline=None, max_examples=60)

@@ -18,7 +18,7 @@ def test_numbers_are_those_of_the_library(found, tally, comparison):
         found.maps["platt"]["probability"], PlattScaling().fit_tally(tally).predict(found.maps["platt"]["score"])
     )
     judge = SplineCalibration().fit_tally(tally)
-    assert found.before.error == metrics.posterior(judge, tally).interval(0.9)
+    assert found.before.error == metrics.metric_posterior(judge, tally).interval(0.9)
 
 
 def test_bands_come_with_posteriors_only(found):
@@ -86,7 +86,7 @@ def test_one_class_is_reported_with_a_note():
 
 
 def test_a_method_that_needs_both_classes_says_so():
-    needy = next(name for name in METHODS if not registry_get(name).one_class)
+    needy = next(name for name in METHODS if not registry_get(name).accepts_single_class)
     with pytest.raises(InvalidInputError, match="both classes"):
         study(Tally.from_arrays([0.2, 0.4, 0.6], [1, 1, 1]), method=needy)
 

@@ -5,7 +5,7 @@ How to call it::
     alpha, beta, c = fit_curve(scores, positives, totals)     # a tally's three columns, scores in [0, 1]
     probabilities = curve(scores, alpha, beta, c)             # eq. 12, anywhere in [0, 1]
 
-The curve of eq. 12, 1 / (1 + s^-α (1 - s)^β e^c), is the form ``Beta(alpha, beta, -c)`` of `calibrant.forms`.
+The curve of eq. 12, 1 / (1 + s^-α (1 - s)^β e^c), is `calibrant.map_functions.Beta(alpha, beta, -c)`.
 
 What differs from the authors' program, which differs from the printed algorithm: every bin counts (theirs skips
 the highest bin of each binning), each with its weight |b|/|D|; α and β stay non-negative; gradients are exact

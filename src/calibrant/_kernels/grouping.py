@@ -25,22 +25,22 @@ def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Float
     keys = ordinal(scaled) << np.int64(1)
     keys |= positive
     keys.sort()
-    hits = (keys & np.int64(1)).astype(np.bool_)
+    positive = (keys & np.int64(1)).astype(np.bool_)
     keys >>= np.int64(1)
     ordered = from_ordinal(keys)
     if exponent:
         ordered = np.ldexp(ordered, exponent)
-    return _count(ordered, hits)
+    return _count(ordered, positive)
 
 
-def _count(ordered: Floats, hits: Bools) -> tuple[Floats, Floats, Floats]:
+def _count(ordered: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
     starts = _starts(ordered)
     if len(starts) == len(ordered):
-        return ordered, hits.astype(np.float64), np.ones(len(ordered))
+        return ordered, positive.astype(np.float64), np.ones(len(ordered))
     bounds = np.append(starts, len(ordered))
-    hits_before = np.zeros(len(ordered) + 1)
-    np.cumsum(hits, out=hits_before[1:])
-    return ordered[starts], np.diff(hits_before[bounds]), np.diff(bounds).astype(np.float64)
+    positives_before = np.zeros(len(ordered) + 1)
+    np.cumsum(positive, out=positives_before[1:])
+    return ordered[starts], np.diff(positives_before[bounds]), np.diff(bounds).astype(np.float64)
 
 
 def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:

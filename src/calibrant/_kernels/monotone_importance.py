@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant._kernels.compiling import njit
-from calibrant._kernels.elementary import log
+from calibrant._kernels.fast_math import log
 from calibrant._kernels.links import EPS
 from calibrant._typing import Floats
 
@@ -38,13 +38,13 @@ def bounds(positives: Floats, totals: Floats, kind: str | None) -> tuple[Floats,
     own = 0 if kind == "paper" else 1
     size = max(1.0, n / 10.0 if kind == "paper" else float(n // 20))
     sums = np.concatenate(([0.0], np.cumsum(totals)))
-    hits = np.concatenate(([0.0], np.cumsum(positives)))
+    sums_positive = np.concatenate(([0.0], np.cumsum(positives)))
     begin = np.arange(m) + own
     end = np.minimum(np.searchsorted(sums, sums[begin] + size, side="left"), m)
-    upper = _ends(hits[end] - hits[begin], sums[end] - sums[begin], n, kind, +1.0)
+    upper = _ends(sums_positive[end] - sums_positive[begin], sums[end] - sums[begin], n, kind, +1.0)
     end = np.arange(1, m + 1) - own
     begin = np.maximum(np.searchsorted(sums, sums[end] - size, side="right") - 1, 0)
-    lower = _ends(hits[end] - hits[begin], sums[end] - sums[begin], n, kind, -1.0)
+    lower = _ends(sums_positive[end] - sums_positive[begin], sums[end] - sums[begin], n, kind, -1.0)
     # "lower bounds can only be lowered and upper bounds raised"
     lower, upper = np.minimum.accumulate(lower[::-1])[::-1], np.maximum.accumulate(upper)
     if kind == "code":
@@ -53,11 +53,11 @@ def bounds(positives: Floats, totals: Floats, kind: str | None) -> tuple[Floats,
     return lower, upper
 
 
-def _ends(hits: Floats, rows: Floats, n: float, kind: str, sign: float) -> Floats:
+def _ends(positives: Floats, rows: Floats, n: float, kind: str, sign: float) -> Floats:
     """Share of positives ± slack in [0, 1]; an empty bin bounds nothing."""
     some = np.maximum(rows, 1.0)
     slack = 1.0 / np.sqrt(some if kind == "paper" else n)
-    ends = np.where(rows > 0.0, hits / some + sign * slack, 0.5 + sign)
+    ends = np.where(rows > 0.0, positives / some + sign * slack, 0.5 + sign)
     return np.clip(ends, 0.0, 1.0)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels import chains, monotone_trees
+from calibrant._kernels import mcmc_diagnostics, monotone_trees
 from calibrant._typing import Floats
 
 N_CHAINS = 3
@@ -50,7 +50,7 @@ def sample(
         draws = np.concatenate((draws, [chain.run(length) for chain in team]), axis=1)
         n_sweeps += length
         kept = draws[:, max(0, n_sweeps // 8 - 2 * warm_up) :]
-        r_hat, effective = chains.convergence(kept)
+        r_hat, effective = mcmc_diagnostics.convergence(kept)
         converged = bool(r_hat.max() <= r_hat_limit and effective.min() >= least_effective)
         length = 1 + n_sweeps // 4
         if converged or n_sweeps + length > max_sweeps:

@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._kernels.compiling import njit
-from calibrant._kernels.elementary import exp, log, log_beta
+from calibrant._kernels.fast_math import exp, log, log_beta
 from calibrant._typing import Floats
 
 Integers = npt.NDArray[np.int64]
 
 
 @njit(cache=True, forceinline=True, error_model="numpy")
-def _log_bin(hits: float, misses: float, alpha: float, beta: float, log_prior: float, akaike: bool) -> float:
+def _log_bin(positives: float, negatives: float, alpha: float, beta: float, log_prior: float, akaike: bool) -> float:
     """The logarithm of the weight of a bin."""
     if not akaike:
-        return log_beta(hits + alpha, misses + beta) - log_prior
-    total = hits + misses
+        return log_beta(positives + alpha, negatives + beta) - log_prior
+    total = positives + negatives
     # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
-    return hits * log(max(hits / total, 1e-300)) + misses * log(max(misses / total, 1e-300)) - 1.0
+    return positives * log(max(positives / total, 1e-300)) + negatives * log(max(negatives / total, 1e-300)) - 1.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -36,11 +36,11 @@ def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
     log_f = np.zeros((len(lam), m + 1))
     weight = np.empty(m)
     for u in range(m):
-        hits, misses = 0.0, 0.0
+        positives, negatives = 0.0, 0.0
         for start in range(u, -1, -1):
-            hits += k[start]
-            misses += n[start] - k[start]
-            weight[start] = _log_bin(hits, misses, 1.0, 1.0, 0.0, True)
+            positives += k[start]
+            negatives += n[start] - k[start]
+            weight[start] = _log_bin(positives, negatives, 1.0, 1.0, 0.0, True)
         for g in range(len(lam)):
             largest = -np.inf
             for start in range(u + 1):
@@ -117,12 +117,12 @@ def _draw_start(
 ) -> int:
     """The start of the bin that ends at cell u."""
     left = rng.random()
-    hits, misses = 0.0, 0.0
+    positives, negatives = 0.0, 0.0
     last = u
     for start in range(u, -1, -1):
-        hits += k[start]
-        misses += n[start] - k[start]
-        score = _log_bin(hits, misses, alpha, beta, log_prior, akaike)
+        positives += k[start]
+        negatives += n[start] - k[start]
+        score = _log_bin(positives, negatives, alpha, beta, log_prior, akaike)
         term = log_f[start] + score - lam * (x[u] - x[start]) - log_total
         if term > -700.0:
             last = start

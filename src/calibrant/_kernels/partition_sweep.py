@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._kernels.compiling import njit
-from calibrant._kernels.elementary import exp, log, log_beta
+from calibrant._kernels.fast_math import exp, log, log_beta
 from calibrant._typing import Floats
 
 REFRESH = 32
@@ -275,11 +275,11 @@ def _bin_over_best(out: Floats, sweep: Sweep, alpha: float, beta: float) -> None
     """M / M̂ of each bin: how likely its cells are on average over θ, against the best θ."""
     log_prior = log_beta(alpha, beta)
     for i in range(len(out)):
-        hits = sweep.a[i] - alpha
-        misses = sweep.b[i] - beta
-        per_row = 1.0 / (hits + misses)
+        positives = sweep.a[i] - alpha
+        negatives = sweep.b[i] - beta
+        per_row = 1.0 / (positives + negatives)
         # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
-        best = hits * log(max(hits * per_row, 1e-300)) + misses * log(max(misses * per_row, 1e-300))
+        best = positives * log(max(positives * per_row, 1e-300)) + negatives * log(max(negatives * per_row, 1e-300))
         out[i] = exp(min(sweep.log_m[i] - log_prior - best, 0.0))
 
 

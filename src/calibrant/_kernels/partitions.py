@@ -37,7 +37,7 @@ def forward(
     m = len(x)
     log_q = _log_priors(x, lam)
     log_f = np.zeros((len(lam), m + 1))
-    came = np.zeros((len(lam), m if best else 0), np.int64)
+    backpointers = np.zeros((len(lam), m if best else 0), np.int64)
     sweep = new_sweep(m, len(lam), 0)
     # For maxima, a start with ρ < 1 is never again the best; the margin keeps ties and rounding out of it.
     limit = -1e-6 if best else math.log(NEGLIGIBLE) - 2.0 * math.log(m)
@@ -49,10 +49,10 @@ def forward(
         for g in range(len(lam)):
             log_f[g, u + 1] = log_q[g, u] + sweep.scale[g] + math.log(sweep.total[g])
             if best:
-                came[g, u] = sweep.start[_position(sweep.terms[g], sweep.total[g])]
+                backpointers[g, u] = sweep.start[_position(sweep.terms[g], sweep.total[g])]
         if due:
             prune(sweep, log_f, u, limit, alpha, beta)
-    return log_f, came
+    return log_f, backpointers
 
 
 @njit(cache=True, nogil=True)
@@ -129,13 +129,13 @@ def backward(
 
 
 @njit(cache=True, nogil=True)
-def trace(came: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def trace(backpointers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The first cells of the bins of the best binning, from the last bin back."""
-    starts = np.empty(len(came), np.int64)
+    starts = np.empty(len(backpointers), np.int64)
     count = 0
-    u = len(came)
+    u = len(backpointers)
     while u > 0:
-        u = came[u - 1]
+        u = backpointers[u - 1]
         starts[count] = u
         count += 1
     return starts[:count][::-1].copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from calibrant._typing import Floats
 
 
-def corrected_positives(positives: Floats, totals: Floats) -> Floats:
+def platt_targets(positives: Floats, totals: Floats) -> Floats:
     """Expected positives of each cell when labels 1 and 0 become (n1 + 1)/(n1 + 2) and 1/(n0 + 2).
 
     These are the posterior means of each class's label under a uniform prior (Platt 1999, section 2.2).

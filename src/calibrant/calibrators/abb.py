@@ -14,7 +14,7 @@ from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterio
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Form, Linear, PoissonSteps, Step
+from calibrant.map_functions import Linear, MapFunction, PoissonSteps, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -101,7 +101,7 @@ class ABB(BayesianCalibrator):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import partitions
 
         grid = self._checked_grid()
@@ -118,10 +118,10 @@ class ABB(BayesianCalibrator):
         self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
         exact = self._posterior
         self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
-        form, self.boundary_probability_ = _averaged(self._posterior)
+        function, self.boundary_probability_ = _averaged(self._posterior)
         if self.averaging == "max":
-            form = _as_printed(self._posterior)
-        return CalibrationMap(self._cached(form, cells), self.space, self.monotone, type(self).__name__)
+            function = _as_printed(self._posterior)
+        return CalibrationMap(self._cached(function, cells), self.space, self.monotone, type(self).__name__)
 
     def _checked_grid(self) -> Floats:
         check_binning_parameters(self.alpha, self.beta, self.max_cells)
@@ -133,13 +133,13 @@ class ABB(BayesianCalibrator):
             _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
 
-    def _cached(self, form: Form, cells: Tally) -> Form:
+    def _cached(self, function: MapFunction, cells: Tally) -> MapFunction:
         """The end of section 2.4: R equal cells of [0, 1], each with the value at its centre."""
         if self.n_cache is None:
-            return form
+            return function
         _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
         centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
-        return Step(bins.equal_width_edges(self.n_cache), form(centres))
+        return Step(bins.equal_width_edges(self.n_cache), function(centres))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).
@@ -177,7 +177,7 @@ class ABB(BayesianCalibrator):
         return low, high
 
 
-def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:
+def _averaged(posterior: BinningPosterior) -> tuple[MapFunction, Floats]:
     """The posterior mean of the map, eq. 2.8, and the probability of a boundary in each gap."""
     from calibrant._kernels import partitions
 
@@ -196,7 +196,7 @@ def _averaged(posterior: BinningPosterior) -> tuple[Form, Floats]:
     highest = 1.0 - beta / (cells.total + alpha + beta)
     spanning = np.clip(spanning, lowest * (1.0 - boundary), highest * (1.0 - boundary))
     # A score in a gap with boundaries is in the bin on its left, on its right, or in one of its own without data,
-    # whose mean is that of the prior. The form adds the first two relative to the third.
+    # whose mean is that of the prior. The function adds the first two relative to the third.
     empty = boundary * (alpha / (alpha + beta))
     _, width = unit_range(cells.scores)
     with np.errstate(over="ignore"):  # a range near the smallest double
@@ -225,7 +225,7 @@ def _boundary_probability(x: Floats, lam: Floats, log_f: Floats, log_r: Floats) 
         return np.where(np.isfinite(log_q), np.exp(np.minimum(log_p, 0.0)), 0.0)
 
 
-def _as_printed(posterior: BinningPosterior) -> Form:
+def _as_printed(posterior: BinningPosterior) -> MapFunction:
     """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
     from calibrant._kernels import partitions
 

@@ -52,11 +52,11 @@ class BinningPosterior:
         positives holds no positive row; what it would say of one counts as if it had one.
         """
         _, starts, offsets = self._binnings(n_draws, rng)
-        hits, misses = bin_counts(self.cells, starts, offsets)
+        positives, negatives = bin_counts(self.cells, starts, offsets)
         sizes = bin_sizes(starts, offsets, len(self.cells))
-        total = hits + misses + self.alpha + self.beta - 1.0
+        total = positives + negatives + self.alpha + self.beta - 1.0
         found = []
-        for own, prior in ((hits, self.alpha), (misses, self.beta)):
+        for own, prior in ((positives, self.alpha), (negatives, self.beta)):
             inverse = total / (np.maximum(own, 1.0) + prior - 1.0)
             at_cells = np.repeat(inverse, sizes).reshape(n_draws, -1).mean(axis=0)
             found.append(1.0 / np.interp(scores, self.cells.scores, at_cells))
@@ -131,11 +131,11 @@ class AkaikePosterior:
         starts, offsets = partition_draws.draw_binnings(
             x, k, n, self.lam, self.alpha, self.beta, log_f, which, rng, True
         )
-        hits, misses = bin_counts(self.cells, starts, offsets)
-        levels = rng.beta(hits + self.alpha, misses + self.beta)
+        positives, negatives = bin_counts(self.cells, starts, offsets)
+        levels = rng.beta(positives + self.alpha, negatives + self.beta)
         sizes = bin_sizes(starts, offsets, len(x))
-        low = np.repeat(np.where(hits == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
-        high = np.repeat(np.where(misses == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
+        low = np.repeat(np.where(positives == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
+        high = np.repeat(np.where(negatives == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
         return self.cells.scores, low, high
 
 
@@ -164,9 +164,9 @@ def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Float
     """Positives and negatives of the bins of binnings that are listed one after another."""
     ends = np.append(starts[1:], len(cells))
     ends[offsets[1:] - 1] = len(cells)
-    hits = np.concatenate(([0.0], np.cumsum(cells.positives)))
-    misses = np.concatenate(([0.0], np.cumsum(cells.negatives)))
-    return hits[ends] - hits[starts], misses[ends] - misses[starts]
+    positives = np.concatenate(([0.0], np.cumsum(cells.positives)))
+    negatives = np.concatenate(([0.0], np.cumsum(cells.negatives)))
+    return positives[ends] - positives[starts], negatives[ends] - negatives[starts]
 
 
 def bin_sizes(starts: Integers, offsets: Integers, n_cells: int) -> Integers:

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _validation
-from calibrant._kernels import grouping, links, polyline
+from calibrant._kernels import curves, grouping, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -66,7 +66,7 @@ class ACP(Calibrator):
         self.level = level
         self.max_cells = max_cells
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if not 0.0 < self.level < 1.0:
             raise InvalidInputError(f"`level` must lie strictly between 0 and 1; got {self.level!r}.")
         cells = tally.coarsen(self.max_cells)
@@ -91,7 +91,7 @@ class ACP(Calibrator):
         if not len(x) == len(lower) == len(upper) > 0 or (lower > upper).any():
             raise InvalidInputError("`interval` must be three arrays of one length with lower ≤ upper everywhere.")
         ends = [grouping.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
-        low, high = (polyline.nearest_rising(total / count) for _, total, count in ends)
+        low, high = (curves.nearest_monotone(total / count) for _, total, count in ends)
         return ends[0][0], low, high
 
     def predict_between(self, scores: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
@@ -138,8 +138,8 @@ def _own_intervals(cells: Tally, level: float) -> tuple[Floats, Floats, Floats]:
     reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(features, precision)
     return (
         cells.scores,
-        polyline.nearest_rising(links.expit(z - reach)),
-        polyline.nearest_rising(links.expit(z + reach)),
+        curves.nearest_monotone(links.expit(z - reach)),
+        curves.nearest_monotone(links.expit(z + reach)),
     )
 
 

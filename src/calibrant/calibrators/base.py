@@ -21,7 +21,7 @@ __all__ = ["BayesianCalibrator", "Calibrator"]
 
 
 class Calibrator(BaseEstimator):
-    """Base of all calibrators. A method is a subclass with its facts and one function, `_fit_map`.
+    """Base of all calibrators. A method is a subclass with its facts and one function, `fit_map`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Calibrator(BaseEstimator):
         Whether every fitted map never decreases.
     bayesian : bool
         Whether it has a posterior: `predict_interval` and `sample_maps`.
-    one_class : bool
+    accepts_single_class : bool
         Whether it can be fitted to rows of one class only.
     reference : str
         Where the method comes from.
@@ -51,7 +51,7 @@ class Calibrator(BaseEstimator):
     space: str = "real"
     monotone: bool = False
     bayesian: ClassVar[bool] = False
-    one_class: bool = True
+    accepts_single_class: bool = True
     reference: ClassVar[str] = ""
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -81,18 +81,18 @@ class Calibrator(BaseEstimator):
             raise InvalidInputError(f"{type(self).__name__} needs at least one row; the tally is empty.")
         if self.space == "probability":
             _validation.check_unit_interval(tally.scores, "scores", type(self).__name__)
-        if not self.one_class and not 0.0 < tally.total_positive < tally.total:
+        if not self.accepts_single_class and not 0.0 < tally.total_positive < tally.total:
             raise InvalidInputError(
                 f"{type(self).__name__} needs rows of both classes; got 1 class, "
                 f"{'all' if tally.total_positive else 'none'} of the {row_count(tally.total)} rows positive. "
                 "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
             )
-        self.map_ = self._fit_map(tally)
+        self.map_ = self.fit_map(tally)
         self.n_features_in_ = 1
         return self
 
     @abstractmethod
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         """Fit a checked, non-empty tally and return the map; the one thing that a method must write."""
 
     def predict(self, scores: ArrayLike) -> Floats:

@@ -13,7 +13,7 @@ from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Linear
+from calibrant.map_functions import Linear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -102,7 +102,7 @@ class BayesIso(BayesianCalibrator):
         self.max_sweeps = max_sweeps
         self.random_state = random_state
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         for name, allowed in (("sampler", SAMPLERS), ("bounds", BOUNDS)):
             if getattr(self, name) not in allowed:
                 options = ", ".join(map(repr, allowed))

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import lapse_grid, links, polyline
+from calibrant._kernels import curves, lapse_grid, links
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.forms import LogitLinear
+from calibrant.map_functions import LogitLinear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -61,13 +61,13 @@ class BayesianTemperature(BayesianCalibrator):
     def __init__(self, *, max_cells: int = 200) -> None:
         self.max_cells = max_cells
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         cells = tally.coarsen(self.max_cells)
         self._grid = lapse_grid.posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
         mean = self._grid.weights @ self._maps(NODES, np.arange(len(self._grid.weights)))
-        x, y = polyline.straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
+        x, y = curves.straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
         return CalibrationMap(LogitLinear(x, y, 0.0, 0.0), self.space, self.monotone, type(self).__name__)
 
     def _maps(self, z: Floats, points: Ints) -> Floats:

@@ -12,7 +12,7 @@ from calibrant._kernels import bins
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -63,7 +63,7 @@ class BBQ(Calibrator):
     def __init__(self, *, elbow: float = 1e-3) -> None:
         self.elbow = elbow
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         _check_elbow(self.elbow)
         rows = tally.total
         fewest = max(1, math.floor(rows ** (1 / 3) / 10))
@@ -77,8 +77,8 @@ class BBQ(Calibrator):
         kept = _before_elbow(relative, self.elbow)
         self.n_bins_ = kept + fewest
         self.weights_ = relative[kept] / relative[kept].sum()
-        form = _average([models[i] for i in kept], self.weights_)
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+        function = _average([models[i] for i in kept], self.weights_)
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
 
 
 def _check_elbow(elbow: Any) -> None:
@@ -88,7 +88,7 @@ def _check_elbow(elbow: Any) -> None:
 
 def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Floats, float]:
     """Inner edges, probabilities and log marginal likelihood of one equal-frequency histogram."""
-    from calibrant._kernels.equal_count import bin_ends
+    from calibrant._kernels.bbq_bins import bin_ends
 
     ends = bin_ends(sums[0], n_bins)
     edges = 0.5 * (scores[ends[:-1] - 1] + scores[ends[:-1]])

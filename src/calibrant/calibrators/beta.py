@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels import links
-from calibrant._kernels.targets import corrected_positives
+from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Beta
+from calibrant.map_functions import Beta
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -56,11 +56,11 @@ class BetaCalibration(Calibrator):
         self.parameters = parameters
         self.target_correction = target_correction
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.parameters not in PARAMETERS:
             raise InvalidInputError(f"`parameters` must be one of {', '.join(PARAMETERS)}; got {self.parameters!r}.")
         log_s, minus_log_rest = links.log_odds_features(tally.scores)
-        positives = corrected_positives(tally.positives, tally.totals) if self.target_correction else tally.positives
+        positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         if self.parameters == "am":
             slopes, self.c_ = _curve([log_s + minus_log_rest], positives, tally.totals)
             self.a_ = self.b_ = slopes[0]

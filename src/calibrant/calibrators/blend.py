@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links, pooling
+from calibrant._kernels import linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
@@ -18,7 +18,7 @@ from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Chain, Mixture
+from calibrant.map_functions import Chain, Mixture
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -85,7 +85,7 @@ class Blend(BayesianCalibrator):
         self.space = space
         self.random_state = random_state
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.space not in SPACES:
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         self._to_probability: CalibrationMap | None = None
@@ -98,16 +98,16 @@ class Blend(BayesianCalibrator):
         self._cells = tally.coarsen(MAX_CELLS)
         likelihoods, counts = _left_out(self.members_, self._cells)
         prior = _prior_rows(tally.total)
-        weights = pooling.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
+        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        mixture = Mixture(weights, tuple(member.map_.form for member in self.members_.values()))
+        mixture = Mixture(weights, tuple(member.map_.function for member in self.members_.values()))
         table = tabulated(mixture)
         rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
             return CalibrationMap(table, "probability", rising, type(self).__name__)
         first = self._to_probability
-        return CalibrationMap(Chain((first.form, table)), "real", rising and first.monotone, type(self).__name__)
+        return CalibrationMap(Chain((first.function, table)), "real", rising and first.monotone, type(self).__name__)
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
         members: dict[str, Calibrator] = {

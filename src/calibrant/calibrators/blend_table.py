@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant._kernels import links
 from calibrant._typing import Floats
-from calibrant.forms import LogitLinear, Mixture, PoissonSteps
+from calibrant.map_functions import LogitLinear, Mixture, PoissonSteps
 
 __all__ = ["tabulated"]
 
@@ -26,7 +26,7 @@ def tabulated(mixture: Mixture) -> LogitLinear:
 
     One look-up replaces the evaluation of every part, in Python and wherever else the map goes.
     """
-    from calibrant._kernels import thinning
+    from calibrant._kernels import polyline
 
     z = _first_nodes(mixture)
     y = links.logit(mixture(links.expit(z)))
@@ -38,7 +38,7 @@ def tabulated(mixture: Mixture) -> LogitLinear:
         order = np.argsort(z, kind="stable")
         z, y = z[order], y[order]
     # Half of the budget is for the thinning, the other half for what happens between nodes.
-    kept = thinning.followed(z, y, 0.5 * _budget(y))
+    kept = polyline.simplify(z, y, 0.5 * _budget(y))
     return LogitLinear(z[kept], y[kept], 0.0, 0.0)
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from calibrant._kernels import binomial_process
 from calibrant.calibrators.base import Calibrator
-from calibrant.forms import Beta
+from calibrant.map_functions import Beta
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -47,10 +47,10 @@ class BPM(Calibrator):
 
     space = "probability"
     monotone = True
-    one_class = False  # c would be infinite
+    accepts_single_class = False  # c would be infinite
     reference: ClassVar[str] = "Dong et al. 2025, Algorithm 1"
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         self.alpha_, self.beta_, self.c_ = binomial_process.fit_curve(tally.scores, tally.positives, tally.totals)
-        form = Beta(self.alpha_, self.beta_, -self.c_)
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+        function = Beta(self.alpha_, self.beta_, -self.c_)
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)

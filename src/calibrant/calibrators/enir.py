@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant._kernels.targets import corrected_positives
+from calibrant._kernels.targets import platt_targets
 from calibrant.calibrators.base import Calibrator
-from calibrant.forms import Linear
+from calibrant.map_functions import Linear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -56,15 +56,15 @@ class ENIR(Calibrator):
     def __init__(self, *, target_correction: bool = True) -> None:
         self.target_correction = target_correction
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import near_isotonic
 
         positives = tally.positives
         if self.target_correction:
-            positives = corrected_positives(positives, tally.totals)
+            positives = platt_targets(positives, tally.totals)
         values, self.n_models_ = near_isotonic.average(positives / tally.totals, tally.totals)
         # Inside a run of equal values no point is needed.
         jump = values[1:] != values[:-1]
         needed = np.concatenate(([True], jump)) | np.concatenate((jump, [True]))
-        form = Linear(tally.scores[needed], values[needed])
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+        function = Linear(tally.scores[needed], values[needed])
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)

@@ -11,7 +11,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.isotonic import IsotonicCalibration
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Chain, Form, Identity, Mixture, Step
+from calibrant.map_functions import Chain, Identity, MapFunction, Mixture, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -58,17 +58,17 @@ class EnsembleTemperatureScaling(Calibrator):
     def __init__(self, *, composed: str | None = None) -> None:
         self.composed = composed
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.composed not in COMPOSED:
             raise InvalidInputError(f"`composed` must be None or 'isotonic'; got {self.composed!r}.")
         tempered = TemperatureScaling().fit_tally(tally)
         self.temperature_ = tempered.temperature_
-        parts = (tempered.map_.form, Identity(), Step(np.empty(0), np.array([0.5])))
+        parts = (tempered.map_.function, Identity(), Step(np.empty(0), np.array([0.5])))
         cells = tally.coarsen(WEIGHT_CELLS)
         table = links.clip(np.array([part(cells.scores) for part in parts]))
         self.weights_ = simplex.mixture_weights(table, cells.positives, cells.totals)
-        form: Form = Mixture(self.weights_, parts)
+        function: MapFunction = Mixture(self.weights_, parts)
         if self.composed == "isotonic":
-            after = IsotonicCalibration().fit_tally(tally.rescored(form(tally.scores)))
-            form = Chain((form, after.map_.form))
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+            after = IsotonicCalibration().fit_tally(tally.rescored(function(tally.scores)))
+            function = Chain((function, after.map_.function))
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)

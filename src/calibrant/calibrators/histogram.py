@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._kernels import bins
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -54,15 +54,15 @@ class HistogramBinning(Calibrator):
         """Which scores the strategy takes."""
         return "real" if self.strategy == "quantile" else "probability"
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.strategy not in STRATEGIES:
             raise InvalidInputError(f"`strategy` must be one of {', '.join(STRATEGIES)}; got {self.strategy!r}.")
         n_bins: Any = self.n_bins
         if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or int(n_bins) < 1:
             raise InvalidInputError(f"`n_bins` must be a positive integer; got {n_bins!r}.")
-        form = _equal_width(tally, int(n_bins)) if self.strategy == "uniform" else _equal_mass(tally, int(n_bins))
-        never_falls = bool((np.diff(form.values) >= 0.0).all())
-        return CalibrationMap(form, self.space, never_falls, type(self).__name__)
+        function = _equal_width(tally, int(n_bins)) if self.strategy == "uniform" else _equal_mass(tally, int(n_bins))
+        never_falls = bool((np.diff(function.values) >= 0.0).all())
+        return CalibrationMap(function, self.space, never_falls, type(self).__name__)
 
 
 def _equal_width(tally: Tally, n_bins: int) -> Step:

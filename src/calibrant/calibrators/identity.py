@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.forms import Identity as IdentityForm
+from calibrant.map_functions import Identity as IdentityForm
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -26,5 +26,5 @@ class Identity(Calibrator):
     monotone = True
     reference: ClassVar[str] = "the raw score"
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:  # noqa: ARG002 - nothing to learn
+    def fit_map(self, tally: Tally) -> CalibrationMap:  # noqa: ARG002 - nothing to learn
         return CalibrationMap(IdentityForm(), self.space, self.monotone, type(self).__name__)

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant._kernels.bins import cuts_between
-from calibrant._kernels.targets import corrected_positives
+from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Form, Linear, Step
+from calibrant.map_functions import Linear, MapFunction, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -49,7 +49,7 @@ class IsotonicCalibration(Calibrator):
         self.interpolation = interpolation
         self.target_correction = target_correction
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.interpolation not in INTERPOLATIONS:
             raise InvalidInputError(
                 f"`interpolation` must be one of {', '.join(INTERPOLATIONS)}; got {self.interpolation!r}."
@@ -58,9 +58,9 @@ class IsotonicCalibration(Calibrator):
         positives, totals = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
         if self.target_correction:
             # The corrected targets are an increasing linear function of the labels, so the blocks stay the same.
-            positives = corrected_positives(positives, totals)
-        form = _between_blocks(self.interpolation, tally, np.clip(positives / totals, 0.0, 1.0), starts)
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+            positives = platt_targets(positives, totals)
+        function = _between_blocks(self.interpolation, tally, np.clip(positives / totals, 0.0, 1.0), starts)
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
 
 
 def _block_starts(tally: Tally) -> Ints:
@@ -72,7 +72,7 @@ def _block_starts(tally: Tally) -> Ints:
     return np.asarray(starts[shares > highest_before])
 
 
-def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: Ints) -> Form:
+def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: Ints) -> MapFunction:
     """The map through blocks that start at the cells `starts` and have the given values."""
     first = tally.scores[starts]
     last = tally.scores[np.append(starts[1:], len(tally)) - 1]

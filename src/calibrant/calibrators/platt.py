@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels import links
-from calibrant._kernels.targets import corrected_positives
+from calibrant._kernels.targets import platt_targets
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Sigmoid
+from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -51,14 +51,14 @@ class PlattScaling(Calibrator):
         self.space = space
         self.target_correction = target_correction
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import logistic
 
         if self.space not in SPACES:
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         on_logits = self.space == "probability"
         t = links.logit(tally.scores) if on_logits else tally.scores
-        positives = corrected_positives(tally.positives, tally.totals) if self.target_correction else tally.positives
+        positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         centre, scale = logistic.standardise(t, tally.totals)
         features = np.stack(((t - centre) / scale, np.ones(len(t)))).T
         slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -73,7 +73,7 @@ class SBB(Calibrator):
         self.beta = beta
         self.max_cells = max_cells
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import partitions
 
         grid = lam_grid(self.lam, "best")
@@ -81,11 +81,11 @@ class SBB(Calibrator):
         cells = tally.coarsen(self.max_cells)
         x, _ = unit_range(cells.scores)
         alpha, beta = float(self.alpha), float(self.beta)
-        log_v, came = partitions.forward(x, *counts(cells), grid, alpha, beta, True)
+        log_v, backpointers = partitions.forward(x, *counts(cells), grid, alpha, beta, True)
         which = int(log_v[:, -1].argmax())
         self.lam_ = float(grid[which])
         self.log_score_ = float(log_v[which, -1])
-        starts = partitions.trace(came[which])
+        starts = partitions.trace(backpointers[which])
         self.bins_ = _bin_table(cells, starts, alpha, beta)
         before, after = cells.scores[starts[1:] - 1], cells.scores[starts[1:]]
         edges = before + (0.5 * after - 0.5 * before)

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import cumulative_spline, links, polyline
+from calibrant._kernels import cumulative_spline, curves, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline_posterior import SplinePosterior, fit_posterior
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Linear, LogitLinear
+from calibrant.map_functions import Linear, LogitLinear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -92,7 +92,7 @@ class SplineCalibration(BayesianCalibrator):
         self.n_basis = n_basis
         self.max_cells = max_cells
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         if self.kind not in KINDS:
             raise InvalidInputError(f"`kind` must be one of {', '.join(KINDS)}; got {self.kind!r}.")
         for name, least in (("n_basis", 6), ("max_cells", 1)):
@@ -102,14 +102,14 @@ class SplineCalibration(BayesianCalibrator):
             return CalibrationMap(self._cumulative(tally), self.space, self.monotone, type(self).__name__)
         self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
         x, y = _tabulate(self.posterior_)
-        form = LogitLinear(x, polyline.nearest_rising(y) if self.monotone else y, 0.0, 0.0)
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+        function = LogitLinear(x, curves.nearest_monotone(y) if self.monotone else y, 0.0, 0.0)
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
 
     def _cumulative(self, tally: Tally) -> Linear:
         cells = tally.coarsen(CUMULATIVE_CELLS)
         added = cumulative_spline.corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
         values = np.clip(cells.scores + added, 0.0, 1.0)
-        return Linear(cells.scores, polyline.nearest_rising(values) if self.monotone else values)
+        return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
@@ -140,8 +140,8 @@ class SplineCalibration(BayesianCalibrator):
         _check_integer("n_draws", n_draws, 1)
         if isinstance(random_state, np.random.RandomState):
             random_state = random_state.randint(2**31 - 1)
-        curves = self._shaped(posterior.draws(grid, n_draws, np.random.default_rng(random_state)))
-        return links.expit(np.array([np.interp(z, grid, curve) for curve in curves]))
+        drawn = self._shaped(posterior.draws(grid, n_draws, np.random.default_rng(random_state)))
+        return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """What the posterior without a row says about that row, in closed form."""
@@ -152,17 +152,17 @@ class SplineCalibration(BayesianCalibrator):
 
     def _posterior(self, scores: ArrayLike) -> tuple[SplinePosterior, Floats, Floats]:
         """The posterior, the logits at which the map is tabulated, and the logits of `scores`."""
-        form = self._fitted_map().form
-        if self.posterior_ is None or not isinstance(form, LogitLinear):
+        function = self._fitted_map().function
+        if self.posterior_ is None or not isinstance(function, LogitLinear):
             raise InvalidInputError(
                 "SplineCalibration(kind='cumulative') has no posterior; use kind='bayesian' for intervals and draws."
             )
         array = _validation.check_scores(scores)
         _validation.check_unit_interval(array, "scores", type(self).__name__)
-        return self.posterior_, form.x, links.logit(array)
+        return self.posterior_, function.x, links.logit(array)
 
-    def _shaped(self, curves: Floats) -> Floats:
-        return polyline.nearest_rising(curves) if self.monotone else curves
+    def _shaped(self, drawn: Floats) -> Floats:
+        return curves.nearest_monotone(drawn) if self.monotone else drawn
 
 
 def _check_integer(name: str, value: Any, least: int) -> None:
@@ -182,7 +182,7 @@ def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
         nodes.append((inner[:-1, None] + np.diff(inner)[:, None] * steps).ravel())
     x = np.unique(np.concatenate(nodes))
     x = x[(x >= -EXTREME) & (x <= EXTREME)]
-    return polyline.straight_pieces(x, posterior.mean(x), breaks)
+    return curves.straight_pieces(x, posterior.mean(x), breaks)
 
 
 def _breaks(posterior: SplinePosterior) -> Floats:

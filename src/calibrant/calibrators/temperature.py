@@ -12,7 +12,7 @@ from calibrant._kernels import links, softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Sigmoid
+from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -110,7 +110,7 @@ class TemperatureScaling(Calibrator):
         self._check_two_classes("save")
         super().save(path)
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import logistic
 
         self._check_space()
@@ -124,8 +124,8 @@ class TemperatureScaling(Calibrator):
         # The loss is convex in 1/T, so the best within the bounds is the best of all, moved to the nearest bound.
         inverse = float(np.clip(found / scale, np.exp(-LOG_BOUND), np.exp(LOG_BOUND)))
         self.temperature_ = 1.0 / inverse
-        form = Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
-        return CalibrationMap(form, "probability" if on_logits else "real", self.monotone, type(self).__name__)
+        function = Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
+        return CalibrationMap(function, "probability" if on_logits else "real", self.monotone, type(self).__name__)
 
     def _logits(self, matrix: Floats) -> Floats:
         return np.log(links.clip(matrix)) if self.space == "probability" else matrix

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.forms import Step
+from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -50,7 +50,7 @@ class VennAbers(Calibrator):
     monotone = True
     reference: ClassVar[str] = "Vovk and Petej 2014; Vovk, Petej and Fedorova 2015"
 
-    def _fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import venn_abers
 
         p0, p1 = venn_abers.pair(tally.positives, tally.totals)
@@ -66,8 +66,8 @@ class VennAbers(Calibrator):
 
     def _steps(self, edges: Floats, values: Floats) -> CalibrationMap:
         jumps = np.flatnonzero(values[1:] != values[:-1])
-        form = Step(edges[jumps], np.append(values[jumps], values[-1]))
-        return CalibrationMap(form, self.space, self.monotone, type(self).__name__)
+        function = Step(edges[jumps], np.append(values[jumps], values[-1]))
+        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
 
     def predict_interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """The pair p0 ≤ p1 of each score.

@@ -100,8 +100,8 @@ def _row(name: str, tally: Tally) -> dict[str, Any]:
 
     from calibrant import metrics
 
-    error = partial(metrics.expected_calibration_error, strategy="mass")
-    found = metrics.interval(error, tally, n_resamples=200) if tally.total >= 2 else None
+    error = partial(metrics.expected_calibration_error, strategy="quantile")
+    found = metrics.bootstrap_interval(error, tally, n_resamples=200) if tally.total >= 2 else None
     return {
         "name": name,
         "rows": tally.total,
@@ -237,7 +237,8 @@ def monitor(
         print_table("", ["", "reference", "current"], rows)
         sys.stdout.write(
             f"Change of the share of positives: 95 % interval [{low:+.4f}, {high:+.4f}].\n"
-            f"Shift of the scores: largest gap {found.score_shift:.4f}, stability index {found.stability_index:.4f}.\n"
+            f"Shift of the scores: largest gap {found.score_shift:.4f}, population stability "
+            f"index {found.population_stability_index:.4f}.\n"
             f"{_verdict(found, alarm, alpha)}\n"
         )
     if alarm and fail:

@@ -13,8 +13,8 @@ from typing import Any
 
 from calibrant.cli.tables import quoted
 from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, is_bound_of_logits, ordered
+from calibrant.export.expression_graph import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["Lookups"]
 
@@ -38,7 +38,7 @@ class Lookups:
         low, high = (number(end) for end in DOMAINS[map_.space])
         # A score that is refused is missing from the start, and so cannot fail in the casts and look-ups below.
         value = self.column(f"CASE WHEN ({score}) BETWEEN {low} AND {high} THEN ({score})::DOUBLE END", 0)
-        root = lower(map_.form)
+        root = lower(map_.function)
         nodes = list(walk(root))
         uses = Counter(id(parent) for node in nodes for parent in node.parents())
         guides = guides_of(nodes)

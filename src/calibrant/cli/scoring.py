@@ -54,7 +54,7 @@ class Scoring:
     def unusable(self) -> int:
         """How many scores are missing, not finite or outside what their map accepts."""
         from calibrant.cli.lookups import number
-        from calibrant.programs import DOMAINS
+        from calibrant.export.expression_graph import DOMAINS
 
         inside = []
         for score, map_ in self.maps.values():

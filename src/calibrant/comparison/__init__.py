@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calibrant.comparison.comparing import compare
+from calibrant.comparison.compare import compare
 from calibrant.comparison.table import Comparison, MethodResult
 
 __all__ = ["Comparison", "MethodResult", "compare"]

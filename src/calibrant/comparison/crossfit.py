@@ -37,10 +37,10 @@ def folds(tally: Tally, n_folds: int, generator: np.random.Generator) -> Iterato
     """
     positive = _shares(tally.positives, n_folds, generator)
     negative = _shares(tally.negatives, n_folds, generator)[::-1]  # so that the larger folds of the classes differ
-    for hits, misses in zip(positive, negative, strict=True):
-        test = _kept(tally.scores, hits, hits + misses)
-        left = np.maximum(tally.positives - hits, 0.0)
-        train = _kept(tally.scores, left, left + np.maximum(tally.negatives - misses, 0.0))
+    for positives, negatives in zip(positive, negative, strict=True):
+        test = _kept(tally.scores, positives, positives + negatives)
+        left = np.maximum(tally.positives - positives, 0.0)
+        train = _kept(tally.scores, left, left + np.maximum(tally.negatives - negatives, 0.0))
         if len(test) and len(train):
             yield Fold(train, test)
 

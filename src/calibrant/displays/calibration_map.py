@@ -251,7 +251,7 @@ def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
 
 def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
     """Where to evaluate the map: densely, and at its corners if these are few enough to be seen."""
-    knots = map_.form.knots()
+    knots = map_.function.knots()
     if space == "probability":
         even = curve_grid(_ends(0.0, 1.0), probabilities=True)
         grid = even if tally is None else np.union1d(even, curve_grid(tally, probabilities=True))

@@ -13,7 +13,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.programs import LARGEST_LOGIT, Node, Number, Operation, Pick, Score, Search, evaluate, walk
+from calibrant.export.expression_graph import (
+    LARGEST_LOGIT,
+    Node,
+    Number,
+    Operation,
+    Pick,
+    Score,
+    Search,
+    evaluate,
+    walk,
+)
 
 __all__ = ["Buckets", "Interval", "choose", "guides_of", "is_bound_of_logits", "ordered"]
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from calibrant._optional import require
-from calibrant.decisions import decide, fold
 from calibrant.engines.buckets import Buckets, Interval, choose, guides_of, is_bound_of_logits, ordered
 from calibrant.engines.columns import as_number
 from calibrant.engines.sources import column as column_of
 from calibrant.engines.sources import ibis_number as number
 from calibrant.errors import InvalidInputError
+from calibrant.export.case_tree import decide, fold
+from calibrant.export.expression_graph import DOMAINS, SCORE, Node, Number, Operation, Pick, Score, Search, lower, walk
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, SCORE, Node, Number, Operation, Pick, Score, Search, lower, walk
 
 __all__ = ["apply"]
 
@@ -69,7 +69,7 @@ def apply(map_: CalibrationMap, table: Any, *, score: str) -> Any:
     low, high = DOMAINS[map_.space]
     inside = column.between(number(low), number(high))
     missing = ibis.null().cast("float64")
-    root = lower(map_.form)
+    root = lower(map_.function)
     if _engine(table, ibis) == "duckdb":
         lookups = _Lookups(ibis, root, (low, high))
         if lookups.suits():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant._kernels import grouping
-from calibrant.engines import keys
+from calibrant.engines import score_grid
 from calibrant.engines.columns import Rows, Survey, actual_labels, bind, check_cells, has_wrong_labels, survey
 from calibrant.engines.sources import Columns, Source, opened
 from calibrant.errors import InvalidInputError
@@ -118,7 +118,7 @@ class _Counting:
             if not late and (grid is None or not grid.is_first or not any(map(self._is_rough, parts))):
                 return {s: self._tally(part, grid if s in crowded else None) for s, part in found.items()}
             if not late and grid is not None:
-                grid = keys.finer(grid, [(part["key"], part["total"]) for part in parts], self.max_cells)
+                grid = score_grid.finer(grid, [(part["key"], part["total"]) for part in parts], self.max_cells)
             crowded |= late
         return None
 
@@ -132,17 +132,17 @@ class _Counting:
             return None
         return {s for s, n in zip(_segments(found), found["distinct"], strict=True) if n > self.max_cells}
 
-    def _first_grid(self) -> keys.Grid:
+    def _first_grid(self) -> score_grid.Grid:
         low, high = (self.seen.low, self.seen.high) if self.seen.is_finite else (0.0, 1.0)
-        return keys.first_grid(low, high, self.max_cells)
+        return score_grid.first_grid(low, high, self.max_cells)
 
     def _is_rough(self, part: Columns) -> bool:
         """Whether a cell of the first scan is too heavy, or has too many rows for an exact sum."""
         spread = part["total"][part["offset"] != 0.0]  # all rows of another cell have one score
-        most = min(TOO_HEAVY * part["total"].sum() / self.max_cells, keys.LARGEST_COUNT)
+        most = min(TOO_HEAVY * part["total"].sum() / self.max_cells, score_grid.LARGEST_COUNT)
         return bool((spread > most).any())
 
-    def _scan(self, crowded: set[Any], grid: keys.Grid | None) -> Columns:
+    def _scan(self, crowded: set[Any], grid: score_grid.Grid | None) -> Columns:
         table, engine, number = self.rows.table, self.source.engine, self.source.number
         packs = grid is not None and grid.is_first and not self.rows.by
         packs = packs and engine in PACKING and self.seen.is_finite
@@ -154,10 +154,10 @@ class _Counting:
                 moved = _is_in(table.segment, crowded)
                 key = self.source.cases((moved, key), else_=table.score)
                 offset = self.source.cases((moved, offset), else_=number(0.0))
-            table = table.mutate(key=keys.packed(key, engine, number) if packs else key, offset=offset)
+            table = table.mutate(key=score_grid.packed(key, engine, number) if packs else key, offset=offset)
         cells = table.aggregate(by=self.rows.groups, **self.rows.sums(table))
         found = self.source.run(self._bounded(cells, crowded))
-        return found | {"key": keys.unpacked(found["key"], engine)} if packs else found
+        return found | {"key": score_grid.unpacked(found["key"], engine)} if packs else found
 
     def _bounded(self, cells: Any, crowded: set[Any]) -> Any:
         """At most one cell too many of a segment that was thought to fit: enough to notice."""
@@ -167,7 +167,7 @@ class _Counting:
         kept = ranked["rank"] <= self.max_cells
         return ranked.filter(kept | _is_in(ranked.segment, crowded) if crowded else kept).drop("rank")
 
-    def _tally(self, part: Columns, grid: keys.Grid | None) -> Tally:
+    def _tally(self, part: Columns, grid: score_grid.Grid | None) -> Tally:
         counted = part["total"] > 0.0
         key, positive, total, offset = (part[name][counted] for name in ("key", "positive", "total", "offset"))
         scores = key if grid is None else grid.scores(key, offset / total)

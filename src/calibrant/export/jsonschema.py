@@ -1,11 +1,11 @@
-"""The published JSON Schema of a saved map, derived from the forms themselves."""
+"""The published JSON Schema of a saved map, derived from the functions themselves."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
 
-from calibrant.forms import FORMS, Form
+from calibrant.map_functions import MAP_FUNCTIONS, MapFunction
 from calibrant.maps import FORMAT, SPACES, VERSION
 
 __all__ = ["schema"]
@@ -16,7 +16,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "float": {"type": "number"},
     "int": {"type": "integer"},
     "str": {"type": "string"},
-    "tuple[Form, ...]": {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 1},
+    "tuple[MapFunction, ...]": {"type": "array", "items": {"$ref": "#/$defs/function"}, "minItems": 1},
 }
 
 
@@ -29,7 +29,7 @@ def schema() -> dict[str, Any]:
     >>> sorted(schema()["required"])
     ['checksum', 'format', 'map', 'test_vector', 'version']
     """
-    functions = {name: _function(form) for name, form in FORMS.items()}
+    functions = {name: _function(function) for name, function in MAP_FUNCTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "calibrant map",
@@ -54,10 +54,10 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _function(form: type[Form]) -> dict[str, Any]:
-    numbers = {field.name: KINDS[str(field.type)] for field in fields(form)}
-    description = (form.__doc__ or "").strip()
-    return {"description": description, **_object({"form": {"const": form.name}} | numbers)}
+def _function(function: type[MapFunction]) -> dict[str, Any]:
+    numbers = {field.name: KINDS[str(field.type)] for field in fields(function)}
+    description = (function.__doc__ or "").strip()
+    return {"description": description, **_object({"kind": {"const": function.name}} | numbers)}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

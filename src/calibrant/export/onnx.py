@@ -10,8 +10,8 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
+from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
-from calibrant.programs import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 
 __all__ = ["GraphWriter", "run_session", "to_onnx"]
 
@@ -97,7 +97,7 @@ class GraphWriter:
 
     def write(self, map_: CalibrationMap, score: str) -> str:
         """Add the graph of a map; return the name of its result, NaN outside the map's domain."""
-        root = lower(map_.form)
+        root = lower(map_.function)
         written: dict[int, str] = {}
         for node in walk(root):
             written[id(node)] = self._written(node, written, score)

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
+from calibrant.export.expression_graph import DOMAINS
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS
 
 __all__ = ["TOLERANCE", "check", "probe", "vector"]
 
@@ -19,7 +19,7 @@ TOLERANCE = 1e-12
 
 def probe(map_: CalibrationMap) -> Floats:
     """Scores that find a wrong export: a grid, both ends, very small values, all knots and the doubles next to them."""
-    knots = map_.form.knots()
+    knots = map_.function.knots()
     low, high = (0.0, 1.0) if map_.space == "probability" else _span(knots)
     tiny = 10.0 ** np.arange(-18.0, -1.0, 0.5)
     grid = np.concatenate((np.linspace(low, high, 1001), low + tiny * (high - low), high - tiny * (high - low)))
@@ -38,7 +38,7 @@ def _span(knots: Floats) -> tuple[float, float]:
 
 def vector(map_: CalibrationMap, n: int = 9) -> tuple[list[float], list[float]]:
     """The few scores and probabilities that an export carries, so that its user can check it too."""
-    low, high = (0.0, 1.0) if map_.space == "probability" else _span(map_.form.knots())
+    low, high = (0.0, 1.0) if map_.space == "probability" else _span(map_.function.knots())
     scores = np.linspace(low, high, n).round(6)
     return scores.tolist(), map_(scores).tolist()
 

@@ -17,8 +17,8 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity
+from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 
 __all__ = ["to_c", "to_python"]
 
@@ -159,7 +159,7 @@ def _write(map_: CalibrationMap, name: str, language: Language, template: str) -
     if not (name.isidentifier() and name.isascii()):
         raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
     writer = _Writer(language)
-    result = writer.write(lower(map_.form))
+    result = writer.write(lower(map_.function))
     scores, probabilities = parity.vector(map_)
     low, high = DOMAINS[map_.space]
     # The method's name goes into a comment; nothing in it may end that comment.

@@ -8,11 +8,11 @@ import numpy as np
 
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.decisions import decide, fold
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
+from calibrant.export.case_tree import decide, fold
+from calibrant.export.expression_graph import DOMAINS, lower
 from calibrant.maps import CalibrationMap
-from calibrant.programs import DOMAINS, lower
 
 __all__ = ["DIALECTS", "to_sql"]
 
@@ -68,7 +68,7 @@ def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
     parts = [exp.to_identifier(part, quoted=True) for part in column.split(".")]
     score = exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
     low, high = DOMAINS[map_.space]
-    body = fold(decide(lower(map_.form), (low, high)), score, algebra)
+    body = fold(decide(lower(map_.function), (low, high)), score, algebra)
     inside = exp.Between(this=algebra.free(score), low=algebra.number(low), high=algebra.number(high))
     guarded = exp.Case(ifs=[exp.If(this=inside, true=algebra.free(body))])
     # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.

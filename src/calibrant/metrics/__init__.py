@@ -11,9 +11,9 @@ from calibrant.metrics.binned import (
     expected_calibration_error,
     maximum_calibration_error,
 )
-from calibrant.metrics.bootstrap import Interval, interval
+from calibrant.metrics.bootstrap import Interval, bootstrap_interval
 from calibrant.metrics.confidence import ConfidenceDiagnosis, confidence_diagnosis
-from calibrant.metrics.corp import Decomposition, decompose
+from calibrant.metrics.corp import Decomposition, corp_decomposition
 from calibrant.metrics.debiased import debiased_calibration_error
 from calibrant.metrics.discrimination import accuracy, roc_auc
 from calibrant.metrics.evaluation import Evaluation, evaluate
@@ -27,15 +27,15 @@ from calibrant.metrics.hypothesis_tests import (
 from calibrant.metrics.ici import calibration_error_quantile, integrated_calibration_index
 from calibrant.metrics.kolmogorov import ks_calibration_error
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
-from calibrant.metrics.posterior import MetricPosterior, posterior
+from calibrant.metrics.posterior import MetricPosterior, metric_posterior
 from calibrant.metrics.scores import brier_score, log_loss, root_mean_squared_error
-from calibrant.metrics.slope import CalibrationLine, calibration_line
+from calibrant.metrics.slope import CalibrationSlope, calibration_slope
 from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.sweep import sweep_calibration_error
 from calibrant.metrics.tce import tce_bpm
 
 __all__ = [
-    "CalibrationLine",
+    "CalibrationSlope",
     "CalibrationTest",
     "ConfidenceDiagnosis",
     "Decomposition",
@@ -44,24 +44,24 @@ __all__ = [
     "MetricPosterior",
     "accuracy",
     "adaptive_calibration_error",
+    "bootstrap_interval",
     "brier_score",
     "calibration_error_quantile",
-    "calibration_line",
+    "calibration_slope",
     "class_wise_calibration_error",
     "confidence_diagnosis",
+    "corp_decomposition",
     "debiased_calibration_error",
-    "decompose",
     "evaluate",
     "expected_calibration_error",
     "hosmer_lemeshow_test",
     "integrated_calibration_index",
-    "interval",
     "ks_calibration_error",
     "ks_test",
     "kuiper_test",
     "log_loss",
     "maximum_calibration_error",
-    "posterior",
+    "metric_posterior",
     "roc_auc",
     "root_mean_squared_error",
     "smooth_calibration_error",

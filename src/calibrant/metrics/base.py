@@ -15,8 +15,8 @@ from calibrant.tally import Tally, row_count
 
 __all__ = ["STRATEGIES", "Bins", "Metric", "Seed", "as_tally", "bin_number", "binned", "both_classes", "check_level"]
 
-STRATEGIES = ("width", "mass", "cells")
-CUBE_ROOT = "cube_root"
+STRATEGIES = ("uniform", "quantile", "cells")
+AUTO = "auto"
 
 Metric: TypeAlias = Callable[[Tally], float]
 Seed: TypeAlias = int | np.random.Generator | None
@@ -91,7 +91,7 @@ def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
 
 
 def _starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
-    if strategy == "mass":
+    if strategy == "quantile":
         return bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
     # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.
     first = np.searchsorted(tally.scores, bins.equal_width_edges(n_bins), side="right")
@@ -107,10 +107,10 @@ def sums_from(tally: Tally, starts: Ints) -> Bins:
 
 def bin_number(n_bins: int | str, total: float) -> int:
     """The number of bins: as given, or the cube root of the number of rows, rounded up."""
-    if n_bins == CUBE_ROOT:
+    if n_bins == AUTO:
         return max(1, int(np.ceil(np.cbrt(total) - 1e-9)))
     if isinstance(n_bins, str | bool) or int(n_bins) != n_bins or n_bins < 1:
-        raise InvalidInputError(f"`n_bins` must be a positive integer or 'cube_root'; got {n_bins!r}.")
+        raise InvalidInputError(f"`n_bins` must be a positive integer or 'auto'; got {n_bins!r}.")
     return int(n_bins)
 
 

@@ -18,7 +18,7 @@ def expected_calibration_error(
     y_prob: ArrayLike | None = None,
     *,
     n_bins: int | str = 15,
-    strategy: str = "width",
+    strategy: str = "uniform",
     p: float = 1.0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -34,9 +34,9 @@ def expected_calibration_error(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
-    n_bins : int or "cube_root"
-        Number of bins; "cube_root" takes the cube root of the number of rows, rounded up.
-    strategy : {"width", "mass", "cells"}
+    n_bins : int or "auto"
+        Number of bins; "auto" takes the cube root of the number of rows, rounded up.
+    strategy : {"uniform", "quantile", "cells"}
         Bins of equal width, bins of nearly equal mass that never split equal scores, or one bin for each distinct
         score (for scores that take few values).
     p : float
@@ -71,13 +71,13 @@ def maximum_calibration_error(
     y_prob: ArrayLike | None = None,
     *,
     n_bins: int | str = 15,
-    strategy: str = "width",
+    strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
     """The largest gap of any bin (MCE); the parameters are those of `expected_calibration_error`.
 
-    One bin with a single row decides it; with ``strategy="mass"`` no bin is that small.
+    One bin with a single row decides it; with ``strategy="quantile"`` no bin is that small.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def adaptive_calibration_error(
 ) -> float:
     """The gap of equal-mass bins, each bin counting the same (ACE).
 
-    Without ties it equals the ECE with ``strategy="mass"`` up to the rounding of bin sizes. For several classes see
+    Without ties it equals the ECE with ``strategy="quantile"`` up to the rounding of bin sizes. For several classes see
     `class_wise_calibration_error`. The parameters are those of `expected_calibration_error`.
 
     References
@@ -112,5 +112,5 @@ def adaptive_calibration_error(
     >>> round(metrics.adaptive_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.3
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "mass")
+    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "quantile")
     return float(np.abs(bins.gap).mean())

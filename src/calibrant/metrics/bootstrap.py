@@ -13,7 +13,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed, as_tally, check_level
 from calibrant.tally import Tally, row_count
 
-__all__ = ["Interval", "interval", "interval_of", "reflected", "resamples"]
+__all__ = ["Interval", "bootstrap_interval", "interval_of", "reflected", "resamples"]
 
 MOST_CELLS = 512
 BLOCK = 64  # replicates drawn at a time, to bound the memory
@@ -40,7 +40,7 @@ class Interval:
         return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
 
 
-def interval(
+def bootstrap_interval(
     metric: Metric,
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
@@ -95,7 +95,7 @@ def interval(
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("D1", 5000)
-    >>> found = metrics.interval(metrics.brier_score, data.labels, data.scores)
+    >>> found = metrics.bootstrap_interval(metrics.brier_score, data.labels, data.scores)
     >>> found.low < found.value < found.high
     True
     """

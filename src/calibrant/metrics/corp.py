@@ -15,7 +15,7 @@ from calibrant.metrics.base import as_tally
 from calibrant.metrics.scores import brier_loss, logarithmic_loss, mean_loss
 from calibrant.tally import Tally
 
-__all__ = ["Decomposition", "decompose"]
+__all__ = ["Decomposition", "corp_decomposition"]
 
 LOSSES: dict[str, Callable[[float, Floats], Floats]] = {"brier": brier_loss, "log": logarithmic_loss}
 
@@ -38,7 +38,7 @@ class Decomposition:
     Examples
     --------
     >>> from calibrant import metrics
-    >>> parts = metrics.decompose([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
+    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
     >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
     0.0
     """
@@ -49,7 +49,7 @@ class Decomposition:
     uncertainty: float
 
 
-def decompose(
+def corp_decomposition(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
@@ -86,7 +86,7 @@ def decompose(
     Examples
     --------
     >>> from calibrant import metrics
-    >>> parts = metrics.decompose([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9])
+    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9])
     >>> round(parts.score, 4), round(parts.miscalibration, 4), parts.discrimination, parts.uncertainty
     (0.1675, 0.0425, 0.125, 0.25)
     """

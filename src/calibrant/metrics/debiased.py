@@ -20,7 +20,7 @@ def debiased_calibration_error(
     y_prob: ArrayLike | None = None,
     *,
     n_bins: int | str = 15,
-    strategy: str = "mass",
+    strategy: str = "quantile",
     p: int = 2,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -39,9 +39,9 @@ def debiased_calibration_error(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
-    n_bins : int or "cube_root"
+    n_bins : int or "auto"
         Number of bins.
-    strategy : {"mass", "width", "cells"}
+    strategy : {"quantile", "uniform", "cells"}
         How bins are cut; see `expected_calibration_error`.
     p : {2, 1}
         The norm.
@@ -62,7 +62,7 @@ def debiased_calibration_error(
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("nearly_calibrated", 1000)  # its true L2 error is 0.0046
-    >>> round(metrics.expected_calibration_error(data.labels, data.scores, strategy="mass", p=2), 4)
+    >>> round(metrics.expected_calibration_error(data.labels, data.scores, strategy="quantile", p=2), 4)
     0.0542
     >>> round(metrics.debiased_calibration_error(data.labels, data.scores), 4)
     0.008

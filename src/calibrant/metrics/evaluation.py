@@ -13,13 +13,13 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed, as_tally, check_level
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import MOST_CELLS, Interval, interval_of, reflected, resamples
-from calibrant.metrics.corp import decompose
+from calibrant.metrics.corp import corp_decomposition
 from calibrant.metrics.debiased import debiased_calibration_error
 from calibrant.metrics.discrimination import roc_auc
 from calibrant.metrics.hypothesis_tests import kuiper_test
 from calibrant.metrics.kolmogorov import ks_calibration_error
 from calibrant.metrics.scores import brier_score, log_loss
-from calibrant.metrics.slope import calibration_line
+from calibrant.metrics.slope import calibration_slope
 from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.table import Evaluation, Row
 from calibrant.metrics.verdict import compare, judge
@@ -29,7 +29,7 @@ __all__ = ["Evaluation", "evaluate"]
 
 
 def _miscalibration(tally: Tally) -> float:
-    return decompose(tally).miscalibration
+    return corp_decomposition(tally).miscalibration
 
 
 PROPER, ORDER, ERROR, LINE, TEST = (
@@ -45,14 +45,14 @@ MEASURES: tuple[tuple[str, str, str, Metric, tuple[float, float]], ...] = (
     ("brier_score", PROPER, "Brier score", brier_score, (0.0, 1.0)),
     ("roc_auc", ORDER, "area under the ROC curve", roc_auc, (0.0, 1.0)),
     ("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, (0.0, 1.0)),
-    ("ece", ERROR, "ECE, 15 bins of equal mass", partial(expected_calibration_error, strategy="mass"), (0.0, 1.0)),
+    ("ece", ERROR, "ECE, 15 bins of equal mass", partial(expected_calibration_error, strategy="quantile"), (0.0, 1.0)),
     ("debiased", ERROR, "debiased ECE, 15 bins of equal mass", partial(debiased_calibration_error, p=1), (-1.0, 1.0)),
     ("smooth", ERROR, "SmoothECE", smooth_calibration_error, (0.0, 1.0)),
     ("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, (0.0, 1.0)),
 )
 
 NORMS = {"ece", "smooth", "ks"}  # errors whose squares add up; the other measures are means or squares themselves
-MEASURED_BY_REPLICATES: dict[str, Metric] = {"debiased": partial(expected_calibration_error, strategy="mass")}
+MEASURED_BY_REPLICATES: dict[str, Metric] = {"debiased": partial(expected_calibration_error, strategy="quantile")}
 
 
 def evaluate(
@@ -148,7 +148,7 @@ def _column(
         centre = MEASURED_BY_REPLICATES.get(key, metric)(cells)
         method = "squared" if key in NORMS else "basic"
         column[key] = interval_of(value, reflected(draws[:, at], value, centre, method), level, bounds)
-    line = _attempt(partial(calibration_line, tally, level=level), missing)
+    line = _attempt(partial(calibration_slope, tally, level=level), missing)
     if line is not None:
         column |= {"slope": line.slope, "intercept": line.intercept}
     test = _attempt(partial(kuiper_test, tally), missing)

@@ -93,7 +93,7 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    n_bins : int or "cube_root"
+    n_bins : int or "auto"
         Number of bins.
     fitted : bool
         Whether the model was fitted on these very rows, which costs two degrees of freedom.
@@ -110,7 +110,7 @@ def hosmer_lemeshow_test(
     >>> metrics.hosmer_lemeshow_test(data.labels, data.scores).p_value > 0.01
     True
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "mass")
+    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "quantile")
     degrees = len(bins.mass) - (2 if fitted else 0)
     if degrees < 1:
         raise InvalidInputError(

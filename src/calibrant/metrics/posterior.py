@@ -15,7 +15,7 @@ from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
 
-__all__ = ["MetricPosterior", "posterior"]
+__all__ = ["MetricPosterior", "metric_posterior"]
 
 MOST_CELLS = 2048
 
@@ -63,7 +63,7 @@ class MetricPosterior:
         return f"MetricPosterior({self.interval()} at level 0.9, {len(self.draws)} draws)"
 
 
-def posterior(
+def metric_posterior(
     calibrator: HasPosterior,
     tally: Tally,
     metric: Metric | None = None,
@@ -102,7 +102,7 @@ def posterior(
     >>> class Shrinks:  # a posterior of two maps
     ...     def sample_maps(self, scores, n_draws=100, random_state=0):
     ...         return np.array([scores, 0.5 + 0.5 * (scores - 0.5)])
-    >>> metrics.posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1])).draws.round(3).tolist()
+    >>> metrics.metric_posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1])).draws.round(3).tolist()
     [0.0, 0.2]
     """
     if not hasattr(calibrator, "sample_maps"):

@@ -15,11 +15,11 @@ from calibrant.metrics.base import as_tally, both_classes, check_level
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
 
-__all__ = ["CalibrationLine", "calibration_line"]
+__all__ = ["CalibrationSlope", "calibration_slope"]
 
 
 @dataclass(frozen=True)
-class CalibrationLine:
+class CalibrationSlope:
     """Slope and intercept of the outcomes over logit(p).
 
     Attributes
@@ -36,7 +36,7 @@ class CalibrationLine:
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("underconfident", 3000)  # too timid
-    >>> line = metrics.calibration_line(data.labels, data.scores)
+    >>> line = metrics.calibration_slope(data.labels, data.scores)
     >>> line.slope.low > 1, line.p_value < 0.001
     (True, True)
     """
@@ -46,14 +46,14 @@ class CalibrationLine:
     p_value: float
 
 
-def calibration_line(
+def calibration_slope(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
     level: float = 0.9,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> CalibrationLine:
+) -> CalibrationSlope:
     """Fit logit P(y = 1) = a + b logit(p) and report b, and a with b = 1, with Wald intervals.
 
     Parameters
@@ -71,7 +71,7 @@ def calibration_line(
 
     Returns
     -------
-    CalibrationLine
+    CalibrationSlope
 
     References
     ----------
@@ -81,7 +81,7 @@ def calibration_line(
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("underconfident", 20_000)  # the truth is 1.8 logit(p) + 0.3
-    >>> line = metrics.calibration_line(data.labels, data.scores)
+    >>> line = metrics.calibration_slope(data.labels, data.scores)
     >>> line.slope.low < 1.8 < line.slope.high
     True
     """
@@ -100,7 +100,7 @@ def calibration_line(
     deviations = np.sqrt(np.diag(np.linalg.inv(both.precision)))
     quantile = float(special.ndtri(0.5 + 0.5 * level))
     gain = _log_likelihood(tally, both.coefficients[0] + both.coefficients[1] * z) - _log_likelihood(tally, z)
-    return CalibrationLine(
+    return CalibrationSlope(
         _wald(float(both.coefficients[1]), float(deviations[1]) * quantile, level),
         _wald(float(large.coefficients[0]), float(large.precision[0, 0]) ** -0.5 * quantile, level),
         float(special.chdtrc(2, max(2.0 * gain, 0.0))),

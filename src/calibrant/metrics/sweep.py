@@ -59,24 +59,24 @@ def sweep_calibration_error(
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     check_power(p)
     rising = bool((np.diff(tally.positives / tally.totals) >= 0.0).all())
-    bins = binned(tally, 1, "cells") if rising else binned(tally, _most_rising(tally), "mass")
+    bins = binned(tally, 1, "cells") if rising else binned(tally, _most_rising(tally), "quantile")
     return float((bins.share @ np.abs(bins.gap) ** p) ** (1.0 / p))
 
 
 def _most_rising(tally: Tally) -> int:
     """The last number of bins before the shares of positives fall. O(b log m) for each number b."""
     mass = np.concatenate(([0.0], np.cumsum(tally.totals)))
-    hits = np.concatenate(([0.0], np.cumsum(tally.positives)))
+    positives = np.concatenate(([0.0], np.cumsum(tally.positives)))
     middle = 0.5 * (mass[1:] + mass[:-1]) / mass[-1]
     for n_bins in range(2, min(MOST_BINS, len(tally)) + 1):
-        if not _rises(mass, hits, middle, n_bins):
+        if not _rises(mass, positives, middle, n_bins):
             return n_bins - 1
     return min(MOST_BINS, len(tally))
 
 
-def _rises(mass: Floats, hits: Floats, middle: Floats, n_bins: int) -> bool:
+def _rises(mass: Floats, positives: Floats, middle: Floats, n_bins: int) -> bool:
     inner = np.searchsorted(middle, np.arange(1, n_bins) / n_bins, side="left")
     edges = np.concatenate(([0], inner, [len(middle)]))
     edges = edges[np.concatenate(([True], np.diff(edges) > 0))]
-    rates = np.diff(hits[edges]) / np.diff(mass[edges])
+    rates = np.diff(positives[edges]) / np.diff(mass[edges])
     return bool((np.diff(rates) >= 0.0).all())

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant.metrics.base import Seed
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.corp import decompose
+from calibrant.metrics.corp import corp_decomposition
 from calibrant.tally import Tally, row_count
 
 __all__ = ["compare", "judge"]
@@ -60,10 +60,10 @@ def _by_chance(cells: Tally, rng: Seed) -> tuple[float, float]:
     rows = np.ceil(cells.totals)
     errors, costs = [], []
     for _ in range(N_CALIBRATED):
-        hits = generator.binomial(rows.astype(np.int64), cells.scores) * (cells.totals / rows)
-        sample = Tally(cells.scores, hits, cells.totals)
-        errors.append(expected_calibration_error(sample, strategy="mass"))
-        costs.append(decompose(sample).miscalibration)
+        positives = generator.binomial(rows.astype(np.int64), cells.scores) * (cells.totals / rows)
+        sample = Tally(cells.scores, positives, cells.totals)
+        errors.append(expected_calibration_error(sample, strategy="quantile"))
+        costs.append(corp_decomposition(sample).miscalibration)
     return float(np.quantile(errors, CHANCE)), float(np.quantile(costs, CHANCE))
 
 

@@ -15,7 +15,7 @@ from calibrant._files import write_atomically
 from calibrant._optional import require
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
-from calibrant.report import figures, forest, tables
+from calibrant.report import figures, interval_plots, tables
 from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
 from calibrant.report.outcome import Outcome, outcome_of
 from calibrant.report.study import Side, Study, study
@@ -203,9 +203,9 @@ def _data(found: Study) -> dict[str, Any]:
     if found.before is not None:
         drawn["before"] = figures.reliability_figure(found.before, "@before", scale, words)
     if found.comparison is not None:
-        drawn["comparison"] = forest.comparison_figure(found.comparison, found.name)
+        drawn["comparison"] = interval_plots.comparison_figure(found.comparison, found.name)
     if found.segments:
-        drawn["segments"] = forest.segments_figure(found.segments[:MOST_SEGMENTS], words)
+        drawn["segments"] = interval_plots.segments_figure(found.segments[:MOST_SEGMENTS], words)
     return {
         "figures": drawn,
         "segments": figures.segment_diagrams(found, scale),

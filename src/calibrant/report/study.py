@@ -15,8 +15,8 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, compare
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
-from calibrant.forms import Step
-from calibrant.metrics import posterior
+from calibrant.map_functions import Step
+from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation, evaluate
 from calibrant.reliability import Reliability, reliability
@@ -215,7 +215,7 @@ def _side(tally: Tally) -> Side:
         evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
         reliability(tally, curve=JUDGE, level=LEVEL),
         reliability(tally, curve=None, level=LEVEL, scale="logit"),
-        posterior(judge, tally).interval(LEVEL),
+        metric_posterior(judge, tally).interval(LEVEL),
     )
 
 
@@ -232,9 +232,9 @@ def _maps(
 
 
 def _map(fitted: Any, grid: Any) -> Table:
-    form = fitted.map_.form
-    if isinstance(form, Step) and len(form.edges) <= MOST_STEPS:  # so that steps are drawn upright
-        knots = form.knots()
+    function = fitted.map_.function
+    if isinstance(function, Step) and len(function.edges) <= MOST_STEPS:  # so that steps are drawn upright
+        knots = function.knots()
         grid = np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])])
     columns = {"score": grid, "probability": fitted.predict(grid)}
     if hasattr(fitted, "sample_maps"):  # the intervals of other methods are not credible ones

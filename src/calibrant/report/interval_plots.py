@@ -130,7 +130,7 @@ def shortened(names: list[str], longest: int) -> list[str]:
 
     Examples
     --------
-    >>> from calibrant.report.forest import shortened
+    >>> from calibrant.report.interval_plots import shortened
     >>> shortened(["Ward in the north", "Ward in the south"], 9)
     ['Ward …rth', 'Ward …uth']
     """

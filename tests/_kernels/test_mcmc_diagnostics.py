@@ -1,5 +1,4 @@
 import numpy as np
-
 from calibrant._kernels.chains import convergence
 
 

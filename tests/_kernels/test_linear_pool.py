@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from calibrant._kernels.pooling import pool_weights
+from calibrant._kernels.linear_pool import pool_weights
 
 
 def test_one_member_takes_all():

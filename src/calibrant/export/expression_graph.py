@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from calibrant import forms
+from calibrant import map_functions
 from calibrant._kernels import doubles, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
@@ -147,7 +147,7 @@ def evaluate(root: Node, scores: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Step
+    >>> from calibrant.map_functions import Step
     >>> evaluate(lower(Step([0.5], [0.1, 0.8])), np.array([0.5, 0.6])).tolist()
     [0.1, 0.8]
     """
@@ -167,11 +167,11 @@ def evaluate(root: Node, scores: Floats) -> Floats:
     return out
 
 
-def lower(form: forms.Form) -> Node:
-    """The graph of a form, in which no operation on the same values occurs twice."""
+def lower(function: map_functions.MapFunction) -> Node:
+    """The graph of a function, in which no operation on the same values occurs twice."""
     kept: dict[int, Node] = {}
     known: dict[Any, Node] = {}
-    for node in walk(_lowered(form, SCORE)):
+    for node in walk(_lowered(function, SCORE)):
         same = node
         if isinstance(node, Number):
             same = known.setdefault(node.value, node)
@@ -187,50 +187,52 @@ def lower(form: forms.Form) -> Node:
     return same
 
 
-def _lowered(form: forms.Form, x: Node) -> Node:
-    rule = LOWERINGS.get(type(form))
+def _lowered(function: map_functions.MapFunction, x: Node) -> Node:
+    rule = LOWERINGS.get(type(function))
     if rule is None:
-        raise InvalidInputError(f"The form {form.name!r} has no arithmetic description yet; it cannot leave Python.")
-    return rule(form, x)
+        raise InvalidInputError(
+            f"The function {function.name!r} has no arithmetic description yet; it cannot leave Python."
+        )
+    return rule(function, x)
 
 
-def _step(form: forms.Step, x: Node) -> Node:
-    return Pick(Search(x, form.edges), form.values)
+def _step(function: map_functions.Step, x: Node) -> Node:
+    return Pick(Search(x, function.edges), function.values)
 
 
-def _linear(form: forms.Linear, x: Node) -> Node:
+def _linear(function: map_functions.Linear, x: Node) -> Node:
     # numpy.interp starts a piece at its knot, so the edge is the double before the knot.
-    return _pieces(x, x, np.nextafter(form.x, -np.inf), _lines(form.x, form.y, 0.0, 0.0))
+    return _pieces(x, x, np.nextafter(function.x, -np.inf), _lines(function.x, function.y, 0.0, 0.0))
 
 
-def _logit_linear(form: forms.LogitLinear, x: Node) -> Node:
-    lines = _lines(form.x, form.y, form.slope_below, form.slope_above)
+def _logit_linear(function: map_functions.LogitLinear, x: Node) -> Node:
+    lines = _lines(function.x, function.y, function.slope_below, function.slope_above)
     # Searching the probability, not its logit, keeps the logarithm out of all comparisons.
-    return _expit(_pieces(x, _logit(x), _last_below(form.x), lines))
+    return _expit(_pieces(x, _logit(x), _last_below(function.x), lines))
 
 
-def _sigmoid(form: forms.Sigmoid, x: Node) -> Node:
-    return _expit((_logit(x) if form.link == "logit" else x) * form.slope + form.intercept)
+def _sigmoid(function: map_functions.Sigmoid, x: Node) -> Node:
+    return _expit((_logit(x) if function.link == "logit" else x) * function.slope + function.intercept)
 
 
-def _beta(form: forms.Beta, x: Node) -> Node:
-    return _expit(_log(x) * form.a - _log(1.0 - x) * form.b + form.c)
+def _beta(function: map_functions.Beta, x: Node) -> Node:
+    return _expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
 
 
-def _poisson_steps(form: forms.PoissonSteps, x: Node) -> Node:
-    # The formula of the form, with one piece more at each end, where the map is constant.
-    gaps = np.diff(form.x)
-    search = Search(x, np.concatenate((np.nextafter(form.x[:-1], -np.inf), form.x[-1:])))
-    ends = form(form.x[[0, -1]])
-    seen = np.maximum(np.abs(form.left), np.abs(form.right)) > NEGLIGIBLE
-    left, right = np.where(seen, form.left, 0.0), np.where(seen, form.right, 0.0)
-    total: Node = Pick(search, np.concatenate((ends[:1], form.base + left.sum(axis=0), ends[1:])))
-    before = x - Pick(search, _framed(form.x[:-1]))
-    after = Pick(search, _framed(form.x[1:])) - x
-    for i, rate in enumerate(form.rates.tolist()):
+def _poisson_steps(function: map_functions.PoissonSteps, x: Node) -> Node:
+    # The formula of the function, with one piece more at each end, where the map is constant.
+    gaps = np.diff(function.x)
+    search = Search(x, np.concatenate((np.nextafter(function.x[:-1], -np.inf), function.x[-1:])))
+    ends = function(function.x[[0, -1]])
+    seen = np.maximum(np.abs(function.left), np.abs(function.right)) > NEGLIGIBLE
+    left, right = np.where(seen, function.left, 0.0), np.where(seen, function.right, 0.0)
+    total: Node = Pick(search, np.concatenate((ends[:1], function.base + left.sum(axis=0), ends[1:])))
+    before = x - Pick(search, _framed(function.x[:-1]))
+    after = Pick(search, _framed(function.x[1:])) - x
+    for i, rate in enumerate(function.rates.tolist()):
         whole = np.expm1(-rate * gaps)
         with np.errstate(divide="ignore"):
-            per_whole = np.where(whole > -forms.TINY, 0.0, 1.0 / whole)
+            per_whole = np.where(whole > -map_functions.TINY, 0.0, 1.0 / whole)
         share = _expm1(before * -rate) * Pick(search, _framed(per_whole))
         rest = operation("exp", operation("max", operation("min", after * -rate, 0.0), -LARGEST_LOGIT))
         total = total + share * (Pick(search, _framed(right[i])) * rest - Pick(search, _framed(left[i])))
@@ -250,15 +252,15 @@ def _expm1(x: Node) -> Node:
     return bounded * ((u - 1.0) / operation("log", u))
 
 
-def _mixture(form: forms.Mixture, x: Node) -> Node:
+def _mixture(function: map_functions.Mixture, x: Node) -> Node:
     total: Node = Number(0.0)
-    for weight, part in zip(form.weights, form.parts, strict=True):
+    for weight, part in zip(function.weights, function.parts, strict=True):
         total = total + _lowered(part, x) * float(weight)
     return operation("max", operation("min", total, 1.0), 0.0)
 
 
-def _chain(form: forms.Chain, x: Node) -> Node:
-    for part in form.parts:
+def _chain(function: map_functions.Chain, x: Node) -> Node:
+    for part in function.parts:
         x = _lowered(part, x)
     return x
 
@@ -307,14 +309,14 @@ def _last_below(logits: Floats) -> Floats:
     return np.where(none, -np.inf, np.where(everything, np.inf, doubles.from_ordinal(below)))
 
 
-LOWERINGS: dict[type[forms.Form], Callable[[Any, Node], Node]] = {
-    forms.Identity: lambda _, x: x,
-    forms.Step: _step,
-    forms.Linear: _linear,
-    forms.PoissonSteps: _poisson_steps,
-    forms.LogitLinear: _logit_linear,
-    forms.Sigmoid: _sigmoid,
-    forms.Beta: _beta,
-    forms.Mixture: _mixture,
-    forms.Chain: _chain,
+LOWERINGS: dict[type[map_functions.MapFunction], Callable[[Any, Node], Node]] = {
+    map_functions.Identity: lambda _, x: x,
+    map_functions.Step: _step,
+    map_functions.Linear: _linear,
+    map_functions.PoissonSteps: _poisson_steps,
+    map_functions.LogitLinear: _logit_linear,
+    map_functions.Sigmoid: _sigmoid,
+    map_functions.Beta: _beta,
+    map_functions.Mixture: _mixture,
+    map_functions.Chain: _chain,
 }

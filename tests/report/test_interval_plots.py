@@ -4,7 +4,7 @@ import re
 import pytest
 
 from calibrant.report.figures import plain
-from calibrant.report.forest import LONGEST, comparison_figure, segments_figure, shortened
+from calibrant.report.interval_plots import LONGEST, comparison_figure, segments_figure, shortened
 from calibrant.report.segments import Gap, Segment
 
 

@@ -15,7 +15,18 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.programs import ARITHMETIC, SCORE, Node, Number, Operation, Pick, Score, Search, operation, walk
+from calibrant.export.expression_graph import (
+    ARITHMETIC,
+    SCORE,
+    Node,
+    Number,
+    Operation,
+    Pick,
+    Score,
+    Search,
+    operation,
+    walk,
+)
 
 __all__ = ["Algebra", "Split", "decide", "fold"]
 
@@ -43,7 +54,7 @@ class Algebra(Protocol):
         """A constant."""
 
     def apply(self, kind: str, *operands: Any) -> Any:
-        """One of the operations of `calibrant.programs`."""
+        """One of the operations of `calibrant.export.expression_graph`."""
 
     def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
         """`below` where value <= edge, else `above`."""
@@ -73,8 +84,8 @@ def decide(root: Node, domain: Interval) -> Node:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Step
-    >>> from calibrant.programs import lower
+    >>> from calibrant.map_functions import Step
+    >>> from calibrant.export.expression_graph import lower
     >>> tree = decide(lower(Step([0.5], [0.1, 0.8])), (0.0, 1.0))
     >>> tree.edge, tree.below.value, tree.above.value
     (0.5, 0.1, 0.8)

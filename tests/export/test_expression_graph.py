@@ -3,28 +3,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import forms
-from calibrant.programs import LOWERINGS, SCORE, Number, Operation, evaluate, lower, operation, walk
+from calibrant import map_functions
+from calibrant.export.expression_graph import LOWERINGS, SCORE, Number, Operation, evaluate, lower, operation, walk
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.random(40))
 Y = np.sort(RNG.random(40))
 RATES = np.array([1.0, 30.0])
 EXAMPLES = {
-    "identity": forms.Identity(),
-    "step": forms.Step(X[:-1], Y),
-    "linear": forms.Linear(X, Y),
-    "poisson_steps": forms.PoissonSteps(X, RATES, 0.5 * Y[:-1], 0.2 * RNG.random((2, 39)), 0.2 * RNG.random((2, 39))),
-    "logit_linear": forms.LogitLinear(np.linspace(-40, 40, 30), np.sort(3 * RNG.normal(size=30)), 1.2, 0.7),
-    "sigmoid": forms.Sigmoid(1.3, -0.2, "logit"),
-    "beta": forms.Beta(1.2, 0.4, -0.3),
+    "identity": map_functions.Identity(),
+    "step": map_functions.Step(X[:-1], Y),
+    "linear": map_functions.Linear(X, Y),
+    "poisson_steps": map_functions.PoissonSteps(
+        X, RATES, 0.5 * Y[:-1], 0.2 * RNG.random((2, 39)), 0.2 * RNG.random((2, 39))
+    ),
+    "logit_linear": map_functions.LogitLinear(np.linspace(-40, 40, 30), np.sort(3 * RNG.normal(size=30)), 1.2, 0.7),
+    "sigmoid": map_functions.Sigmoid(1.3, -0.2, "logit"),
+    "beta": map_functions.Beta(1.2, 0.4, -0.3),
 }
-EXAMPLES["mixture"] = forms.Mixture([0.2, 0.3, 0.5], (EXAMPLES["identity"], EXAMPLES["logit_linear"], EXAMPLES["step"]))
-EXAMPLES["chain"] = forms.Chain((EXAMPLES["mixture"], EXAMPLES["linear"], EXAMPLES["sigmoid"]))
+EXAMPLES["mixture"] = map_functions.Mixture(
+    [0.2, 0.3, 0.5], (EXAMPLES["identity"], EXAMPLES["logit_linear"], EXAMPLES["step"])
+)
+EXAMPLES["chain"] = map_functions.Chain((EXAMPLES["mixture"], EXAMPLES["linear"], EXAMPLES["sigmoid"]))
 
 
-def probe(form):
-    knots = form.knots()
+def probe(function):
+    knots = function.knots()
     scores = np.concatenate(
         (
             RNG.random(2000),
@@ -40,34 +44,36 @@ def probe(form):
 
 
 def test_every_form_has_an_example_and_a_description():
-    assert set(EXAMPLES) == set(forms.FORMS)
-    assert set(LOWERINGS) == set(forms.FORMS.values())
+    assert set(EXAMPLES) == set(map_functions.MAP_FUNCTIONS)
+    assert set(LOWERINGS) == set(map_functions.MAP_FUNCTIONS.values())
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_graph_computes_what_the_form_computes(name):
-    form = EXAMPLES[name]
-    scores = probe(form)
-    np.testing.assert_allclose(evaluate(lower(form), scores), form(scores), rtol=0, atol=1e-14)
+    function = EXAMPLES[name]
+    scores = probe(function)
+    np.testing.assert_allclose(evaluate(lower(function), scores), function(scores), rtol=0, atol=1e-14)
 
 
 def test_a_line_between_points_is_numpy_interp_bit_for_bit():
-    form = EXAMPLES["linear"]
-    scores = probe(form)
-    assert np.array_equal(evaluate(lower(form), scores), form(scores))
+    function = EXAMPLES["linear"]
+    scores = probe(function)
+    assert np.array_equal(evaluate(lower(function), scores), function(scores))
 
 
 def test_decision_scores_beyond_all_knots():
-    form = forms.Linear([-3.0, 2.0], [0.1, 0.9])
+    function = map_functions.Linear([-3.0, 2.0], [0.1, 0.9])
     scores = np.array([-1e308, -3.0, 2.0, 1e308])
-    assert evaluate(lower(form), scores).tolist() == [0.1, 0.1, 0.9, 0.9]
-    steep = forms.Sigmoid(1e3, 0.0, "identity")
+    assert evaluate(lower(function), scores).tolist() == [0.1, 0.1, 0.9, 0.9]
+    steep = map_functions.Sigmoid(1e3, 0.0, "identity")
     with np.errstate(over="ignore"):
         assert evaluate(lower(steep), np.array([-1e308, 0.0, 1e308])).round(12).tolist() == [0.0, 0.5, 1.0]
 
 
 def test_equal_work_is_done_once():
-    both = forms.Mixture([0.5, 0.5], (forms.Sigmoid(2.0, 0.0, "logit"), forms.Sigmoid(3.0, 1.0, "logit")))
+    both = map_functions.Mixture(
+        [0.5, 0.5], (map_functions.Sigmoid(2.0, 0.0, "logit"), map_functions.Sigmoid(3.0, 1.0, "logit"))
+    )
     logs = [node for node in walk(lower(both)) if isinstance(node, Operation) and node.kind == "log"]
     assert len(logs) == 2  # of the score and of its complement
 
@@ -84,7 +90,7 @@ def test_numbers_are_computed_when_the_graph_is_built():
 
 
 def test_an_unknown_form_is_refused():
-    class Strange(forms.Form):
+    class Strange(map_functions.MapFunction):
         name = "strange"
 
     with pytest.raises(ValueError, match="'strange' has no arithmetic"):
@@ -102,6 +108,6 @@ def test_any_broken_line_in_the_logit(x, scores, seed):
     if len(x) > 1 and np.diff(x).min() < 1e-6:
         return
     y = np.random.default_rng(seed).normal(size=len(x))
-    form = forms.LogitLinear(x, y, 0.5, 2.0)
+    function = map_functions.LogitLinear(x, y, 0.5, 2.0)
     scores = np.array(scores)
-    np.testing.assert_allclose(evaluate(lower(form), scores), form(scores), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(evaluate(lower(function), scores), function(scores), rtol=0, atol=1e-12)

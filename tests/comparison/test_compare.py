@@ -7,7 +7,7 @@ import pytest
 
 from calibrant import HistogramBinning, Identity, PlattScaling, Tally, compare, metrics, simulate
 from calibrant.calibrators import registry
-from calibrant.comparison.comparing import _judge, _recommend
+from calibrant.comparison.compare import _judge, _recommend
 from calibrant.comparison.crossfit import OutOfFold
 from calibrant.errors import InvalidInputError
 
@@ -15,16 +15,16 @@ QUICK = ["platt", "isotonic", "beta"]
 
 
 class Broken(Identity):
-    def _fit_map(self, tally):  # noqa: ARG002
+    def fit_map(self, tally):  # noqa: ARG002
         raise RuntimeError("disk on fire")
 
 
 class Worried(Identity):
-    def _fit_map(self, tally):
+    def fit_map(self, tally):
         import warnings
 
         warnings.warn("not converged", UserWarning, stacklevel=1)
-        return super()._fit_map(tally)
+        return super().fit_map(tally)
 
 
 def test_all_methods_by_default_and_do_nothing_among_them():

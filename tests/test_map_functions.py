@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 
 from calibrant._kernels.links import EPS
 from calibrant.errors import ModelFileError
-from calibrant.forms import FORMS, Beta, Chain, Form, Identity, Linear, LogitLinear, Mixture, Sigmoid, Step
+from calibrant.map_functions import (
+    MAP_FUNCTIONS,
+    Beta,
+    Chain,
+    Identity,
+    Linear,
+    LogitLinear,
+    MapFunction,
+    Mixture,
+    Sigmoid,
+    Step,
+)
 
 EXAMPLES = {
     "identity": Identity(),
@@ -35,8 +46,8 @@ def test_values_by_hand():
 
 
 def test_ends_of_the_unit_interval_are_finite():
-    for form in (EXAMPLES["beta"], EXAMPLES["sigmoid"], EXAMPLES["logit_linear"]):
-        p = form(np.array([0.0, EPS, 1.0]))
+    for function in (EXAMPLES["beta"], EXAMPLES["sigmoid"], EXAMPLES["logit_linear"]):
+        p = function(np.array([0.0, EPS, 1.0]))
         assert np.isfinite(p).all()
         assert p[0] == p[1]
 
@@ -45,15 +56,15 @@ def test_huge_scores_do_not_warn():
     assert Sigmoid(5.0, 0.0, "none")(np.array([-1e308, 1e308])).tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", MAP_FUNCTIONS)
 def test_round_trip_through_json(name):
     if name not in EXAMPLES:
-        pytest.skip("covered by the test of the method that made this form")
-    form = EXAMPLES[name]
-    again = Form.from_dict(json.loads(json.dumps(form.to_dict())))
+        pytest.skip("covered by the test of the method that made this function")
+    function = EXAMPLES[name]
+    again = MapFunction.from_dict(json.loads(json.dumps(function.to_dict())))
     scores = np.linspace(0, 1, 1001)
-    assert type(again) is type(form)
-    assert np.array_equal(again(scores), form(scores))
+    assert type(again) is type(function)
+    assert np.array_equal(again(scores), function(scores))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -65,10 +76,10 @@ def test_values_are_probabilities(name, scores):
 
 
 def test_beta_turns_where_its_knot_says():
-    form = Beta(2.0, -1.0, 0.0)
-    (knot,) = form.knots()
+    function = Beta(2.0, -1.0, 0.0)
+    (knot,) = function.knots()
     grid = np.linspace(0.01, 0.99, 9801)
-    assert grid[np.argmax(form(grid))] == pytest.approx(knot, abs=1e-3)
+    assert grid[np.argmax(function(grid))] == pytest.approx(knot, abs=1e-3)
 
 
 def test_arrays_are_frozen():
@@ -76,7 +87,7 @@ def test_arrays_are_frozen():
         EXAMPLES["step"].values[0] = 0.5
 
 
-@pytest.mark.parametrize("data", [{}, {"form": "pickle"}, {"form": "step", "edges": [0.5]}, {"form": ["step"]}])
+@pytest.mark.parametrize("data", [{}, {"kind": "pickle"}, {"kind": "step", "edges": [0.5]}, {"kind": ["step"]}])
 def test_unknown_or_incomplete_descriptions_are_refused(data):
     with pytest.raises(ModelFileError, match="not a calibration map"):
-        Form.from_dict(data)
+        MapFunction.from_dict(data)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.equal_count import bin_ends
+from calibrant._kernels.bbq_bins import bin_ends
 
 
 @pytest.mark.parametrize(

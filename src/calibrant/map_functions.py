@@ -1,6 +1,6 @@
 """The shapes that a fitted map can have: a few frozen functions of one score, each a handful of numbers.
 
-A form holds plain numbers and arrays (or other forms), evaluates with numpy alone, and lists the scores where
+A function holds plain numbers and arrays (or other functions), evaluates with numpy alone, and lists the scores where
 its pieces meet, so that it can be inverted and exported exactly.
 """
 
@@ -16,13 +16,13 @@ from calibrant._typing import Floats, Ints
 from calibrant.errors import ModelFileError
 
 __all__ = [
-    "FORMS",
+    "MAP_FUNCTIONS",
     "Beta",
     "Chain",
-    "Form",
     "Identity",
     "Linear",
     "LogitLinear",
+    "MapFunction",
     "Mixture",
     "PoissonSteps",
     "Sigmoid",
@@ -34,15 +34,15 @@ BLOCK = 16384
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class MapFunction:
     """A function of scores. Abstract: subclasses give the fields, the formula and the knots.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Form, Step
-    >>> form = Form.from_dict({"form": "step", "edges": [0.5], "values": [0.1, 0.8]})
-    >>> form(np.array([0.3, 0.7])).tolist(), form.to_dict() == Step([0.5], [0.1, 0.8]).to_dict()
+    >>> from calibrant.map_functions import MapFunction, Step
+    >>> function = MapFunction.from_dict({"kind": "step", "edges": [0.5], "values": [0.1, 0.8]})
+    >>> function(np.array([0.3, 0.7])).tolist(), function.to_dict() == Step([0.5], [0.1, 0.8]).to_dict()
     ([0.1, 0.8], True)
     """
 
@@ -63,25 +63,25 @@ class Form:
         raise NotImplementedError
 
     def knots(self) -> Floats:
-        """Finite scores between which the form is monotone; empty when it is monotone everywhere."""
+        """Finite scores between which the function is monotone; empty when it is monotone everywhere."""
         return np.empty(0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The name of the form and its numbers, as plain Python."""
-        return {"form": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        """The name of the function and its numbers, as plain Python."""
+        return {"kind": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
     @staticmethod
-    def from_dict(data: dict[str, Any]) -> Form:
-        """The form that `to_dict` described."""
+    def from_dict(data: dict[str, Any]) -> MapFunction:
+        """The function that `to_dict` described."""
         try:
-            cls = FORMS[data["form"]]
+            cls = MAP_FUNCTIONS[data["kind"]]
             given = {f.name: _form_or_value(data[f.name]) for f in fields(cls)}
-            form = cls(**given)
+            function = cls(**given)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(
                 f"This is not a calibration map that this version of calibrant knows ({error!r})."
             ) from error
-        return form
+        return function
 
 
 def _plain(value: Any) -> Any:
@@ -94,18 +94,18 @@ def _plain(value: Any) -> Any:
 
 def _form_or_value(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return tuple(Form.from_dict(part) for part in value)
+        return tuple(MapFunction.from_dict(part) for part in value)
     return value
 
 
 @dataclass(frozen=True, eq=False)
-class Identity(Form):
+class Identity(MapFunction):
     """The score itself.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Identity
+    >>> from calibrant.map_functions import Identity
     >>> Identity()(np.array([0.3])).tolist()
     [0.3]
     """
@@ -117,13 +117,13 @@ class Identity(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Step(Form):
+class Step(MapFunction):
     """values[i] on edges[i-1] < score <= edges[i]; one value more than inner edges.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Step
+    >>> from calibrant.map_functions import Step
     >>> Step(edges=[0.5], values=[0.1, 0.8])(np.array([0.5, 0.6])).tolist()
     [0.1, 0.8]
     """
@@ -140,13 +140,13 @@ class Step(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Form):
+class Linear(MapFunction):
     """Straight lines between the points (x, y), constant outside; x increases strictly.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Linear
+    >>> from calibrant.map_functions import Linear
     >>> Linear(x=[0.0, 1.0], y=[0.2, 0.6])(np.array([0.5, 2.0])).tolist()
     [0.4, 0.6]
     """
@@ -163,7 +163,7 @@ class Linear(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonSteps(Form):
+class PoissonSteps(MapFunction):
     """The mean of random steps: in each gap between the scores x, steps fall at the points of a Poisson process.
 
     At a score with the distances l and r to its neighbours x[i] and x[i+1], and h = l + r,
@@ -178,9 +178,9 @@ class PoissonSteps(Form):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import PoissonSteps
-    >>> form = PoissonSteps(x=[0.0, 1.0], rates=[1.0], base=[0.2], left=[[0.0]], right=[[0.6]])
-    >>> form(np.array([0.0, 0.5, 1.0])).round(3).tolist()
+    >>> from calibrant.map_functions import PoissonSteps
+    >>> function = PoissonSteps(x=[0.0, 1.0], rates=[1.0], base=[0.2], left=[[0.0]], right=[[0.6]])
+    >>> function(np.array([0.0, 0.5, 1.0])).round(3).tolist()
     [0.2, 0.427, 0.8]
     """
 
@@ -227,15 +227,15 @@ class PoissonSteps(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class LogitLinear(Form):
+class LogitLinear(MapFunction):
     """expit of straight lines between the points (x, y) in logit(score), continued outside with the end slopes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import LogitLinear
-    >>> form = LogitLinear(x=[0.0, 1.0], y=[0.0, 2.0], slope_below=1.0, slope_above=1.0)
-    >>> form(np.array([0.3, 0.5])).round(3).tolist()
+    >>> from calibrant.map_functions import LogitLinear
+    >>> function = LogitLinear(x=[0.0, 1.0], y=[0.0, 2.0], slope_below=1.0, slope_above=1.0)
+    >>> function(np.array([0.3, 0.5])).round(3).tolist()
     [0.3, 0.5]
     """
 
@@ -256,13 +256,13 @@ class LogitLinear(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Sigmoid(Form):
+class Sigmoid(MapFunction):
     """expit(slope · t + intercept), where t is the score or, with ``link="logit"``, its logit.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Sigmoid
+    >>> from calibrant.map_functions import Sigmoid
     >>> Sigmoid(slope=2.0, intercept=0.0, link="logit")(np.array([0.5, 0.75])).round(3).tolist()
     [0.5, 0.9]
     """
@@ -279,13 +279,13 @@ class Sigmoid(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Beta(Form):
+class Beta(MapFunction):
     """expit(a · ln s − b · ln(1 − s) + c).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Beta
+    >>> from calibrant.map_functions import Beta
     >>> Beta(a=1.0, b=1.0, c=0.0)(np.array([0.3])).round(3).tolist()
     [0.3]
     """
@@ -305,19 +305,19 @@ class Beta(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(Form):
+class Mixture(MapFunction):
     """Σ weights[i] · parts[i](score); the weights are non-negative and sum to one.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Identity, Mixture, Step
+    >>> from calibrant.map_functions import Identity, Mixture, Step
     >>> Mixture(weights=[0.5, 0.5], parts=(Identity(), Step([], [0.2])))(np.array([0.6])).round(3).tolist()
     [0.4]
     """
 
     weights: Floats
-    parts: tuple[Form, ...]
+    parts: tuple[MapFunction, ...]
     name: ClassVar[str] = "mixture"
 
     def __call__(self, scores: Floats) -> Floats:
@@ -329,18 +329,18 @@ class Mixture(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class Chain(Form):
+class Chain(MapFunction):
     """parts[-1](… parts[0](score)): one map after another.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.forms import Chain, Linear, Step
+    >>> from calibrant.map_functions import Chain, Linear, Step
     >>> Chain(parts=(Linear([0.0, 1.0], [0.0, 0.5]), Step([0.3], [0.1, 0.9])))(np.array([0.5, 0.8])).tolist()
     [0.1, 0.9]
     """
 
-    parts: tuple[Form, ...]
+    parts: tuple[MapFunction, ...]
     name: ClassVar[str] = "chain"
 
     def __call__(self, scores: Floats) -> Floats:
@@ -352,7 +352,8 @@ class Chain(Form):
         return self.parts[0].knots()
 
 
-#: The forms by the name under which they are saved.
-FORMS: dict[str, type[Form]] = {
-    form.name: form for form in (Identity, Step, Linear, PoissonSteps, LogitLinear, Sigmoid, Beta, Mixture, Chain)
+#: The functions by the name under which they are saved.
+MAP_FUNCTIONS: dict[str, type[MapFunction]] = {
+    function.name: function
+    for function in (Identity, Step, Linear, PoissonSteps, LogitLinear, Sigmoid, Beta, Mixture, Chain)
 }

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from calibrant import map_functions
+from calibrant.export.case_tree import Split, decide, fold
+from calibrant.export.expression_graph import ARITHMETIC, Pick, Search, lower, walk
+
+RNG = np.random.default_rng(1)
+X = np.sort(RNG.random(50))
+Y = np.sort(RNG.random(50))
+LINEAR = map_functions.Linear(X, Y)
+STEP = map_functions.Step(np.sort(RNG.random(30)), np.sort(RNG.random(31)))
+LOGIT = map_functions.LogitLinear(np.linspace(-6, 6, 20), np.linspace(-4, 7, 20), 1.0, 1.0)
+SCORES = np.concatenate((RNG.random(3000), X, np.nextafter(X, 1), np.nextafter(X, 0), [0.0, 1.0]))
+
+
+class Numpy:
+    def number(self, value):
+        return value
+
+    def apply(self, kind, *operands):
+        return ARITHMETIC[kind](*operands)
+
+    def split(self, value, edge, below, above):
+        return np.where(value <= edge, below, above)
+
+
+def depth(node):
+    return 1 + max(depth(node.below), depth(node.above)) if isinstance(node, Split) else 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        LINEAR,
+        STEP,
+        LOGIT,
+        map_functions.Mixture([0.3, 0.3, 0.4], (LINEAR, STEP, LOGIT)),
+        map_functions.Chain((LINEAR, STEP)),
+        map_functions.Chain((LOGIT, LINEAR, map_functions.Sigmoid(0.5, 0.1, "logit"))),
+        map_functions.Chain((STEP, LOGIT)),
+        map_functions.Chain((map_functions.Mixture([0.5, 0.5], (LINEAR, LOGIT)), STEP)),
+    ],
+)
+def test_the_tree_computes_what_the_form_computes(function):
+    tree = decide(lower(function), (0.0, 1.0))
+    assert not any(isinstance(node, Search | Pick) for node in walk(tree))
+    np.testing.assert_allclose(fold(tree, SCORES, Numpy()), function(SCORES), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 200])
+def test_the_tree_is_balanced(m):
+    tree = decide(lower(map_functions.Step(np.arange(1.0, m + 1), np.linspace(0, 1, m + 1))), (-np.inf, np.inf))
+    assert depth(tree) == int(m).bit_length()
+
+
+def test_searches_of_one_value_share_a_tree_and_chains_add_up():
+    splits = lambda function: sum(isinstance(n, Split) for n in walk(decide(lower(function), (0.0, 1.0))))  # noqa: E731
+    assert splits(map_functions.Mixture([0.5, 0.5], (STEP, LINEAR))) == splits(STEP) + splits(LINEAR)
+    assert splits(map_functions.Chain((LINEAR, STEP))) < 3 * (splits(LINEAR) + splits(STEP))
+    assert splits(map_functions.Chain((STEP, LINEAR))) == splits(STEP)  # constants are mapped when the tree is built
+
+
+def test_edges_outside_the_domain_are_not_asked():
+    tree = decide(lower(map_functions.Step([-1.0, 0.5, 2.0], [0.1, 0.2, 0.3, 0.4])), (0.0, 1.0))
+    assert isinstance(tree, Split)
+    assert (tree.edge, tree.below.value, tree.above.value) == (0.5, 0.2, 0.3)
