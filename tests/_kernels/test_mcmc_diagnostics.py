@@ -1,5 +1,5 @@
 import numpy as np
-from calibrant._kernels.chains import convergence
+from calibrant._kernels.mcmc_diagnostics import convergence
 
 
 def autoregressive(rho, n_chains, n, m, seed=0):
