@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -52,8 +52,11 @@ class ACP(Calibrator):
     [0.0, 0.5, 0.5]
     """
 
+    name = "acp"
+    title = "ACP (adaptive calibration of predictions)"
+    description = "the share of positives within each prediction's confidence interval"
+    reference = "Jiang, Osl, Kim and Ohno-Machado 2012"
     space = "probability"
-    reference: ClassVar[str] = "Jiang, Osl, Kim and Ohno-Machado 2012"
 
     def __init__(
         self,

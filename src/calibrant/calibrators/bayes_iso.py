@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -82,8 +82,11 @@ class BayesIso(BayesianCalibrator):
     True
     """
 
+    name = "bayes_iso"
+    title = "Bayes-Iso (Bayesian isotonic)"
+    description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
+    reference = "Allikivi and Kull 2019"
     monotone = True
-    reference: ClassVar[str] = "Allikivi and Kull 2019"
 
     def __init__(
         self,

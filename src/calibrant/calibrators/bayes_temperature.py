@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant import _validation
@@ -54,9 +52,12 @@ class BayesianTemperature(BayesianCalibrator):
     [0.2, 0.5, 0.8]
     """
 
+    name = "bayes_temperature"
+    title = "Bayesian temperature scaling"
+    description = "a temperature and a lapse rate, averaged over their posterior; intervals"
+    reference = "this library, after Guo et al. 2017 and Zhang et al. 2020"
     space = "probability"
     monotone = True
-    reference: ClassVar[str] = "this library, after Guo et al. 2017 and Zhang et al. 2020"
 
     def __init__(self, *, max_cells: int = 200) -> None:
         self.max_cells = max_cells

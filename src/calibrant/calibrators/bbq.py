@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -57,8 +57,11 @@ class BBQ(Calibrator):
     [0.005, 0.976]
     """
 
+    name = "bbq"
+    title = "BBQ (average of equal-frequency binnings)"
+    description = "average over equal-frequency binnings, as its authors built it"
+    reference = "Naeini, Cooper and Hauskrecht 2015 (AAAI)"
     space = "probability"
-    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (AAAI)"
 
     def __init__(self, *, elbow: float = 1e-3) -> None:
         self.elbow = elbow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels import links
@@ -48,9 +46,12 @@ class BetaCalibration(Calibrator):
     [0.303, 0.457, 0.838]
     """
 
+    name = "beta"
+    title = "beta calibration"
+    description = "the beta family: a, b, m or two of them, monotone"
+    reference = "Kull, Silva Filho and Flach 2017"
     space = "probability"
     monotone = True
-    reference: ClassVar[str] = "Kull, Silva Filho and Flach 2017"
 
     def __init__(self, *, parameters: str = "abm", target_correction: bool = False) -> None:
         self.parameters = parameters

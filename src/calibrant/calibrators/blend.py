@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
-from calibrant.calibrators.blend_table import tabulated
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Chain, Mixture
+from calibrant.calibrators.tabulate import tabulate_mixture
+from calibrant.map_functions import Chain
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -31,8 +28,6 @@ SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
 SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
-MAX_CELLS = 200  # on which members are compared
-ABB_CELLS = 512
 INTERVAL_DRAWS = 2000
 DESCRIPTIONS = {
     "identity": "the raw score",
@@ -55,7 +50,7 @@ class Blend(BayesianCalibrator):
     ----------
     space : {"probability", "decision"}
         What the scores are. Decision scores, such as margins, first become probabilities by Platt scaling; then the
-        member "identity" is that logistic curve, since the score itself is no probability.
+        member "identity" is that logistic curve, since the score itself is not a probability.
     random_state : int, Generator, RandomState or None
         The seed of the draws of Bayes-Iso.
 
@@ -78,31 +73,32 @@ class Blend(BayesianCalibrator):
     True
     """
 
+    name = "blend"
+    title = "Blend (average of methods)"
+    description = "the default: five of the others, mixed by how well each foresees rows left out; intervals"
+    reference = "this library"
     space: str = "probability"
-    reference: ClassVar[str] = "this library"
 
     def __init__(self, *, space: str = "probability", random_state: RandomState = 0) -> None:
         self.space = space
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
-        self._at = tally.coarsen(MAX_CELLS).scores
+        self._at = tally.coarsen(_limits.BLEND_CELLS).scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
-        self._cells = tally.coarsen(MAX_CELLS)
+        self._cells = tally.coarsen(_limits.BLEND_CELLS)
         likelihoods, counts = _left_out(self.members_, self._cells)
         prior = _prior_rows(tally.total)
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        mixture = Mixture(weights, tuple(member.map_.function for member in self.members_.values()))
-        table = tabulated(mixture)
+        table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
             return CalibrationMap(table, "probability", rising, type(self).__name__)
@@ -116,7 +112,7 @@ class Blend(BayesianCalibrator):
             "spline": SplineCalibration(),
             "bayes_iso": BayesIso(random_state=self.random_state),
         }
-        return members | {"abb": ABB(max_cells=ABB_CELLS)} if n_rows >= ABB_FROM_ROWS else members
+        return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
@@ -174,7 +170,7 @@ class Blend(BayesianCalibrator):
         lines = [_verdict(*self._gain), f"Its shape: {shape}.", f"Its 90 % intervals are {width:.3f} wide on average."]
         if self._to_probability is not None:
             lines.append(
-                "The scores are no probabilities: they were mapped by Platt scaling, which is the raw score here."
+                "The scores are not probabilities: they were mapped by Platt scaling, which is the raw score here."
             )
         return "\n".join(lines)
 

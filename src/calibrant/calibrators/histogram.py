@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,10 @@ class HistogramBinning(Calibrator):
     [0.5, 1.0, 0.625, 1.0]
     """
 
-    reference: ClassVar[str] = "Zadrozny and Elkan 2001"
+    name = "histogram"
+    title = "histogram binning"
+    description = "bins of equal width or equal mass"
+    reference = "Zadrozny and Elkan 2001"
 
     def __init__(self, *, n_bins: int = 10, strategy: str = "uniform") -> None:
         self.n_bins = n_bins

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 
@@ -42,8 +40,11 @@ class IsotonicCalibration(Calibrator):
     [0.0, 0.5, 0.5, 1.0]
     """
 
+    name = "isotonic"
+    title = "isotonic regression"
+    description = "the best non-decreasing map; linear, step or centred; target correction"
+    reference = "Zadrozny and Elkan 2002; centred: Oron and Flournoy 2017"
     monotone = True
-    reference: ClassVar[str] = "Zadrozny and Elkan 2002; centred: Oron and Flournoy 2017"
 
     def __init__(self, *, interpolation: str = "linear", target_correction: bool = True) -> None:
         self.interpolation = interpolation

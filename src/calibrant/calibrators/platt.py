@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels import links
@@ -44,8 +42,11 @@ class PlattScaling(Calibrator):
     [0.4, 0.5, 0.6]
     """
 
+    name = "platt"
+    title = "Platt scaling"
+    description = "logistic curve, on logits or on decision scores, with Platt's target correction"
+    reference = "Platt 1999"
     space: str = "probability"
-    reference: ClassVar[str] = "Platt 1999"
 
     def __init__(self, *, space: str = "probability", target_correction: bool = True) -> None:
         self.space = space

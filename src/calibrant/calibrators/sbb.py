@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,10 @@ class SBB(Calibrator):
     ([13.0, 15.0, 12.0], [0.067, 0.941, 0.071])
     """
 
-    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (SDM), sections 2.1 to 2.3"
+    name = "sbb"
+    title = "SBB (best binning)"
+    description = "the best of all binnings"
+    reference = "Naeini, Cooper and Hauskrecht 2015 (SDM), sections 2.1 to 2.3"
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -81,8 +81,11 @@ class SplineCalibration(BayesianCalibrator):
     True
     """
 
+    name = "spline"
+    title = "Bayesian spline"
+    description = "smooth curve around the identity, smoothness averaged by evidence; intervals; or the cumulative spline"
+    reference = "this library; cumulative: Gupta et al. 2021"
     space = "probability"
-    reference: ClassVar[str] = "this library; cumulative: Gupta et al. 2021"
 
     def __init__(
         self, *, kind: str = "bayesian", monotone: bool = False, n_basis: int = 28, max_cells: int = 200

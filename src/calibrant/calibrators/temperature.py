@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -51,9 +51,13 @@ class TemperatureScaling(Calibrator):
     [0.6]
     """
 
+    name = "temperature"
+    title = "temperature scaling"
+    description = "one temperature, binary or for any number of classes"
+    reference = "Guo, Pleiss, Sun and Weinberger 2017"
     space: str = "probability"
     monotone = True
-    reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
+    takes_matrix = True
 
     def __init__(self, *, space: str = "probability") -> None:
         self.space = space
