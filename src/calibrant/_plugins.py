@@ -17,7 +17,7 @@ def load_plugins() -> tuple[tuple[EntryPoint, Any], ...]:
     for entry in entry_points(group=GROUP):
         try:
             loaded.append((entry, entry.load()))
-        except Exception as error:  # noqa: BLE001 - whatever is wrong in there must not stop calibrant
+        except Exception as error:  # whatever is wrong in there must not stop calibrant
             warn_of(entry, error)
     return tuple(loaded)
 

@@ -199,12 +199,12 @@ def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
             f"`{name}` must have no missing labels; got {plain(labels[missing.argmax()])!r} at index "
             f"{missing.argmax()} (None or NaN). Drop these rows first."
         )
-    plain = np.array(labels.tolist())
-    if plain.dtype.kind not in "biufUS":
-        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {plain.dtype}.")
-    if plain.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
+    column = np.array(labels.tolist())
+    if column.dtype.kind not in "biufUS":
+        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {column.dtype}.")
+    if column.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
         raise InvalidInputError(f"`{name}` must hold labels of one type; got strings and numbers mixed.")
-    return plain
+    return column
 
 
 def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:

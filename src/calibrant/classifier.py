@@ -146,8 +146,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _calibrated(self, recipe: Recipe, data: _Data, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
         frozen = isinstance(self.estimator, FrozenEstimator)
-        if self.ensemble not in ("auto", True, False):
-            raise InvalidInputError(f"`ensemble` must be 'auto', True or False; got {self.ensemble!r}.")
+        _validation.check_choice("ensemble", self.ensemble, ("auto", True, False))
         ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
         if frozen and not ensemble:
             check_is_fitted(self.estimator)
@@ -191,8 +190,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
             return calibrator.predict_interval(scores, level)
-        if not 0.0 < level < 1.0:
-            raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}.")
+        level = _validation.check_level(level)
         draws = [calibrator.sample_maps(scores, random_state=i) for i, (calibrator, scores) in enumerate(posteriors)]
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high

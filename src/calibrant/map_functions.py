@@ -283,8 +283,8 @@ def register_function(cls: AnyFunction) -> AnyFunction:
     ...     print(error)
     `name` of Mine must be its own; 'step' is Step.
     """
-    if not (isinstance(cls, type) and issubclass(cls, MapFunction) and is_dataclass(cls) and cls.name):
-        raise InvalidInputError(f"`register_function` takes a dataclass that is a MapFunction with a name; got {cls!r}.")
+    if not is_dataclass(cls) or not cls.name:
+        raise InvalidInputError(f"`cls` must be a dataclass and a MapFunction with a name; got {cls!r}.")
     taken = MAP_FUNCTIONS.get(cls.name, cls)
     if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InvalidInputError(f"`name` of {cls.__name__} must be its own; {cls.name!r} is {taken.__name__}.")

@@ -125,9 +125,8 @@ class ABB(BayesianCalibrator):
         self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
         exact = self._posterior
         self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
-        mean, self.boundary_probability_ = average_binnings(self._posterior)
-        if self.averaging == "max":
-            mean = _as_printed(self._posterior)
+        exact_mean, self.boundary_probability_ = average_binnings(self._posterior)
+        mean = _as_printed(self._posterior) if self.averaging == "max" else exact_mean
         return CalibrationMap(self._tabulate(mean, cells), self.space, self.monotone, type(self).__name__)
 
     def _checked_grid(self) -> Floats:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import _limits
 from calibrant._typing import Bools, Floats
 from calibrant.calibrators.sbb import counts
 from calibrant.tally import Tally
 
 __all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps"]
 
-INTERVAL_CELLS = 256  # of equal mass: finer than any bin that so much data would support
 WIDE_GAP = 1.0 / 256.0  # of the range; wider gaps get inner points, where the interval may bulge
 
 Integers = npt.NDArray[np.int64]
@@ -115,8 +115,8 @@ class AkaikePosterior:
 
     @classmethod
     def of(cls, posterior: BinningPosterior, tally: Tally) -> AkaikePosterior:
-        """The same data on at most INTERVAL_CELLS cells."""
-        return cls(tally.coarsen(INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
+        """The same data on few cells."""
+        return cls(tally.coarsen(_limits.BINNING_INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
 
     def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import curves, grouping, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
@@ -63,15 +63,14 @@ class ACP(Calibrator):
         *,
         interval: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         level: float = 0.95,
-        max_cells: int = 2048,
+        max_cells: int = _limits.ACP_CELLS,
     ) -> None:
         self.interval = interval
         self.level = level
         self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if not 0.0 < self.level < 1.0:
-            raise InvalidInputError(f"`level` must lie strictly between 0 and 1; got {self.level!r}.")
+        _validation.check_level(self.level)
         cells = tally.coarsen(self.max_cells)
         self.cells_ = cells
         x, lower, upper = self._given() if self.interval is not None else _own_intervals(cells, self.level)

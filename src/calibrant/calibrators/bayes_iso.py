@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Linear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -106,12 +105,10 @@ class BayesIso(BayesianCalibrator):
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        for name, allowed in (("sampler", SAMPLERS), ("bounds", BOUNDS)):
-            if getattr(self, name) not in allowed:
-                options = ", ".join(map(repr, allowed))
-                raise InvalidInputError(f"`{name}` must be one of {options}; got {getattr(self, name)!r}.")
+        _validation.check_choice("sampler", self.sampler, SAMPLERS)
+        _validation.check_choice("bounds", self.bounds, BOUNDS)
         tree = self.sampler == "tree"
-        max_cells = _or_default("max_cells", self.max_cells, 1, 100 if tree else len(tally))
+        max_cells = _or_default("max_cells", self.max_cells, 1, _limits.MONOTONE_CELLS if tree else len(tally))
         cells = tally.coarsen(max_cells)
         rng = _validation.generator(self.random_state)
         mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)

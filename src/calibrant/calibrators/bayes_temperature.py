@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import curves, lapse_grid, links
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
@@ -59,7 +59,7 @@ class BayesianTemperature(BayesianCalibrator):
     space = "probability"
     monotone = True
 
-    def __init__(self, *, max_cells: int = 200) -> None:
+    def __init__(self, *, max_cells: int = _limits.SMOOTH_CELLS) -> None:
         self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
@@ -96,7 +96,7 @@ class BayesianTemperature(BayesianCalibrator):
         return ends[0], ends[1]
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row; exact on the grid."""
+        """Predict each row from the posterior without it; exact on the grid."""
         maps = links.clip(self._maps(self._logits(tally.scores), np.arange(len(self._grid.weights))))
         return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
 

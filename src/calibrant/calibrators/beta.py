@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Beta
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -58,8 +58,7 @@ class BetaCalibration(Calibrator):
         self.target_correction = target_correction
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.parameters not in PARAMETERS:
-            raise InvalidInputError(f"`parameters` must be one of {', '.join(PARAMETERS)}; got {self.parameters!r}.")
+        _validation.check_choice("parameters", self.parameters, PARAMETERS)
         log_s, minus_log_rest = links.log_odds_features(tally.scores)
         positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         if self.parameters == "am":

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from calibrant import _validation
 from calibrant._kernels.bins import cuts_between
 from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Linear, MapFunction, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -30,7 +30,7 @@ class IsotonicCalibration(Calibrator):
         pieces inside the range and so keeps the ranking (centred isotonic regression).
     target_correction : bool
         Replace the labels 0 and 1 by Platt's corrected targets, so that no probability is 0 or 1. The Bayes-Iso
-        paper (section 5) finds that it helps in over 90 % of cases.
+        paper (section 3) finds that it helps in over 90 % of cases.
 
     Examples
     --------
@@ -51,10 +51,7 @@ class IsotonicCalibration(Calibrator):
         self.target_correction = target_correction
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.interpolation not in INTERPOLATIONS:
-            raise InvalidInputError(
-                f"`interpolation` must be one of {', '.join(INTERPOLATIONS)}; got {self.interpolation!r}."
-            )
+        _validation.check_choice("interpolation", self.interpolation, INTERPOLATIONS)
         starts = _block_starts(tally)
         positives, totals = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
         if self.target_correction:

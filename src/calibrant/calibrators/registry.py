@@ -107,9 +107,10 @@ def register(cls: AnyCalibrator) -> AnyCalibrator:
     """
     from calibrant.calibrators.base import Calibrator
 
-    if not (isinstance(cls, type) and issubclass(cls, Calibrator)) or inspect.isabstract(cls):
+    anything: Any = cls
+    if not inspect.isclass(anything) or not issubclass(anything, Calibrator) or inspect.isabstract(anything):
         raise InvalidInputError(f"`register` takes a subclass of Calibrator that defines `fit_map`; got {cls!r}.")
-    if not (isinstance(cls.name, str) and cls.name.isidentifier()):
+    if not cls.name.isidentifier():
         raise InvalidInputError(
             f"`name` of {cls.__name__} must be letters, digits and underscores, such as 'base_rate'; got {cls.name!r}."
         )
@@ -134,9 +135,10 @@ def name_of(calibrator: Calibrator | type[Calibrator]) -> str:
     >>> registry.name_of(ABB()), registry.name_of(IsotonicCalibration), registry.name_of(Mine())
     ('abb', 'isotonic', 'Mine')
     """
-    cls = calibrator if isinstance(calibrator, type) else type(calibrator)
+    cls: Any = calibrator if inspect.isclass(calibrator) else type(calibrator)
     known = cls.name in METHODS or cls.name in names()
-    return cls.name if known and get(cls.name) is cls else cls.__name__
+    name: str = cls.name if known and get(cls.name) is cls else cls.__name__
+    return name
 
 
 @cache

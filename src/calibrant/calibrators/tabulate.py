@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from calibrant._kernels import links
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.map_functions import Linear, LogitLinear, MapFunction
 
 __all__ = ["mix", "tabulate_logits", "tabulate_mixture", "tabulate_scores"]
@@ -26,8 +26,10 @@ LARGEST = 28.0  # doubles near 1 are too far apart to say much beyond, except fo
 GRID = np.concatenate(
     (np.arange(-EXTREME, -INNER, 0.06), np.arange(-INNER, INNER, 0.02), np.arange(INNER, LARGEST, 0.06))
 )
+CLOSE = 1e-9  # a jump between scores nearer than this, on the logit scale or as a share of the range, is one piece
 MOST_ROUNDS = 12
 TINY = float(np.finfo(np.float64).tiny)
+WIDEST = float(np.finfo(np.float64).max) / 8.0
 
 
 def mix(weights: Sequence[float] | Floats, functions: Sequence[Function]) -> Function:
@@ -63,7 +65,7 @@ def tabulate_logits(
 
     z = GRID if logits is None else np.concatenate((GRID, logits))
     z = np.append(np.unique(z[z <= LARGEST]), EXTREME)
-    z, y = _refine(on_logits, z, budget, LARGEST)
+    z, y = _refine(on_logits, z, budget, CLOSE, LARGEST)
     kept = _simplify(z, y, budget(y))
     return LogitLinear(z[kept], y[kept], 0.0, 0.0)
 
@@ -77,16 +79,16 @@ def tabulate_scores(function: Function, nodes: Floats, tolerance: float = ON_PRO
     def budget(y: Floats) -> Floats:
         return np.full(len(y), tolerance)
 
-    x, y = _refine(function, nodes, budget, np.inf)
+    x, y = _refine(function, nodes, budget, CLOSE * (0.5 * nodes[-1] - 0.5 * nodes[0]), np.inf)
     kept = _simplify(x, y, budget(y))
     return Linear(x[kept], y[kept])
 
 
-def _refine(function: Function, x: Floats, budget: Function, largest: float) -> tuple[Floats, Floats]:
-    """Add nodes up to `largest` until straight lines between them follow the function."""
+def _refine(function: Function, x: Floats, budget: Function, closest: float, largest: float) -> tuple[Floats, Floats]:
+    """Add nodes up to `largest`, in gaps wider than `closest`, until straight lines follow the function."""
     y = function(x)
     for _ in range(MOST_ROUNDS):
-        between = _too_far_apart(x, y, budget(y[1:-1]))
+        between = _too_far_apart(x, y, budget(y[1:-1]), closest)
         between = between[between < largest]
         if not len(between):
             break
@@ -96,7 +98,7 @@ def _refine(function: Function, x: Floats, budget: Function, largest: float) -> 
     return x, y
 
 
-def _too_far_apart(x: Floats, y: Floats, budget: Floats) -> Floats:
+def _too_far_apart(x: Floats, y: Floats, budget: Floats, closest: float) -> Floats:
     """Middles of the gaps beside nodes that a straight line between their neighbours would miss."""
     half = 0.5 * x  # so that differences stay finite
     gaps = np.diff(half)
@@ -104,19 +106,16 @@ def _too_far_apart(x: Floats, y: Floats, budget: Floats) -> Floats:
     missed = np.abs(y[:-2] + share * (y[2:] - y[:-2]) - y[1:-1])
     # Halving both gaps divides the distance by four; what is left lies between the nodes.
     turning = np.concatenate(([False], missed > budget, [False]))
-    # A jump between nearly equal scores is one piece.
-    wide = gaps > 0.5e-9 * (1.0 + np.abs(x[:-1]))
-    beside = np.flatnonzero((turning[1:] | turning[:-1]) & wide)
+    beside = np.flatnonzero((turning[1:] | turning[:-1]) & (gaps > 0.5 * closest))
     middle: Floats = half[beside] + half[beside + 1]
     return middle
 
 
-def _simplify(x: Floats, y: Floats, budget: Floats) -> Floats | slice:
+def _simplify(x: Floats, y: Floats, budget: Floats) -> Ints | slice:
     """Choose the nodes to keep; all of them where their distances are beyond the reach of doubles."""
     from calibrant._kernels import polyline
 
-    if len(x) < 3 or not np.isfinite(x[-1] - x[0]) or np.diff(x).min() < TINY:
+    if len(x) < 3 or 0.25 * x[-1] - 0.25 * x[0] > WIDEST or np.diff(x).min() < TINY:
         return slice(None)
     # Half of the budget is for the thinning, the other half for what happens between nodes.
-    kept: Floats = polyline.simplify(x, y, 0.5 * budget)
-    return kept
+    return polyline.simplify(x, y, 0.5 * budget)

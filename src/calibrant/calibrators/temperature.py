@@ -80,7 +80,7 @@ class TemperatureScaling(Calibrator):
         """
         if not _validation.is_class_matrix(scores):
             return super().fit(scores, y, sample_weight)
-        self._check_space()
+        _validation.check_choice("space", self.space, SPACES)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         labels, self.classes_ = _validation.encode_classes(y, matrix.shape[1])
         _validation.check_same_length(len(matrix), len(labels), "y")
@@ -117,7 +117,7 @@ class TemperatureScaling(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import logistic
 
-        self._check_space()
+        _validation.check_choice("space", self.space, SPACES)
         self.__dict__.pop("classes_", None)
         on_logits = self.space == "probability"
         z = links.logit(tally.scores) if on_logits else tally.scores
@@ -136,10 +136,6 @@ class TemperatureScaling(Calibrator):
 
     def _is_matrix_fit(self) -> bool:
         return hasattr(self, "classes_")
-
-    def _check_space(self) -> None:
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
 
     def _check_two_classes(self, what: str) -> None:
         if self._is_matrix_fit():
