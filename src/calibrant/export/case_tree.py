@@ -1,9 +1,8 @@
 """A map's graph as a balanced decision tree with closed formulas in its leaves, for languages without arrays.
 
 SQL has no table lookup inside an expression, so a search becomes nested yes/no questions, log2(pieces) deep, and
-every leaf is a formula with its own numbers. Several searches of one value share one tree; a search of a computed
-value is asked only about the edges that the value can reach, so a chain of maps has as many leaves as both
-together, not their product.
+every leaf is a formula with its own numbers. A search of a computed value is asked only about the edges that the value
+can reach, so a chain of maps has as many leaves as both together, not their product.
 """
 
 from __future__ import annotations
@@ -90,22 +89,19 @@ def decide(root: Node, domain: Interval) -> Node:
     >>> tree.edge, tree.below.value, tree.above.value
     (0.5, 0.1, 0.8)
     """
-    nodes = list(walk(root))
     # Operands come first, so nothing that the first search looks at contains a search.
-    first = next((node for node in nodes if isinstance(node, Search)), None)
+    first = next((node for node in walk(root) if isinstance(node, Search)), None)
     if first is None:
         return root
-    group = [node for node in nodes if isinstance(node, Search) and node.of is first.of]
     low, high = _interval(first.of, domain)
-    edges = np.unique(np.concatenate([search.edges for search in group]))
-    edges = edges[(edges >= low) & (edges < high)]
+    edges = first.edges[(first.edges >= low) & (first.edges < high)]
 
     def branch(start: int, stop: int) -> Node:
         if start == stop:
             below = edges[start - 1] if start else low
             above = edges[stop] if stop < len(edges) else high
             # Edges outside the reach of the value decide as at its end; inside, every value up to `above` agrees.
-            leaf = _picked(root, group, float(above))
+            leaf = _picked(root, first, float(above))
             inside = (float(below), float(above)) if isinstance(first.of, Score) else domain
             return decide(leaf, inside)
         middle = (start + stop) // 2
@@ -114,13 +110,13 @@ def decide(root: Node, domain: Interval) -> Node:
     return branch(0, len(edges))
 
 
-def _picked(root: Node, group: list[Search], value: float) -> Node:
-    """The graph with the searches of `group` answered as for `value`."""
-    members = {id(search): int(np.searchsorted(search.edges, value, side="left")) for search in group}
+def _picked(root: Node, search: Search, value: float) -> Node:
+    """The graph with the search answered as for `value`."""
+    place = int(np.searchsorted(search.edges, value, side="left"))
     new: dict[int, Node] = {}
     for node in walk(root):
-        if isinstance(node, Pick) and id(node.search) in members:
-            new[id(node)] = Number(float(node.table[members[id(node.search)]]))
+        if isinstance(node, Pick) and node.search is search:
+            new[id(node)] = Number(float(node.table[place]))
         elif isinstance(node, Operation):
             new[id(node)] = _same_or(node, operation(node.kind, *(new[id(x)] for x in node.of)))
         elif isinstance(node, Pick):
