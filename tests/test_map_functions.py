@@ -122,7 +122,12 @@ def test_a_function_of_another_package_saves_and_loads_once_it_is_registered(hal
 
 
 def test_names_of_functions_are_not_shared(half):
-    with pytest.raises(InvalidInputError, match="`name` of Half must be its own; 'step' is Step"):
-        register_function(type("Half", (half,), {"name": "step"}))
-    with pytest.raises(InvalidInputError, match="a MapFunction with a name"):
-        register_function(MapFunction)
+    taken = dataclass(frozen=True, eq=False)(type("Taken", (half,), {"name": "step"}))
+    with pytest.raises(InvalidInputError, match="`name` of Taken must be its own; 'step' is Step"):
+        register_function(taken)
+
+
+@pytest.mark.parametrize("cls", [MapFunction, type("NoDataclass", (Step,), {"name": "mine"})])
+def test_functions_without_fields_of_their_own_are_refused(cls):
+    with pytest.raises(InvalidInputError, match="must be a dataclass"):
+        register_function(cls)

@@ -6,7 +6,7 @@ its pieces meet, so that it can be inverted and exported exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -276,15 +276,18 @@ def register_function(cls: AnyFunction) -> AnyFunction:
 
     Examples
     --------
+    >>> from dataclasses import dataclass
     >>> from calibrant.map_functions import Step, register_function
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Mine(Step): ...
     >>> try:
-    ...     register_function(type("Mine", (Step,), {}))
+    ...     register_function(Mine)
     ... except ValueError as error:
     ...     print(error)
     `name` of Mine must be its own; 'step' is Step.
     """
-    if not is_dataclass(cls) or not cls.name:
-        raise InvalidInputError(f"`cls` must be a dataclass and a MapFunction with a name; got {cls!r}.")
+    if "__dataclass_fields__" not in vars(cls) or not cls.name:
+        raise InvalidInputError(f"`cls` must be a dataclass, itself and not by its base, with a name; got {cls!r}.")
     taken = MAP_FUNCTIONS.get(cls.name, cls)
     if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InvalidInputError(f"`name` of {cls.__name__} must be its own; {cls.name!r} is {taken.__name__}.")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import _limits, _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb_mean import PosteriorMean, average_binnings
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps, softmax
+from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.map_functions import Linear, MapFunction, Step
@@ -70,6 +71,7 @@ class ABB(BayesianCalibrator):
     Examples
     --------
     >>> import numpy as np
+    from scipy.special import softmax
     >>> from calibrant import ABB
     >>> scores = np.arange(40) / 40
     >>> calibrator = ABB().fit(scores, (scores > 0.3) & (scores < 0.7))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
 from calibrant import _limits
 from calibrant._typing import Bools, Floats
@@ -152,12 +153,6 @@ def filled_gaps(tally: Tally, cells: Tally) -> Bools:
     last = np.minimum(np.searchsorted(np.cumsum(tally.totals), ends), len(tally) - 2)
     empty = 0.5 * tally.scores[last + 1] - 0.5 * tally.scores[last]
     return np.asarray(empty < 0.25 * cells.scores[1:] - 0.25 * cells.scores[:-1])
-
-
-def softmax(logs: Floats) -> Floats:
-    """Probabilities from their logarithms up to a constant."""
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
 
 
 def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from calibrant.export.expression_graph import (
     walk,
 )
 
-__all__ = ["Algebra", "Split", "decide", "fold"]
+__all__ = ["Split", "decide", "fold"]
 
 Interval: TypeAlias = tuple[float, float]
 
@@ -46,28 +46,18 @@ class Split(Node):
         return (self.of, self.below, self.above)
 
 
-class Algebra(Protocol):
-    """How a language writes a number, an operation and a decision."""
+def fold(root: Node, score: Any, algebra: Any) -> Any:
+    """Write a tree in a language, whose `algebra` can write a number, `apply` an operation and `split` a value.
 
-    def number(self, value: float) -> Any:
-        """A constant."""
-
-    def apply(self, kind: str, *operands: Any) -> Any:
-        """One of the operations of `calibrant.export.expression_graph`."""
-
-    def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
-        """`below` where value <= edge, else `above`."""
-
-
-def fold(root: Node, score: Any, algebra: Algebra) -> Any:
-    """Write a tree in the language of `algebra`."""
+    ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`.
+    """
     written: dict[int, Any] = {}
     for node in walk(root):
         written[id(node)] = _write(node, score, algebra, lambda x: written[id(x)])
     return written[id(root)]
 
 
-def _write(node: Node, score: Any, algebra: Algebra, of: Callable[[Node], Any]) -> Any:
+def _write(node: Node, score: Any, algebra: Any, of: Callable[[Node], Any]) -> Any:
     if isinstance(node, Number):
         return algebra.number(node.value)
     if isinstance(node, Operation):
@@ -118,7 +108,10 @@ def _picked(root: Node, search: Search, value: float) -> Node:
         if isinstance(node, Pick) and node.search is search:
             new[id(node)] = Number(float(node.table[place]))
         elif isinstance(node, Operation):
-            new[id(node)] = _same_or(node, operation(node.kind, *(new[id(x)] for x in node.of)))
+            operands = [new[id(x)] for x in node.of]
+            # The old node where nothing in it changed, so that shared values stay shared.
+            same = all(a is b for a, b in zip(node.of, operands, strict=True))
+            new[id(node)] = node if same else operation(node.kind, *operands)
         elif isinstance(node, Pick):
             new[id(node)] = Pick(new[id(node.search)], node.table)
         elif isinstance(node, Search):
@@ -126,12 +119,6 @@ def _picked(root: Node, search: Search, value: float) -> Node:
         else:
             new[id(node)] = node
     return new[id(root)]
-
-
-def _same_or(old: Operation, new: Node) -> Node:
-    """The old node where nothing in it changed, so that shared values stay shared."""
-    unchanged = isinstance(new, Operation) and all(a is b for a, b in zip(old.of, new.of, strict=True))
-    return old if unchanged else new
 
 
 def _interval(root: Node, domain: Interval) -> Interval:

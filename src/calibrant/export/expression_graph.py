@@ -17,20 +17,7 @@ from calibrant._kernels import doubles, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = [
-    "DOMAINS",
-    "LOWERINGS",
-    "SCORE",
-    "Node",
-    "Number",
-    "Operation",
-    "Pick",
-    "Score",
-    "Search",
-    "evaluate",
-    "lower",
-    "walk",
-]
+__all__ = ["DOMAINS", "LOWERINGS", "Node", "Number", "Operation", "Pick", "Search", "evaluate", "lower", "walk"]
 
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
