@@ -146,7 +146,7 @@ def _positive_column(array: Floats, name: str) -> Floats:
 
 
 def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple[Bools, tuple[Any, Any]]:
-    """Which rows are positive, and the (negative, positive) labels.
+    """Find the positive rows, and the (negative, positive) labels.
 
     Without `pos_label` the labels must say by themselves which class is positive: bool, {0, 1} or {-1, 1}.
     """

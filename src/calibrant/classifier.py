@@ -196,13 +196,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return low, high
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
+        """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _route(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What goes to the classifier's fit, and what to the splitter."""
+        """Split the arguments into those of the classifier's fit and those of the splitter."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
             return routed.estimator.fit, routed.splitter.split
@@ -230,7 +230,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Data:
-    """What `fit` was given, row by row; `codes` are the indices of the labels among the classes."""
+    """The data of `fit`, row by row; `codes` are the indices of the labels among the classes."""
 
     X: Any
     labels: np.ndarray[Any, Any]

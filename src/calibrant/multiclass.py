@@ -59,7 +59,7 @@ class View(ABC):
 
 
 def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any]) -> ClassScores:
-    """What a fitted model says about each of the sorted `classes`.
+    """Ask a fitted model for its scores of each of the sorted `classes`.
 
     One decision score d of a model of two classes becomes the columns -d and d. A class that the model does not know
     scores as low as can be: probability 0, or the lowest decision score of any row.
@@ -166,7 +166,7 @@ class WholeMatrix(View):
         return cls((fitted.fit(scores.values[kept][:, columns], own_codes, own_weights),), columns)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
-        """Whatever the method says, in the columns of the known classes."""
+        """Put the probabilities of the method into the columns of the known classes."""
         proba = np.zeros(scores.values.shape)
         proba[:, self.columns] = self.calibrators[0].predict_proba(scores.values[:, self.columns])
         return proba
@@ -237,7 +237,7 @@ class CalibratedModel:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to calibrate: an unfitted calibrator, the scores that it takes, and the view of several classes."""
+    """The way to calibrate: an unfitted calibrator, the scores that it takes, and the view of several classes."""
 
     calibrator: Calibrator
     response: str
@@ -245,7 +245,7 @@ class Recipe:
     classes: np.ndarray[Any, Any]
 
     def scores(self, model: Any, X: Any) -> ClassScores:
-        """What a fitted model says about each class."""
+        """Ask a fitted model for its scores of each class."""
         return class_scores(model, X, self.response, self.classes)
 
     def calibrate(self, model: Any, scores: ClassScores, codes: Ints, weights: Floats | None) -> CalibratedModel:

@@ -159,7 +159,7 @@ class ABB(BayesianCalibrator):
         return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, from drawn binnings; exact given the binning."""
+        """Predict each row from the posterior without it, by drawn binnings; exact given the binning."""
         self._fitted_map()
         rng = _validation.generator(self.random_state)
         return self._posterior.leave_one_out(tally.scores, self.leave_one_out_draws, rng)

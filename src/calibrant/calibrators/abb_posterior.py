@@ -141,7 +141,7 @@ class AkaikePosterior:
 
 
 def filled_gaps(tally: Tally, cells: Tally) -> Bools:
-    """Which gaps between `cells`, merged from `tally`, hold more data than emptiness.
+    """Mark the gaps between `cells`, merged from `tally`, that hold more data than emptiness.
 
     The distance between the mean scores of two merged cells is not empty: the rows of both lie in it. There can be
     no bin without data there, unless the rows leave most of it empty.
@@ -165,7 +165,7 @@ def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Float
 
 
 def bin_sizes(starts: Integers, offsets: Integers, n_cells: int) -> Integers:
-    """How many cells each bin has."""
+    """Count the cells of each bin."""
     sizes = np.diff(np.append(starts, 0))
     sizes[offsets[1:] - 1] = n_cells - starts[offsets[1:] - 1]
     return sizes

@@ -152,7 +152,7 @@ def _deviations(features: Floats, precision: Floats) -> Floats:
 
 
 def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "right"]) -> Floats:
-    """Where the non-decreasing straight lines (x, end) first reach (left) or last keep to (right) each score."""
+    """Find where the non-decreasing straight lines (x, end) first reach (left) or last keep to (right) each score."""
     inside = (scores >= end[0]) & (scores <= end[-1]) if len(x) > 1 else np.zeros(len(scores), dtype=bool)
     wanted = scores[inside]
     right = np.clip(np.searchsorted(end, wanted, side=side), 1, len(x) - 1)

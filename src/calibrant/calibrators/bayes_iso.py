@@ -180,7 +180,7 @@ class BayesIso(BayesianCalibrator):
         return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, from all draws of the fit at its cells."""
+        """Predict each row from the posterior without it, by all draws of the fit at its cells."""
         self._fitted_map()
         draws = links.clip(self._draws)
         positive, negative = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)

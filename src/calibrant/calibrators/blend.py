@@ -196,7 +196,7 @@ def _prior_rows(n_rows: float) -> dict[str, float]:
 
 
 def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
-    """What each member says about the positive and the negative rows of each cell, (2m, members), and their numbers."""
+    """Predictions of each member for the positive and negative rows of each cell, (2m, members), and their numbers."""
     columns = []
     for member in members.values():
         if isinstance(member, BayesianCalibrator):

@@ -185,7 +185,7 @@ def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
 
 
 def _breaks(posterior: SplinePosterior) -> Floats:
-    """Where curves may bend: the ends of the knots, and where extreme scores begin to be read as one."""
+    """Logits where curves may bend: the ends of the knots, and where extreme scores begin to be read as one."""
     limits = [sign * limit for part in posterior.parts for limit in part.limits for sign in (-1.0, 1.0)]
     inner = np.unique([*limits, *(end for part in posterior.parts for end in (part.knots[0], part.knots[-1]))])
     # Breaks too close for a curve between them are one.

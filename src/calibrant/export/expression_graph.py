@@ -77,7 +77,7 @@ class Operation(Node):
 
 @dataclass(frozen=True, eq=False)
 class Search(Node):
-    """How many of the sorted `edges` lie below a value: the bin rule of `calibrant._kernels.bins`."""
+    """The number of sorted `edges` that lie below a value: the bin rule of `calibrant._kernels.bins`."""
 
     of: Node
     edges: Floats
@@ -141,7 +141,7 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def evaluate(root: Node, scores: Floats) -> Floats:
-    """The value of the graph at each score, with numpy: what every written form has to reproduce.
+    """The value of the graph at each score, with numpy: the result that every export has to reproduce.
 
     Examples
     --------

@@ -27,7 +27,7 @@ SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 @dataclass(frozen=True)
 class Language:
-    """What differs between the two languages."""
+    """The differences between the two languages."""
 
     table: Callable[[str, str], str]
     line: Callable[[str, str, bool], str]
