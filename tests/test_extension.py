@@ -78,6 +78,17 @@ table = calibrant.compare(scores, y, methods=["isotonic", NAME])
 assert {"isotonic", NAME} <= {result.name for result in table.results}
 """,
 }
+COMMANDS = """
+import subprocess, sys
+from pathlib import Path
+rows = "\\n".join(f"{s!r},{label}" for s, label in zip(scores.tolist(), y.tolist()))
+Path("rows.csv").write_text(f"score,label\\n{rows}\\n")
+columns = ("--score", "score", "--label", "label")
+def calibrant_command(*arguments):
+    done = subprocess.run([sys.executable, "-m", "calibrant", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+"""
 # These need parts of calibrant beyond the calibrators and the export.
 WIDER = {
     "compare with objects": """
@@ -89,21 +100,18 @@ from calibrant_example import calibration_in_the_large
 table = calibrant.evaluate(y, scores, metrics=["log_loss", calibration_in_the_large])
 assert abs(table["calibration_in_the_large"].value - abs(scores.mean() - y.mean())) < 1e-12
 """,
-    "command line": """
-import subprocess, sys
-from pathlib import Path
-rows = "\\n".join(f"{s!r},{label}" for s, label in zip(scores.tolist(), y.tolist()))
-Path("rows.csv").write_text(f"score,label\\n{rows}\\n")
-def calibrant_command(*arguments):
-    done = subprocess.run([sys.executable, "-m", "calibrant", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
+    "command line": COMMANDS
+    + """
 assert NAME in calibrant_command("methods")
-columns = ("--score", "score", "--label", "label")
 calibrant_command("fit", "rows.csv", *columns, "--method", NAME, "-o", "map.json")
-calibrant_command("apply", "rows.csv", "map.json", "--score", "score", "-o", "out.csv")
+calibrant_command("apply", "map.json", "rows.csv", "--score", "score", "-o", "out.csv")
 assert len(Path("out.csv").read_text().splitlines()) == 301
 calibrant_command("compare", "rows.csv", *columns, "--method", f"isotonic,{NAME}")
+""",
+    "report": COMMANDS
+    + """
+calibrant_command("report", "rows.csv", *columns, "--method", NAME, "-o", "report.html")
+assert registry.get(NAME).title in Path("report.html").read_text()
 """,
 }
 
