@@ -161,6 +161,11 @@ def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
 def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
     """One temperature for all classes."""
     temperature = part.calibrators[0]
+    if not hasattr(temperature, "temperature_"):
+        raise InvalidInputError(
+            f"{type(temperature).__name__} cannot be converted to ONNX for several classes; use 'temperature', or a "
+            "method that calibrates each class against the rest."
+        )
     if temperature.space == "probability":
         least, most = links.clip(np.array([0.0, 1.0])).tolist()
         inside = writer.node("Max", writer.node("Min", scores, writer.constant(most)), writer.constant(least))
