@@ -53,10 +53,6 @@ class ABB(BayesianCalibrator):
     random_state : int, Generator, RandomState or None
         Seed of those draws.
 
-    Notes
-    -----
-    The fitted map is a table of straight pieces within 1e-5 of the posterior mean, constant outside the scores.
-
     Attributes
     ----------
     cells_ : Tally
@@ -68,10 +64,13 @@ class ABB(BayesianCalibrator):
     lam_grid_, lam_posterior_ : ndarray
         The values of λ and their posterior probabilities; a priori they are equally probable.
 
+    Notes
+    -----
+    The fitted map is a table of straight pieces within 1e-5 of the posterior mean, constant outside the scores.
+
     Examples
     --------
     >>> import numpy as np
-    from scipy.special import softmax
     >>> from calibrant import ABB
     >>> scores = np.arange(40) / 40
     >>> calibrator = ABB().fit(scores, (scores > 0.3) & (scores < 0.7))
