@@ -2,8 +2,8 @@
 How much data does each method need?
 ====================================
 
-A method with few parameters is good at once, but stops getting better if its shape is not the true one. A method without
-a fixed shape starts badly and keeps learning. The picture shows the excess log-loss, the loss above that of
+A method with few parameters is good at once, but stops getting better if its shape is not the true one. A method
+without a fixed shape starts badly and keeps learning. The picture shows the excess log-loss, the loss above that of
 the true map, on the task of the Bayes-Iso paper (Allikivi and Kull 2019), whose truth is in no parametric family.
 """
 
