@@ -9,7 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calibrant import engines, export, metrics, simulate
+    from calibrant import (
+        adjust,
+        comparison,
+        engines,
+        errors,
+        export,
+        metrics,
+        monitoring,
+        reliability,
+        report,
+        simulate,
+    )
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.acp import ACP
     from calibrant.calibrators.bayes_iso import BayesIso
@@ -62,16 +73,33 @@ __all__ = [
     "Tally",
     "TemperatureScaling",
     "VennAbers",
+    "adjust",
     "compare",
+    "comparison",
     "engines",
+    "errors",
     "evaluate",
     "export",
     "load",
     "metrics",
+    "monitoring",
+    "reliability",
+    "report",
     "simulate",
 ]
 
-_NAMESPACES = ("engines", "export", "metrics", "simulate")
+_NAMESPACES = (
+    "adjust",
+    "comparison",
+    "engines",
+    "errors",
+    "export",
+    "metrics",
+    "monitoring",
+    "reliability",
+    "report",
+    "simulate",
+)
 
 _HOME = {
     "CalibratedClassifier": "classifier",
