@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.identity import Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration
     from calibrant.calibrators.platt import PlattScaling
+    from calibrant.calibrators.registry import register
     from calibrant.calibrators.sbb import SBB
     from calibrant.calibrators.spline import SplineCalibration
     from calibrant.calibrators.temperature import TemperatureScaling
@@ -83,6 +84,7 @@ __all__ = [
     "load",
     "metrics",
     "monitoring",
+    "register",
     "reliability",
     "report",
     "simulate",
@@ -110,6 +112,7 @@ _HOME = {
     "compare": "comparison.compare",
     "evaluate": "metrics.evaluation",
     "load": "maps",
+    "register": "calibrators.registry",
 }
 
 
