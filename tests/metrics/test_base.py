@@ -163,10 +163,14 @@ def test_refuses_impossible_numbers_of_bins(n_bins):
 
 
 def test_refuses_unknown_strategies_and_powers():
-    with pytest.raises(InvalidInputError, match="width, mass, cells"):
-        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="quantile")
+    with pytest.raises(InvalidInputError, match="uniform, quantile, cells"):
+        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="mass")
     with pytest.raises(InvalidInputError, match="`p`"):
         metrics.expected_calibration_error([0, 1], [0.2, 0.4], p=0.5)
+
+
+def test_repeated_names_get_numbers():
+    assert number_repeated(["a", "b", "a", "a"]) == ["a", "b", "a 2", "a 3"]
 
 
 def test_public_names_are_sorted_and_importable():

@@ -9,7 +9,7 @@ from typing import Any
 from calibrant._kernels import smooth_ece
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally
+from calibrant.metrics.base import as_tally, check_choice
 from calibrant.tally import Tally
 
 __all__ = ["smooth_calibration_error"]
@@ -67,8 +67,7 @@ def smooth_calibration_error(
     >>> round(metrics.smooth_calibration_error(data.labels, data.scores, convention="relplot"), 3)
     0.156
     """
-    if convention not in CONVENTIONS:
-        raise InvalidInputError(f"`convention` must be one of {', '.join(CONVENTIONS)}; got {convention!r}.")
+    check_choice("convention", convention, CONVENTIONS)
     if width is not None and not smooth_ece.SMALLEST_WIDTH <= width <= 1.0:
         raise InvalidInputError(f"`width` must lie in [{smooth_ece.SMALLEST_WIDTH:g}, 1]; got {width!r}.")
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)

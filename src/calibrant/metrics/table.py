@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -9,11 +10,13 @@ from typing import Any
 
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
 
-__all__ = ["Evaluation", "Row"]
+__all__ = ["Column", "Evaluation", "Row"]
 
 Estimate = Interval | float | None
+Column = Mapping[str, Interval | float]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Evaluation:
         (Weighted) number of rows, share of positives, and level of the intervals.
     remarks : tuple of str
         What the numbers mean, and what could not be computed.
+    verdicts : tuple of Verdict
+        Whether each model needs calibration, as far as Kuiper's test can tell.
 
     Examples
     --------
@@ -57,6 +62,12 @@ class Evaluation:
     base_rate: float
     level: float
     remarks: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the first model."""
+        return self.verdicts[0]
 
     def __getitem__(self, key: str) -> Any:
         """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
@@ -74,6 +85,7 @@ class Evaluation:
             "models": {
                 name: {row.key: _plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
             },
+            "conclusions": [verdict.state for verdict in self.verdicts],
             "remarks": list(self.remarks),
         }
 
