@@ -27,7 +27,7 @@ LOCAL_EDGES = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # of the logit
 
 
 def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | None = None) -> TallyComparison:
-    """How far the current rows have moved from the reference, and whether their probabilities still hold.
+    """Compare current rows with a reference: how far they have moved, and whether their probabilities still hold.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | 
 
 @dataclass(frozen=True)
 class TallyComparison:
-    """What changed between two tallies.
+    """Changes between two tallies.
 
     Attributes
     ----------

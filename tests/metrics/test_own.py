@@ -26,7 +26,7 @@ def test_functions_of_a_tally_of_rows_and_of_weighted_rows():
     with pytest.raises(InvalidInputError, match="hit_rate takes no `sample_weight`"):
         as_metric(hit_rate)(weighted)
     with pytest.raises(InvalidInputError, match="takes 3 arguments"):
-        as_metric(lambda a, b, c: a)
+        as_metric(lambda a, b, c: a + b + c)
 
 
 def test_rows_of_the_table_are_named_after_the_functions_and_have_intervals():

@@ -11,10 +11,11 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
+from calibrant.metrics.base import check_choice
 from calibrant.reliability.curves import curve_grid
 from calibrant.reliability.points import binned_points
 from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogram, visible_range
-from calibrant.reliability.tables import Table, check_choice, table
+from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
 __all__ = ["CalibrationMapDisplay"]

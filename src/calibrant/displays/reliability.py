@@ -13,9 +13,9 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import check_choice
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.scores import visible_range
-from calibrant.reliability.tables import check_choice
 from calibrant.tally import Tally
 
 __all__ = ["ReliabilityDisplay"]

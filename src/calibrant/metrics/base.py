@@ -15,7 +15,18 @@ from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = ["STRATEGIES", "Bins", "Metric", "Seed", "as_tally", "bin_number", "binned", "both_classes", "check_choice", "number_repeated"]
+__all__ = [
+    "STRATEGIES",
+    "Bins",
+    "Metric",
+    "Seed",
+    "as_tally",
+    "bin_number",
+    "binned",
+    "both_classes",
+    "check_choice",
+    "number_repeated",
+]
 
 STRATEGIES = ("uniform", "quantile", "cells")
 AUTO = "auto"

@@ -44,6 +44,10 @@ class Interval:
         half = float(ndtri(0.5 + 0.5 * level)) * error
         return cls(mean, max(mean - half, lowest), mean + half, level)
 
+    def to_dict(self) -> dict[str, float]:
+        """Plain Python values, ready for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
     def __neg__(self) -> Interval:
         """The interval of the negative value."""
         return Interval(-self.value, -self.high, -self.low, self.level)

@@ -15,7 +15,6 @@ from calibrant.tally import Tally
 __all__ = ["calibration_error_quantile", "integrated_calibration_index"]
 
 
-
 def integrated_calibration_index(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,

@@ -20,7 +20,6 @@ from calibrant.tally import Tally
 __all__ = ["MetricPosterior", "metric_posterior"]
 
 
-
 class HasPosterior(Protocol):
     """A fitted calibrator that can draw whole maps from its posterior."""
 

@@ -14,7 +14,6 @@ from calibrant.tally import Tally
 __all__ = ["sweep_calibration_error"]
 
 
-
 def sweep_calibration_error(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import check_choice
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
@@ -62,7 +62,7 @@ class Evaluation:
     base_rate: float
     level: float
     remarks: tuple[str, ...]
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...]
 
     @property
     def verdict(self) -> Verdict:
@@ -71,10 +71,9 @@ class Evaluation:
 
     def __getitem__(self, key: str) -> Any:
         """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
-        for row in self.rows:
-            if row.key == key:
-                return row.estimates[0] if len(self.models) == 1 else dict(zip(self.models, row.estimates, strict=True))
-        raise InvalidInputError(f"`key` must be one of {', '.join(row.key for row in self.rows)}; got {key!r}.")
+        check_choice("key", key, [row.key for row in self.rows])
+        estimates = next(row.estimates for row in self.rows if row.key == key)
+        return estimates[0] if len(self.models) == 1 else dict(zip(self.models, estimates, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -85,7 +84,7 @@ class Evaluation:
             "models": {
                 name: {row.key: _plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
             },
-            "conclusions": [verdict.state for verdict in self.verdicts],
+            "verdicts": {n: v.to_dict() for n, v in zip(self.models, self.verdicts, strict=True)},
             "remarks": list(self.remarks),
         }
 
@@ -135,6 +134,4 @@ def _text(estimate: Estimate) -> str:
 
 
 def _plain(estimate: Estimate) -> Any:
-    if isinstance(estimate, Interval):
-        return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-    return estimate
+    return estimate.to_dict() if isinstance(estimate, Interval) else estimate

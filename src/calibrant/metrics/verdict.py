@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
@@ -117,6 +117,12 @@ class Verdict:
         if self.p_value is None:
             return "(Kuiper's test has no value: all probabilities are 0 or 1)"
         return f"(Kuiper's test, p {f'= {self.p_value:.3f}' if self.p_value >= CLEAR else '< 0.001'})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        intervals = {key: getattr(self, key) for key in ("gain", "error")}
+        plain = {key: None if one is None else one.to_dict() for key, one in intervals.items()}
+        return {"state": self.state, "calibrate": self.calibrate, "p_value": self.p_value} | plain
 
     def __str__(self) -> str:
         return {

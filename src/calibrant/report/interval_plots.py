@@ -8,11 +8,10 @@ import numpy as np
 
 from calibrant.comparison import Comparison
 from calibrant.report.figures import Figure, listed, plain
-from calibrant.report.outcome import EVENT, Outcome
 from calibrant.report.segments import Gap, Segment
-from calibrant.report.wording import method_name, method_title, rounded, sentence_case
+from calibrant.report.wording import EVENT, Outcome, rounded, sentence_case, short_title
 
-__all__ = ["comparison_figure", "segments_figure", "shortened"]
+__all__ = ["comparison_figure", "reference_title", "segments_figure", "shortened"]
 
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
@@ -23,13 +22,13 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     rows = [r for r in comparison.results if r.log_loss_difference is not None]
     diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
     colors = ["@after" if r.name == shown else "@neutral" for r in rows]
-    reference = "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
+    reference = reference_title(comparison)
     trace = {
         "type": "scatter",
         "mode": "markers",
         "x": listed(d.value for d in diffs),
         "y": list(range(len(rows))),
-        "text": [plain(sentence_case(method_title(r.name))) for r in rows],
+        "text": [plain(sentence_case(r.title or r.name)) for r in rows],
         "marker": {"color": colors, "size": 10},
         "error_x": {
             "type": "data",
@@ -46,14 +45,20 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     }
     layout = {
         "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": _row_axis([sentence_case(method_title(r.name)) for r in rows]),
+        "yaxis": _row_axis([sentence_case(r.title or r.name) for r in rows]),
         "showlegend": False,
     }
     return {
         "data": [trace],
         "layout": layout,
-        "meta": _row_meta("Change of log-loss", [_narrow(r.name) for r in rows]),
+        "meta": _row_meta("Change of log-loss", [_narrow(r.title or r.name) for r in rows]),
     }
+
+
+def reference_title(comparison: Comparison) -> str:
+    """The title of the method that differences are taken to."""
+    own = comparison[comparison.reference]
+    return "doing nothing" if own.name == "identity" else short_title(own.title or own.name)
 
 
 def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Figure:
@@ -121,7 +126,7 @@ def _row_axis(names: list[str]) -> Figure:
 
 
 def _row_meta(title: str, names: list[str]) -> Figure:
-    """What a figure of rows needs beside a narrow screen: a short title and short names."""
+    """A short title and short names, for narrow screens."""
     return {"rows": len(names), "short": title, "names": [plain(name) for name in shortened(names, NARROW)]}
 
 
@@ -142,6 +147,6 @@ def shortened(names: list[str], longest: int) -> list[str]:
     return max((cut(longest - 1, 0), cut(longest - tail - 1, tail), cut(0, longest - 1)), key=lambda one: len(set(one)))
 
 
-def _narrow(name: str) -> str:
+def _narrow(title: str) -> str:
     """The name of a method without the noun that goes without saying beside the others."""
-    return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", method_name(name)))
+    return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", short_title(title)))
