@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -106,38 +107,24 @@ def compare(
     candidates = name_candidates(methods, probabilities=probabilities)
     cells, generator = tally.coarsen(limits.COMPARISON_CELLS), np.random.default_rng(rng)
     splits = [fold for _ in range(repeats) for fold in folds(cells, cv, generator)]
-    runs = {}
-    for name, calibrator in candidates.items():
-        if progress is not None:
-            progress(name)
-        runs[name] = _run(name, calibrator, splits, repeats, probabilities=probabilities)
+    run = partial(_run, splits=splits, repeats=repeats, probabilities=probabilities, progress=progress)
+    runs = {name: run(name, calibrator) for name, calibrator in candidates.items()}
     predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
     if not predictions:
-        name, run = next(iter(runs.items()))
-        raise InvalidInputError(f"No method could be fitted to these data. {name}: {run.note}")
+        raise InvalidInputError(f"No method could be fitted to these data. {RAW}: {runs[RAW].note}")
     # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them takes that place.
     reference = next((name for name in (RAW, "platt") if name in predictions), next(iter(predictions)))
-    results = [_judge(name, run, predictions.get(reference), candidates[name], level) for name, run in runs.items()]
+    results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
     choice = recommend(ranking, predictions, reference, level, barred)
     kept = tally.coarsen(limits.REPORT_CELLS)
-    return Comparison(
-        tuple(results),
-        choice.name,
-        choice.reason,
-        reference,
-        tally.total,
-        tally.base_rate,
-        level,
-        cv,
-        repeats,
-        choice.tied,
-        (*([] if probabilities else [DECISION_SCORES]), *choice.notes),
-        judge_calibration(tally, choice.gain),
-        {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()},
-    )
+    facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
+    remarks = (*([] if probabilities else [DECISION_SCORES]), *choice.notes)
+    fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
+    verdict = judge_calibration(tally, choice.gain)
+    return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
 
 
 def _check_rows(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Tally:
@@ -163,7 +150,17 @@ class Run(NamedTuple):
     note: str
 
 
-def _run(name: str, calibrator: Calibrator, splits: list[Fold], repeats: int, *, probabilities: bool) -> Run:
+def _run(
+    name: str,
+    calibrator: Calibrator,
+    *,
+    splits: list[Fold],
+    repeats: int,
+    probabilities: bool,
+    progress: Callable[[str], object] | None,
+) -> Run:
+    if progress is not None:
+        progress(name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
@@ -183,9 +180,9 @@ def _explain_failure(name: str, calibrator: Calibrator, error: Exception, *, pro
     return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
 
 
-def _judge(name: str, run: Run, reference: OutOfFold | None, calibrator: Calibrator, level: float) -> MethodResult:
+def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Calibrator, level: float) -> MethodResult:
     title, own = title_of(calibrator, name), run.out_of_fold
-    if own is None or reference is None:
+    if own is None:
         return MethodResult(name, note=run.note, title=title)
     log, brier = own.losses(logarithmic_loss), own.losses(brier_loss)
     return MethodResult(

@@ -92,6 +92,14 @@ class MethodFit:
         Its cross-fitted predictions; None where there were too few rows to split.
     fitted : Calibrator
         A copy that is fitted to all rows when it is first asked for.
+
+    Examples
+    --------
+    >>> from calibrant import compare, simulate
+    >>> data = simulate.from_truth("underconfident", 500)
+    >>> fit = compare(data.scores, data.labels, methods=["platt"]).fits["platt"]
+    >>> fit.out_of_fold.tally().total, bool(0.0 < fit.fitted.predict([0.5])[0] < 1.0)
+    (500.0, True)
     """
 
     calibrator: Calibrator
