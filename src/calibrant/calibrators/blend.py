@@ -38,7 +38,6 @@ MAX_CELLS = 200  # on which members are compared
 ABB_CELLS = 512
 INTERVAL_DRAWS = 2000
 LEVEL = 0.9  # of the gain on which the verdict rests
-LEAST_WEIGHT = 0.005  # of a member that is worth naming
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -175,11 +174,9 @@ class Blend(BayesianCalibrator):
         low, high = self.predict_interval(self._at, level=0.9)
         width = float(np.average(high - low, weights=self._cells.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
-        shape = ", ".join(
-            f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= LEAST_WEIGHT
-        )
+        shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
         lines = [
-            _sentence(self._verdict(), self._gain[1]),
+            _sentence(self._verdict(), *self._gain),
             f"Its shape: {shape}.",
             f"Its 90 % intervals are {width:.3f} wide on average.",
         ]
@@ -188,11 +185,7 @@ class Blend(BayesianCalibrator):
         return "\n".join(lines)
 
     def _verdict(self) -> Verdict:
-        # The weights were chosen on the very predictions that are judged, which flatters the blend by about one nat for
-        # each free weight, shared among all rows (as in Akaike's criterion).
-        free = sum(weight >= LEAST_WEIGHT for weight in self.weights_.values()) - 1
-        gain, error = self._gain
-        verdict = judge_calibration(self._cells, Interval.normal(gain - free / self._cells.total, error, LEVEL))
+        verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
         return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
     def _probabilities(self, scores: ArrayLike) -> Floats:
@@ -235,8 +228,7 @@ def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((gains - mean) ** 2, weights=counts) / counts.sum()))
 
 
-def _sentence(verdict: Verdict, error: float) -> str:
-    gain = verdict.gain.value if verdict.gain is not None else 0.0
+def _sentence(verdict: Verdict, gain: float, error: float) -> str:
     changed = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
     figures = f"on rows left out, the log-loss is {changed} than with the raw score."
     begins = {
