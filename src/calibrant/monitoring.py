@@ -94,10 +94,10 @@ class TallyComparison:
     >>> from calibrant import simulate
     >>> from calibrant.monitoring import compare_tallies
     >>> before, after = simulate.from_truth("D1", 2000, rng=1), simulate.from_truth("D1", 2000, rng=2)
-    >>> found = compare_tallies(before.tally, after.tally)
-    >>> found.rows, found.score_shift < 0.05
+    >>> result = compare_tallies(before.tally, after.tally)
+    >>> result.rows, result.score_shift < 0.05
     ((2000.0, 2000.0), True)
-    >>> found.p_value < 0.05  # the scores of D1 are not calibrated, before or after
+    >>> result.p_value < 0.05  # the scores of D1 are not calibrated, before or after
     True
     """
 

@@ -1,6 +1,7 @@
 """How a comparison prints, escapes and travels as JSON."""
 
 import json
+from importlib import import_module
 
 import pytest
 
@@ -57,3 +58,10 @@ def test_lookup(table):
     assert table["identity"].smooth_error == 0.02
     with pytest.raises(InvalidInputError, match="must be one of"):
         table["nonsense"]
+
+
+def test_the_namespaces_list_their_names_in_order():
+    for name in ("comparison", "monitoring", "reliability", "report"):
+        module = import_module(f"calibrant.{name}")
+        assert list(module.__all__) == sorted(module.__all__)
+        assert all(hasattr(module, one) for one in module.__all__)

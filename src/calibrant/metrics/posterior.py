@@ -41,8 +41,8 @@ class MetricPosterior:
     --------
     >>> import numpy as np
     >>> from calibrant import metrics
-    >>> found = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
-    >>> print(found.interval(level=0.5))
+    >>> posterior = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
+    >>> print(posterior.interval(level=0.5))
     0.0200 [0.0150, 0.0250]
     """
 

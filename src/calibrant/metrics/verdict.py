@@ -47,10 +47,10 @@ class Verdict:
     --------
     >>> from calibrant import metrics
     >>> from calibrant.metrics import Interval, Verdict
-    >>> found = Verdict(800, 0.4, p_value=0.02, gain=Interval(0.001, -0.001, 0.003, 0.9))
-    >>> found.state
+    >>> verdict = Verdict(800, 0.4, p_value=0.02, gain=Interval(0.001, -0.001, 0.003, 0.9))
+    >>> verdict.state
     'not_repaired'
-    >>> print(found)
+    >>> print(verdict)
     The probabilities are off (Kuiper's test, p = 0.020), but calibrating does not lower the log-loss beyond chance.
     """
 

@@ -21,6 +21,7 @@ from calibrant.report.wording import EVENT, Outcome, outcome_of, rounded, senten
 
 __all__ = [
     "Figure",
+    "error_bars",
     "line_of",
     "listed",
     "map_figure",
@@ -53,6 +54,12 @@ def listed(values: Any, digits: int = 6) -> list[float]:
     return [rounded(float(value), digits) for value in values]
 
 
+def error_bars(above: Any, below: Any, color: str, *, thickness: float = 1.5, width: int = 0) -> Figure:
+    """Bars of different length on both sides of a point."""
+    lengths = {"type": "data", "symmetric": False, "array": listed(above), "arrayminus": listed(below)}
+    return lengths | {"color": color, "thickness": thickness, "width": width}
+
+
 def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
     meta: Figure = {"label": plain(label)}
@@ -81,15 +88,7 @@ def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
         "x": listed(points["mean_score"]),
         "y": listed(points["fraction"]),
         "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(high - points["fraction"]),
-            "arrayminus": listed(points["fraction"] - low),
-            "color": color,
-            "thickness": 1.2,
-            "width": 0,
-        },
+        "error_y": error_bars(high - points["fraction"], points["fraction"] - low, color, thickness=1.2),
         # How far the scores of a group reach: a wide group need not lie on the curve.
         "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
         "meta": {"label": plain(label)} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from calibrant.comparison import Comparison
-from calibrant.report.figures import Figure, listed, plain
+from calibrant.report.figures import Figure, error_bars, listed, plain
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import EVENT, Outcome, rounded, sentence_case, short_title
 
@@ -30,15 +30,7 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "y": list(range(len(rows))),
         "text": [plain(sentence_case(r.title or r.name)) for r in rows],
         "marker": {"color": colors, "size": 10},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(d.high - d.value for d in diffs),
-            "arrayminus": listed(d.value - d.low for d in diffs),
-            "color": "@neutral",
-            "thickness": 1.5,
-            "width": 3,
-        },
+        "error_x": error_bars([d.high - d.value for d in diffs], [d.value - d.low for d in diffs], "@neutral", width=3),
         "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
         "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
         "meta": {"label": "methods"},
@@ -92,15 +84,9 @@ def _segment_gaps(
         "x": listed(100.0 * (g.predicted - g.happened) for _, g in kept),
         "y": [i + at for i, _ in kept],
         "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(100.0 * (g.happened - g.low) for _, g in kept),
-            "arrayminus": listed(100.0 * (g.high - g.happened) for _, g in kept),
-            "color": color,
-            "thickness": 1.5,
-            "width": 0,
-        },
+        "error_x": error_bars(
+            [100.0 * (g.happened - g.low) for _, g in kept], [100.0 * (g.high - g.happened) for _, g in kept], color
+        ),
         "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
         "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
         f"{words.happened} %{{customdata[1]:.3p}}<extra></extra>",
