@@ -210,7 +210,7 @@ def _attempt(task: Callable[[], Any], missing: list[str]) -> Any:
 def _sentence(verdict: Verdict, column: Column) -> str:
     """The verdict, and what recalibration could bring or where to look for it."""
     if verdict.state == "no_evidence":
-        return f"{verdict} Whether a method would lower the log-loss all the same, `calibrant.compare` tells."
+        return f"{verdict} Use `calibrant.compare` to see whether a method would still lower the log-loss."
     cost = column.get("miscalibration")
     if verdict.state == "miscalibrated" and isinstance(cost, Interval):
         return f"{verdict} A monotone map would lower the Brier score by up to {cost.value:.4f}."
