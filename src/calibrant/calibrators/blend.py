@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from calibrant import _limits, _validation
@@ -17,6 +19,8 @@ from calibrant.calibrators.spline import SplineCalibration
 from calibrant.calibrators.tabulate import tabulate_mixture
 from calibrant.map_functions import Chain
 from calibrant.maps import CalibrationMap
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
 __all__ = ["Blend"]
@@ -29,6 +33,7 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
+LEVEL = 0.9  # of the gain on which the verdict rests
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -167,12 +172,18 @@ class Blend(BayesianCalibrator):
         width = float(np.average(high - low, weights=self._cells.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
-        lines = [_verdict(*self._gain), f"Its shape: {shape}.", f"Its 90 % intervals are {width:.3f} wide on average."]
+        lines = [
+            _sentence(self._verdict(), *self._gain),
+            f"Its shape: {shape}.",
+            f"Its 90 % intervals are {width:.3f} wide on average.",
+        ]
         if self._to_probability is not None:
-            lines.append(
-                "The scores are not probabilities: they were mapped by Platt scaling, which is the raw score here."
-            )
+            lines.append("The raw score is here what Platt scaling makes of it.")
         return "\n".join(lines)
+
+    def _verdict(self) -> Verdict:
+        verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
+        return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
     def _probabilities(self, scores: ArrayLike) -> Floats:
         self._fitted_map()
@@ -214,8 +225,12 @@ def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((gains - mean) ** 2, weights=counts) / counts.sum()))
 
 
-def _verdict(gain: float, error: float) -> str:
-    figures = f"on rows left out, the log-loss is {abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
-    if gain > 2.0 * error:
-        return f"Calibration was needed: {figures} than with the raw score."
-    return f"The data do not show that calibration was needed: {figures} than with the raw score."
+def _sentence(verdict: Verdict, gain: float, error: float) -> str:
+    changed = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    figures = f"on rows left out, the log-loss is {changed} than with the raw score."
+    begins = {
+        "needed": "Calibration was needed",
+        "not_repaired": f"The raw scores are off {verdict.test}, but calibrating does not help beyond chance",
+        "not_probabilities": "Calibration was needed, since the scores are not probabilities",
+    }
+    return f"{begins.get(verdict.state, 'The data do not show that calibration was needed')}: {figures}"
