@@ -1,150 +1,152 @@
-"""The columns of a tally inside an engine, and the checks that run in the same scans."""
+"""The columns of a tally under names of their own, and what must hold for them."""
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant.engines.sources import Columns, Source
-from calibrant.engines.sources import column as column_of
+from calibrant.engines.sources import nw
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Rows", "Survey", "actual_labels", "as_number", "bind", "check_cells", "has_wrong_labels", "survey"]
+__all__ = ["Cells", "Rows", "check_cells", "fetch", "select_rows", "survey"]
 
 SHOWN_LABELS = 6
-WRONG = 2.0**50
+LARGEST_SCORE = 1e290  # differences of scores must not overflow
+Cells = dict[str, np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of `score`, `hit`, and maybe `segment` and `weight`, and what the user calls them.
+    """A lazy frame of `score`, `label` and maybe `weight` and `segment`, and the user's names for them."""
 
-    `hit` is 1 for a positive row and 0 for a negative one. Any other row has a `WRONG` so large that it shows in the
-    sum, so that one sum both counts the labels and checks them.
-    """
-
-    table: Any
+    frame: Any
     score: str
+    label: str
     weight: str | None
     by: str | None
+    pos_label: Any
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """What cells are grouped by; engines are faster without a constant among them."""
-        return ("key",) if self.by is None else ("segment", "key")
-
-    def sums(self, table: Any) -> dict[str, Any]:
-        """What a cell adds up."""
-        if self.weight is None:
-            return {"total": table.count(), "positive": table.hit.sum(), "offset": table.offset.sum()}
-        weight, hit = table.weight, (table.hit == 1).cast("float64")
-        bad = weight.isnull() | weight.isnan() | weight.isinf() | (weight < 0)
-        return {
-            "total": weight.sum(),
-            "positive": (weight * hit).sum(),
-            "offset": (weight * table.offset).sum(),
-            "bad": bad.cast("int64").sum(),
-            "labels": table.hit.sum(),
-        }
-
-
-Labels = tuple[Any, Any]
-
-
-def bind(source: Source, *, score: str, label: str, weight: str | None, by: str | None, labels: Labels | None) -> Rows:
-    """Find and check the columns; `labels` are the negative and the positive one. Nothing is read."""
-    columns = {"score": as_number(column_of(source.table, score, "score"), score)}
-    columns["hit"] = _hits(source, column_of(source.table, label, "label"), labels)
-    if by is not None:
-        columns["segment"] = column_of(source.table, by, "by")
-    if weight is not None:
-        columns["weight"] = as_number(column_of(source.table, weight, "weight"), weight)
-    return Rows(source.table.select(**columns), score, weight, by)
-
-
-def as_number(column: Any, name: str) -> Any:
-    """The column as doubles; anything but numbers is refused."""
-    kind = column.type()
-    if not (kind.is_numeric() or kind.is_boolean()):
-        raise InvalidInputError(f"`{name}` must be numbers; got {kind}. Convert the column to float first.")
-    return column if kind.is_float64() else column.cast("float64")
-
-
-def _hits(source: Source, column: Any, labels: Labels | None) -> Any:
-    """1, 0 or `WRONG` for each row; with no labels to tell apart, the column itself."""
-    if labels is None:
-        return column.cast("int8") if column.type().is_boolean() else column
-    negative, positive = map(bool, labels) if column.type().is_boolean() else labels
-    one, zero, wrong = (source.number(value) for value in (1.0, 0.0, WRONG))
-    return source.cases((column == positive, one), (column == negative, zero), else_=wrong)
+        """The columns that tell tallies apart."""
+        return () if self.by is None else ("segment",)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known before any cell is counted: the range of the scores, and the negative and the positive label.
-
-    `labels` is None where the column holds 0 and 1 and nothing else.
-    """
+    """What is known before anything is counted: the range of the scores, and the negative and the positive label."""
 
     low: float
     high: float
-    labels: Labels | None
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether scores can be spread over their range."""
-        return bool(np.isfinite(self.high - self.low))
+    labels: tuple[Any, Any]
 
 
-def survey(source: Source, *, score: str, label: str, pos_label: Any) -> Survey:
-    """One query for the extremes; many engines answer it from statistics, without reading the columns."""
-    column, scores = column_of(source.table, label, "label"), as_number(column_of(source.table, score, "score"), score)
-    kind = column.type()
-    wanted = {"low": scores.min(), "high": scores.max()}
-    is_plain = pos_label is None and (kind.is_boolean() or kind.is_integer())
-    if is_plain:
-        whole = column.cast("int8") if kind.is_boolean() else column
-        wanted |= {"first": whole.min(), "last": whole.max(), "labels": column.count(), "rows": source.table.count()}
-    found = {name: values[0] for name, values in source.run(source.table.aggregate(**wanted)).items()}
-    low, high = (np.nan if found[name] is None else float(found[name]) for name in ("low", "high"))
-    if is_plain and found["labels"] == found["rows"] > 0 and found["first"] >= 0 and found["last"] <= 1:
-        return Survey(low, high, None)
-    speaks = pos_label is None and (kind.is_boolean() or kind.is_numeric())
-    return Survey(low, high, (0, 1) if speaks else actual_labels(source, label, pos_label))
+def fetch(frame: Any) -> Cells:
+    """Run the query: columns of doubles, and `segment` as Python values, with None for a missing one."""
+    result = frame.collect()
+    columns = {name: result[name] for name in result.columns}
+    cells: Cells = {k: np.asarray(v.to_numpy(), np.float64) for k, v in columns.items() if k != "segment"}
+    if "segment" in columns:
+        missing = columns["segment"].is_null().to_list()
+        values = columns["segment"].to_list()
+        cells["segment"] = np.empty(len(values), object)
+        cells["segment"][:] = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+    return cells
 
 
-def actual_labels(source: Source, label: str, pos_label: Any) -> Labels:
-    """The negative and the positive label, checked as for arrays, from the distinct values alone."""
-    found = source.run(
-        source.table.select(value=column_of(source.table, label, "label")).distinct().limit(SHOWN_LABELS)
-    )
-    distinct = found["value"].tolist()
-    if any(value is None or value != value for value in distinct):  # noqa: PLR0124  # NaN differs from itself
-        raise InvalidInputError(f"`{label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
-    negative, positive = _validation.encode_labels(np.array(sorted(distinct)), pos_label, label)[1]
-    return tuple(x.item() if isinstance(x, np.generic) else x for x in (negative, positive))
+def select_rows(
+    frame: Any, *, score: str, label: str, weight: str | None, by: str | None, pos_label: Any = None
+) -> Rows:
+    """Find and check the columns. Nothing is read."""
+    schema = frame.collect_schema()
+    roles = {"score": score, "label": label, "weight": weight, "by": by}
+    for role, name in roles.items():
+        if name is not None:
+            _check_name(name, role, schema.names())
+    columns = {"score": _as_number(score, schema), "label": nw.col(label)}
+    if weight is not None:
+        columns["weight"] = _as_number(weight, schema)
+    if by is not None:
+        segment = nw.col(by)
+        # NaN is missing like NULL, and one segment with it.
+        columns["segment"] = nw.when(~segment.is_nan()).then(segment) if schema[by].is_float() else segment
+    return Rows(frame.select(**columns), score, label, weight, by, pos_label)
 
 
-def check_cells(cells: Columns, rows: Rows) -> None:
-    """Refuse what a scan has found: no rows, scores that are not finite, wrong weights."""
-    if len(cells["key"]) == 0:
+def _check_name(name: str, role: str, names: list[str]) -> None:
+    if name in names:
+        return
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(names)}."
+    raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
+
+
+def _as_number(name: str, schema: Any) -> Any:
+    """The column as doubles; anything but numbers is refused."""
+    if schema[name] == nw.Float64:
+        return nw.col(name)
+    if schema[name] == nw.Boolean:
+        # Not a bare cast, which DuckDB hands on to the reader of a CSV file: that would look for numbers, not for true.
+        return (nw.col(name) == nw.lit(True)).cast(nw.Float64)  # noqa: FBT003
+    if not schema[name].is_numeric():
+        kind = str(schema[name]).lower()
+        raise InvalidInputError(f"`{name}` must be numbers; got {kind}. Convert the column to float first.")
+    return nw.col(name).cast(nw.Float64)
+
+
+def survey(rows: Rows) -> Survey:
+    """Ask for the extremes; many engines answer from statistics, without reading the columns."""
+    score, label = nw.col("score"), nw.col("label")
+    kind = rows.frame.collect_schema()["label"]
+    wanted = {"rows": nw.len(), "low": score.min(), "high": score.max()}
+    if kind.is_numeric():
+        wanted["lowest_label"] = label.cast(nw.Float64).min()
+    extremes = {name: values[0] for name, values in fetch(rows.frame.select(**wanted)).items()}
+    if extremes["rows"] == 0:
         raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
-    bad = ~np.isfinite(cells["key"])
-    if bad.any():
+    low, high = extremes["low"], extremes["high"]
+    if not max(-low, high) <= LARGEST_SCORE:
+        _refuse_scores(rows)
+    if rows.pos_label is not None or not (kind.is_numeric() or kind == nw.Boolean):
+        return Survey(low, high, _read_labels(rows))
+    # Labels of -1, 0 or 1 say which one is positive. Whether there are others, the scan will show.
+    negative = -1 if extremes.get("lowest_label", 0.0) < 0.0 else 0
+    return Survey(low, high, (False, True) if kind == nw.Boolean else (negative, 1))
+
+
+def _read_labels(rows: Rows) -> tuple[Any, Any]:
+    """The negative and the positive label, checked as for arrays, from the distinct values alone."""
+    distinct = rows.frame.select("label").unique().head(SHOWN_LABELS).collect()["label"]
+    values = distinct.to_list()
+    if distinct.is_null().any() or any(value != value for value in values):  # noqa: PLR0124  # NaN differs from itself
+        raise InvalidInputError(f"`{rows.label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
+    labels = _validation.encode_labels(np.array(sorted(values)), rows.pos_label, rows.label)[1]
+    return tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+
+
+def check_cells(cells: Cells, rows: Rows) -> None:
+    """Refuse rows with a wrong score, label or weight: those that a cell has, but that were not counted as good."""
+    if not np.isfinite(cells["key"]).all():
+        _refuse_scores(rows)
+    if (cells["labelled"] != cells["rows"]).any():
+        _read_labels(rows)  # says what is wrong with them
+        raise InvalidInputError(f"`{rows.label}` must have two classes; another one appeared while rows were counted.")
+    if rows.weight is not None and (cells["weighed"] != cells["rows"]).any():
+        bad = (cells["rows"] - cells["weighed"]).sum()
         raise InvalidInputError(
-            f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond 1e290 (weight of these rows: "
-            f"{cells['total'][bad].sum():g}). Drop or repair these rows first."
-        )
-    if "bad" in cells and cells["bad"].sum() > 0:
-        raise InvalidInputError(
-            f"`{rows.weight}` must be finite and not negative; {int(cells['bad'].sum())} row(s) have NaN, NULL, inf or "
-            "a negative weight."
+            f"`{rows.weight}` must be finite and not negative; {bad:.0f} row(s) have NaN, NULL, inf or a negative weight."
         )
 
 
-def has_wrong_labels(cells: Columns) -> bool:
-    """Whether a row was neither positive nor negative."""
-    return bool((cells.get("labels", cells["positive"]) >= WRONG).any())
+def _refuse_scores(rows: Rows) -> NoReturn:
+    score = nw.col("score")
+    good = ((score >= -LARGEST_SCORE) & (score <= LARGEST_SCORE)).cast(nw.Float64)
+    counts = fetch(rows.frame.select(good=good).select(rows=nw.len(), good=nw.col("good").sum()))
+    raise InvalidInputError(
+        f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond {LARGEST_SCORE:g} in "
+        f"{counts['rows'][0] - counts['good'][0]:.0f} row(s). Drop or repair these rows first."
+    )

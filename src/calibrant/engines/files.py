@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from calibrant._files import write_atomically
+from calibrant._files import replacing, write_atomically
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.tally import Tally
@@ -43,13 +43,8 @@ def save(tally: Tally, path: AnyPath) -> None:
     arrow = require("pyarrow", "tables", "calibrant.engines.save")
     table = arrow.table({name: getattr(tally, name) for name in COLUMNS})
     table = table.replace_schema_metadata({"format": FORMAT, "version": str(VERSION)})
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with replacing(path) as temporary:
         parquet.write_table(table, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: AnyPath) -> Tally:
@@ -102,7 +97,7 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
     ...     engines.merge(f"{folder}/*.json") == monday + tuesday
     True
     """
-    names: list[Any] = sorted(glob.glob(str(paths))) if isinstance(paths, str | os.PathLike) else list(paths)  # noqa: PTH207
+    names = _find_tallies(paths) if isinstance(paths, str | os.PathLike) else list(paths)
     if not names:
         raise InvalidInputError(f"`paths` must name at least one saved tally; nothing is at {paths!r}.")
     total = Tally.empty()
@@ -111,6 +106,11 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
         if max_cells is not None:
             total = total.coarsen(max_cells)
     return total
+
+
+def _find_tallies(path: AnyPath) -> list[AnyPath]:
+    """An existing file is itself, whatever characters its name has; anything else is a glob."""
+    return [path] if Path(path).exists() else list(sorted(glob.glob(os.fspath(path))))  # noqa: PTH207
 
 
 def _ending(path: AnyPath) -> str:

@@ -1,30 +1,52 @@
 """Cells of scores that every engine computes alike: scores rounded to some number of leading bits.
 
-Rounding x to p bits needs three operations, c·x − (c·x − x) with c = 2^(53−p) + 1 (Veltkamp 1968), which IEEE
-arithmetic rounds alike in every engine, where a logarithm or an approximate quantile would differ. Cells of leading
-bits are fine where numbers are small. So that they are as fine near 1 as near 0, a score above ½ enters as its
-negative distance from 1. Scores that are not probabilities are first spread over [0, 1].
+A tally of crowded scores needs cells of nearly equal mass. Quantiles would give them, but every engine approximates
+quantiles in its own way, and rounds logarithms in its own way. So cells are made with what IEEE arithmetic defines to
+the last bit: additions, multiplications and comparisons of doubles. Rounding x to p bits is c·x − (c·x − x) with
+c = 2^(53−p) + 1 (Veltkamp 1968).
+
+Cells of leading bits are fine where numbers are small. So that they are as fine near 1 as near 0, a score above ½
+enters as its negative distance from 1. Scores that are not probabilities are first spread over [0, 1].
+
+The first grid knows the range of the scores only. It has several times as many cells as wanted, for most shapes of
+scores fine enough everywhere; neighbours are joined afterwards. Where it is not, `finer` reads off its counts where the
+mass is, and gives more bits there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats, Ints
+from calibrant.engines.sources import nw
 
-__all__ = ["Grid", "finer", "first_grid", "packed", "unpacked"]
+__all__ = ["Grid", "finer", "first_grid", "number"]
 
 COARSE_BITS = 6
 MOST_BITS = 40
 MOST_RUNS = 3  # each costs every row a comparison
-SCALE = 49  # cells are multiples of 2^-49; see `packed`
+FLOOR_BITS = 49  # the cells around 0 of the first grid are 2^-49 wide
 COUNT_BITS = 24  # sums of the first grid are exact up to this many rows in a cell
 LARGEST_COUNT = 2.0**COUNT_BITS
-ToNumber = Callable[[float], Any]
+
+
+def number(value: float) -> Any:
+    """A double that every engine reads exactly, as a whole number times a power of two.
+
+    A decimal of 17 digits would be rounded twice by engines that receive it as text and take it for a DECIMAL first.
+    """
+    unit = 2.0 ** max(math.frexp(value)[1] - 53, -1074)
+    return nw.lit(int(value / unit)).cast(nw.Float64) * nw.lit(unit)
+
+
+def _indicator(condition: Any) -> Any:
+    """1 or 0. Multiplying by it is much faster in a column engine than a CASE."""
+    return condition.cast(nw.Float64)
 
 
 def constant(bits: int) -> float:
@@ -55,28 +77,26 @@ class Grid:
     starts: tuple[float, ...] = (-np.inf,)
 
     @property
-    def is_first(self) -> bool:
-        """Whether the cells are those of `first_grid`."""
-        return self.floor > 0.0
+    def is_unit(self) -> bool:
+        """Whether scores need not be spread over [0, 1]."""
+        return (self.low, self.width) == (0.0, 1.0)
 
-    def cell(self, score: Any, number: ToNumber) -> tuple[Any, Any]:
-        """The cell of a score, and the offset of its u from it, as expressions of an engine that has such numbers.
+    def cell(self, score: Any) -> tuple[Any, Any]:
+        """The cell of a score, and the offset of its u from it, as Narwhals expressions.
 
         Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and
         so few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
         """
-        is_unit = (self.low, self.width) == (0.0, 1.0)
-        t = score if is_unit else (score - number(self.low)) / number(self.width)
-        # Multiplying by a truth value is much faster in a column engine than a CASE.
-        above = (t > number(0.5)).cast("float64")
+        t = score if self.is_unit else (score - number(self.low)) / number(self.width)
+        above = _indicator(t > number(0.5))
         if self.floor:
             u = t + (number(self.floor) - above * number(1.0 + 2.0 * self.floor))
         else:
-            u = t - above * (t < number(1.0)).cast("float64")
+            u = t - above * _indicator(t < number(1.0))
         steps = [constant(bits) for bits in self.bits]
         c = number(steps[0])
         for start, before, after in zip(self.starts[1:], steps[:-1], steps[1:], strict=True):
-            c = c + (u >= number(start)).cast("float64") * number(after - before)  # whole numbers, so it is exact
+            c = c + _indicator(u >= number(start)) * number(after - before)  # whole numbers, so it is exact
         key = rounded(u, c)
         return key, rounded(u, number(constant(self.sum_bits))) - key
 
@@ -84,7 +104,7 @@ class Grid:
         """The scores that lie `offsets` from the cells `keys`."""
         u = keys + offsets
         t = np.where(u < 0.0, (u + self.floor) + 1.0, u - self.floor)
-        return t if (self.low, self.width) == (0.0, 1.0) else self.low + t * self.width
+        return t if self.is_unit else self.low + t * self.width
 
 
 def first_grid(low: float, high: float, max_cells: int) -> Grid:
@@ -97,28 +117,7 @@ def first_grid(low: float, high: float, max_cells: int) -> Grid:
     is_unit = low >= 0.0 and 0.5 <= high <= 1.0
     low, width, bits = (0.0, 1.0, bits) if is_unit else (low, high - low, bits + 2)
     # An offset is half a cell at most, so 2^(sum_bits - bits - 1) units, or twice as many beside a power of two.
-    return Grid(low, width, 2.0 ** (bits - SCALE), (bits,), min(53, bits + 53 - COUNT_BITS))
-
-
-def packed(key: Any, engine: str, number: ToNumber) -> Any:
-    """A cell of the first grid as a whole number, by which engines group faster than by a double.
-
-    All cells are multiples of 2^-SCALE, and at most ½, so the number is exact. Spark finds the place of a number in
-    its table by the last 17 bits, which are the same for most cells; the bits from 32 on are therefore mixed in.
-    """
-    shifted = key * number(2.0**SCALE) + number(2.0 ** (SCALE + 1))
-    # DuckDB, which looks up extremes in files whose writers may have left out NaN, must not fail at one.
-    whole = shifted.try_cast("int64") if engine == "duckdb" else shifted.cast("int64")
-    return whole if engine == "duckdb" else whole ^ (whole >> 32)
-
-
-def unpacked(numbers: np.ndarray[Any, Any], engine: str) -> Floats:
-    """The cells behind `packed`; NaN for a missing one."""
-    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
-    whole = np.where(missing, 0, numbers).astype(np.int64)
-    if engine != "duckdb":
-        whole = whole ^ (whole >> 32)
-    return np.where(missing, np.nan, (whole - 2 ** (SCALE + 1)) * 2.0**-SCALE)
+    return Grid(low, width, 2.0 ** (bits - FLOOR_BITS), (bits,), min(53, bits + 53 - COUNT_BITS))
 
 
 def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) -> Grid:
