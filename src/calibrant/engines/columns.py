@@ -12,11 +12,12 @@ from calibrant import _validation
 from calibrant.engines.sources import nw
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Cells", "Rows", "check_cells", "fetch", "select_rows", "survey"]
+__all__ = ["Cells", "Labels", "Rows", "check_cells", "fetch", "select_rows", "survey"]
 
 SHOWN_LABELS = 6
 LARGEST_SCORE = 1e290  # differences of scores must not overflow
 Cells = dict[str, np.ndarray[Any, Any]]
+Labels = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -28,58 +29,31 @@ class Rows:
     label: str
     weight: str | None
     by: str | None
-    pos_label: Any
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The columns that tell tallies apart."""
+        """The columns that tell tallies apart; engines are faster without a constant one."""
         return () if self.by is None else ("segment",)
 
 
-@dataclass(frozen=True)
-class Survey:
-    """What is known before anything is counted: the range of the scores, and the negative and the positive label."""
-
-    low: float
-    high: float
-    labels: tuple[Any, Any]
-
-
-def fetch(frame: Any) -> Cells:
-    """Run the query: columns of doubles, and `segment` as Python values, with None for a missing one."""
-    result = frame.collect()
-    columns = {name: result[name] for name in result.columns}
-    cells: Cells = {k: np.asarray(v.to_numpy(), np.float64) for k, v in columns.items() if k != "segment"}
-    if "segment" in columns:
-        missing = columns["segment"].is_null().to_list()
-        values = columns["segment"].to_list()
-        cells["segment"] = np.empty(len(values), object)
-        cells["segment"][:] = [None if gone else value for value, gone in zip(values, missing, strict=True)]
-    return cells
-
-
-def select_rows(
-    frame: Any, *, score: str, label: str, weight: str | None, by: str | None, pos_label: Any = None
-) -> Rows:
+def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str | None) -> Rows:
     """Find and check the columns. Nothing is read."""
     schema = frame.collect_schema()
-    roles = {"score": score, "label": label, "weight": weight, "by": by}
-    for role, name in roles.items():
-        if name is not None:
-            _check_name(name, role, schema.names())
-    columns = {"score": _as_number(score, schema), "label": nw.col(label)}
+    for role, name in {"score": score, "label": label, "weight": weight, "by": by}.items():
+        if name is not None and name not in schema:
+            _refuse_name(name, role, schema.names())
+    columns = {"score": _as_number(score, schema)}
+    columns["label"] = _as_number(label, schema) if schema[label] == nw.Boolean else nw.col(label)
     if weight is not None:
         columns["weight"] = _as_number(weight, schema)
     if by is not None:
         segment = nw.col(by)
         # NaN is missing like NULL, and one segment with it.
         columns["segment"] = nw.when(~segment.is_nan()).then(segment) if schema[by].is_float() else segment
-    return Rows(frame.select(**columns), score, label, weight, by, pos_label)
+    return Rows(frame.select(**columns), score, label, weight, by)
 
 
-def _check_name(name: str, role: str, names: list[str]) -> None:
-    if name in names:
-        return
+def _refuse_name(name: str, role: str, names: list[str]) -> NoReturn:
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(names)}."
     raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
@@ -87,66 +61,72 @@ def _check_name(name: str, role: str, names: list[str]) -> None:
 
 def _as_number(name: str, schema: Any) -> Any:
     """The column as doubles; anything but numbers is refused."""
-    if schema[name] == nw.Float64:
-        return nw.col(name)
-    if schema[name] == nw.Boolean:
-        # Not a bare cast, which DuckDB hands on to the reader of a CSV file: that would look for numbers, not for true.
-        return (nw.col(name) == nw.lit(True)).cast(nw.Float64)  # noqa: FBT003
-    if not schema[name].is_numeric():
-        kind = str(schema[name]).lower()
-        raise InvalidInputError(f"`{name}` must be numbers; got {kind}. Convert the column to float first.")
-    return nw.col(name).cast(nw.Float64)
+    column, kind = nw.col(name), schema[name]
+    if kind == nw.Boolean:
+        # A bare cast would reach DuckDB's reader of CSV files, which would then look for numbers instead of true.
+        column = column == nw.lit(True)
+    elif not kind.is_numeric():
+        raise InvalidInputError(f"`{name}` must be numbers; got {str(kind).lower()}. Convert it to float first.")
+    return column.cast(nw.Float64)
 
 
-def survey(rows: Rows) -> Survey:
-    """Ask for the extremes; many engines answer from statistics, without reading the columns."""
-    score, label = nw.col("score"), nw.col("label")
+def fetch(frame: Any) -> Cells:
+    """Run a query: columns of doubles, and `segment` as Python values, None where it is missing."""
+    table = frame.collect()
+    cells: Cells = {x: np.asarray(table[x].to_numpy(), np.float64) for x in table.columns if x != "segment"}
+    cells["segment"] = np.full(len(table), None, object)
+    if "segment" in table.columns:
+        is_known = ~table["segment"].is_null().to_numpy()
+        cells["segment"][is_known] = table["segment"].drop_nulls().to_list()
+    return cells
+
+
+def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
+    """The extremes of the scores, and the negative and the positive label, as far as can be told without a scan.
+
+    Many engines know extremes from statistics, without reading the columns.
+    """
     kind = rows.frame.collect_schema()["label"]
-    wanted = {"rows": nw.len(), "low": score.min(), "high": score.max()}
+    wanted = {"rows": nw.len(), "low": nw.col("score").min(), "high": nw.col("score").max()}
     if kind.is_numeric():
-        wanted["lowest_label"] = label.cast(nw.Float64).min()
+        wanted["lowest_label"] = nw.col("label").cast(nw.Float64).min()
     extremes = {name: values[0] for name, values in fetch(rows.frame.select(**wanted)).items()}
     if extremes["rows"] == 0:
         raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
-    low, high = extremes["low"], extremes["high"]
-    if not max(-low, high) <= LARGEST_SCORE:
+    if not max(-extremes["low"], extremes["high"]) <= LARGEST_SCORE:
         _refuse_scores(rows)
-    if rows.pos_label is not None or not (kind.is_numeric() or kind == nw.Boolean):
-        return Survey(low, high, _read_labels(rows))
-    # Labels of -1, 0 or 1 say which one is positive. Whether there are others, the scan will show.
-    negative = -1 if extremes.get("lowest_label", 0.0) < 0.0 else 0
-    return Survey(low, high, (False, True) if kind == nw.Boolean else (negative, 1))
+    if pos_label is not None or not kind.is_numeric():
+        return extremes["low"], extremes["high"], _read_labels(rows, pos_label)
+    # Labels of 0 and 1 or -1 and 1 need not be looked up. If there are others, the scan will show it.
+    return extremes["low"], extremes["high"], (-1 if extremes["lowest_label"] < 0.0 else 0, 1)
 
 
-def _read_labels(rows: Rows) -> tuple[Any, Any]:
+def _read_labels(rows: Rows, pos_label: Any) -> Labels:
     """The negative and the positive label, checked as for arrays, from the distinct values alone."""
     distinct = rows.frame.select("label").unique().head(SHOWN_LABELS).collect()["label"]
-    values = distinct.to_list()
-    if distinct.is_null().any() or any(value != value for value in values):  # noqa: PLR0124  # NaN differs from itself
+    labels = distinct.to_list()
+    if distinct.is_null().any() or any(label != label for label in labels):  # noqa: PLR0124  # NaN differs from itself
         raise InvalidInputError(f"`{rows.label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
-    labels = _validation.encode_labels(np.array(sorted(values)), rows.pos_label, rows.label)[1]
-    return tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+    negative, positive = _validation.encode_labels(np.array(sorted(labels)), pos_label, rows.label)[1]
+    return tuple(x.item() if isinstance(x, np.generic) else x for x in (negative, positive))
 
 
-def check_cells(cells: Cells, rows: Rows) -> None:
-    """Refuse rows with a wrong score, label or weight: those that a cell has, but that were not counted as good."""
+def check_cells(cells: Cells, rows: Rows, pos_label: Any) -> None:
+    """Refuse wrong scores, labels and weights; rows that were not counted as good have a wrong one."""
     if not np.isfinite(cells["key"]).all():
         _refuse_scores(rows)
     if (cells["labelled"] != cells["rows"]).any():
-        _read_labels(rows)  # says what is wrong with them
-        raise InvalidInputError(f"`{rows.label}` must have two classes; another one appeared while rows were counted.")
-    if rows.weight is not None and (cells["weighed"] != cells["rows"]).any():
-        bad = (cells["rows"] - cells["weighed"]).sum()
+        _read_labels(rows, pos_label)  # says what is wrong with them
+        raise InvalidInputError(f"`{rows.label}` must have two classes; another one came up while rows were counted.")
+    bad = (cells["rows"] - cells["weighed"]).sum() if rows.weight is not None else 0
+    if bad:
         raise InvalidInputError(
-            f"`{rows.weight}` must be finite and not negative; {bad:.0f} row(s) have NaN, NULL, inf or a negative weight."
+            f"`{rows.weight}` must be finite and not negative; {bad:.0f} row(s) have NaN, NULL, inf or a negative one."
         )
 
 
 def _refuse_scores(rows: Rows) -> NoReturn:
-    score = nw.col("score")
-    good = ((score >= -LARGEST_SCORE) & (score <= LARGEST_SCORE)).cast(nw.Float64)
-    counts = fetch(rows.frame.select(good=good).select(rows=nw.len(), good=nw.col("good").sum()))
     raise InvalidInputError(
-        f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond {LARGEST_SCORE:g} in "
-        f"{counts['rows'][0] - counts['good'][0]:.0f} row(s). Drop or repair these rows first."
+        f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond {LARGEST_SCORE:g}. Drop or repair these "
+        "rows first."
     )

@@ -54,8 +54,8 @@ def constant(bits: int) -> float:
     return 2.0 ** (53 - bits) + 1.0
 
 
-def rounded(x: Any, c: Any) -> Any:
-    """`x` rounded to the number of bits of `constant`."""
+def round_bits(x: Any, c: Any) -> Any:
+    """Round `x` to the number of bits of which `c` is the `constant`."""
     scaled = c * x
     return scaled - (scaled - x)
 
@@ -76,18 +76,13 @@ class Grid:
     sum_bits: int
     starts: tuple[float, ...] = (-np.inf,)
 
-    @property
-    def is_unit(self) -> bool:
-        """Whether scores need not be spread over [0, 1]."""
-        return (self.low, self.width) == (0.0, 1.0)
-
     def cell(self, score: Any) -> tuple[Any, Any]:
         """The cell of a score, and the offset of its u from it, as Narwhals expressions.
 
         Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and
         so few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
         """
-        t = score if self.is_unit else (score - number(self.low)) / number(self.width)
+        t = (score - number(self.low)) / number(self.width) if (self.low, self.width) != (0.0, 1.0) else score
         above = _indicator(t > number(0.5))
         if self.floor:
             u = t + (number(self.floor) - above * number(1.0 + 2.0 * self.floor))
@@ -97,14 +92,14 @@ class Grid:
         c = number(steps[0])
         for start, before, after in zip(self.starts[1:], steps[:-1], steps[1:], strict=True):
             c = c + _indicator(u >= number(start)) * number(after - before)  # whole numbers, so it is exact
-        key = rounded(u, c)
-        return key, rounded(u, number(constant(self.sum_bits))) - key
+        key = round_bits(u, c)
+        return key, round_bits(u, number(constant(self.sum_bits))) - key
 
     def scores(self, keys: Floats, offsets: Floats) -> Floats:
         """The scores that lie `offsets` from the cells `keys`."""
         u = keys + offsets
         t = np.where(u < 0.0, (u + self.floor) + 1.0, u - self.floor)
-        return t if self.is_unit else self.low + t * self.width
+        return self.low + t * self.width
 
 
 def first_grid(low: float, high: float, max_cells: int) -> Grid:
@@ -125,7 +120,7 @@ def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) ->
 
     Each part holds the cells and totals of one tally on the first grid.
     """
-    lows, highs, shares = _coarsened(parts, grid)
+    lows, highs, shares = _coarsen(parts, grid)
     wanted = shares * max_cells
     sizes = np.maximum(np.abs(lows), np.abs(highs))
     # A light cell need not be split, whatever scores it holds; it counts with its whole width.
@@ -137,32 +132,32 @@ def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) ->
     return replace(grid, floor=0.0, starts=edges, bits=tuple(bits.tolist()), sum_bits=max(sum_bits, int(bits.max())))
 
 
-def _coarsened(parts: Sequence[tuple[Floats, Floats]], grid: Grid) -> tuple[Floats, Floats, Floats]:
+def _coarsen(parts: Sequence[tuple[Floats, Floats]], grid: Grid) -> tuple[Floats, Floats, Floats]:
     """Ends of coarse cells in ascending order, and the largest share that one has of the mass of any part."""
     keys = np.concatenate([cells for cells, _ in parts])
-    coarse, place = np.unique(rounded(keys, constant(COARSE_BITS)), return_inverse=True)
-    lows, highs, shares = np.full(len(coarse), np.inf), np.full(len(coarse), -np.inf), np.zeros(len(coarse))
+    coarse, place = np.unique(round_bits(keys, constant(COARSE_BITS)), return_inverse=True)
+    lows, highs = np.full(len(coarse), np.inf), np.full(len(coarse), -np.inf)
     half, floor = np.abs(keys) * 2.0 ** -grid.bits[0], np.copysign(grid.floor, keys)
     np.minimum.at(lows, place, keys - half - floor)
     np.maximum.at(highs, place, keys + half - floor)
-    start = 0
-    for cells, totals in parts:
-        own = place[start : start + len(cells)]
-        shares = np.maximum(shares, np.bincount(own, totals, len(coarse)) / totals.sum())
-        start += len(cells)
-    return lows, highs, shares
+    owners = np.split(place, np.cumsum([len(cells) for cells, _ in parts])[:-1])
+    masses = [np.bincount(own, totals, len(coarse)) for own, (_, totals) in zip(owners, parts, strict=True)]
+    return lows, highs, np.max([mass / mass.sum() for mass in masses], axis=0)
 
 
 def _runs(sizes: Floats, extents: Floats, wanted: Floats, least: Ints) -> tuple[Ints, Ints]:
     """Starts and bits, at least `least`, of a few runs of coarse cells.
 
+    A coarse cell gets the bits at which it splits into about as many cells as its share of the mass deserves.
     Neighbouring runs are joined, cheapest first, until few enough are left.
     """
-    relative = extents / sizes
-    bits = np.maximum(_wanted_bits(sizes, relative, wanted), least)
+    # A cell of p bits is exactly 2^-p wide, relative to the power of two above its scores.
+    width = extents / 2.0 ** np.ceil(np.log2(sizes))
+    deserved = np.round(np.log2(np.maximum(wanted, 1.0) / width)).clip(COARSE_BITS, MOST_BITS)
+    bits = np.maximum(deserved.astype(np.intp), least)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bits)) + 1))
-    # A cell of p bits is about 2^-p wide, relative to its scores; so a run of this length has length · 2^p cells.
-    length, most = np.add.reduceat(relative, starts), bits[starts]
+    # Relative to its scores a cell is about 2^-p wide; so a run of this length has length · 2^p cells.
+    length, most = np.add.reduceat(extents / sizes, starts), bits[starts]
     while len(starts) > MOST_RUNS:
         joined = np.maximum(most[:-1], most[1:])
         cost = (length[:-1] + length[1:]) * 2.0**joined - length[:-1] * 2.0 ** most[:-1] - length[1:] * 2.0 ** most[1:]
@@ -171,11 +166,3 @@ def _runs(sizes: Floats, extents: Floats, wanted: Floats, least: Ints) -> tuple[
         most[i] = joined[i]
         starts, length, most = (np.delete(column, i + 1) for column in (starts, length, most))
     return starts, most
-
-
-def _wanted_bits(sizes: Floats, relative: Floats, wanted: Floats) -> Ints:
-    """Bits at which a coarse cell splits into about as many cells as its share of the mass deserves."""
-    # Relative to the power of two above it, a score's cell is exactly 2^-p wide.
-    width = relative * sizes / 2.0 ** np.ceil(np.log2(sizes))
-    bits = np.round(np.log2(np.maximum(wanted, 1.0) / width))
-    return np.clip(bits, COARSE_BITS, MOST_BITS).astype(np.intp)

@@ -17,12 +17,6 @@ __all__ = ["nw", "open_frame"]
 CALLER = "calibrant.engines.tally"
 nw: Any = require("narwhals.stable.v2", "tables", CALLER)
 
-ENDINGS = {
-    "parquet": (".parquet", ".pq"),
-    "csv": (".csv", ".tsv", ".txt"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-}
-
 
 @contextmanager
 def open_frame(source: Any) -> Iterator[Any]:
@@ -55,15 +49,14 @@ def _read_files(pattern: str, connection: Any) -> Any:
     name = paths[0].lower().removesuffix(".gz").removesuffix(".zst")
     # DuckDB takes every name for a pattern, so that a file called a[1].csv would be read as a1.csv.
     literal = [path if "://" in path else glob.escape(path) for path in paths]
-    if name.endswith(ENDINGS["parquet"]):
+    if name.endswith((".parquet", ".pq")):
         return connection.read_parquet(literal)
-    if name.endswith(ENDINGS["csv"]):
+    if name.endswith((".csv", ".tsv", ".txt")):
         return connection.read_csv(literal)
-    if name.endswith(ENDINGS["arrow"]):
+    if name.endswith((".arrow", ".feather", ".ipc")):
         return connection.from_arrow(require("pyarrow.dataset", "tables", CALLER).dataset(paths, format="ipc"))
     raise InvalidInputError(
-        f"`source` must be Parquet, CSV or Arrow files, known by their endings (.parquet, .csv, .csv.gz, .arrow, "
-        f".feather); got {pattern!r}."
+        f"`source` must be Parquet, CSV or Arrow files, known by their endings (.csv, .csv.gz, …); got {pattern!r}."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from calibrant._kernels import grouping
 from calibrant.engines import score_grid
-from calibrant.engines.columns import Cells, Rows, check_cells, fetch, select_rows, survey
+from calibrant.engines.columns import Cells, Labels, Rows, check_cells, fetch, select_rows, survey
 from calibrant.engines.score_grid import Grid, number
 from calibrant.engines.sources import nw, open_frame
 from calibrant.errors import InvalidInputError
@@ -69,14 +69,13 @@ def tally(
     if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
         raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
     with open_frame(source) as frame:
-        rows = select_rows(frame, score=score, label=label, weight=weight, by=by, pos_label=pos_label)
-        tallies = _count(rows, int(max_cells))
+        tallies = _count(select_rows(frame, score, label, weight, by), int(max_cells), pos_label)
     if by is not None:
         return dict(sorted(tallies.items(), key=lambda item: (item[0] is None, str(type(item[0])), item[0] or 0)))
     return tallies[None]
 
 
-def _count(rows: Rows, max_cells: int) -> dict[Any, Tally]:
+def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[Any, Tally]:
     """The tally of each segment; without segments, of None.
 
     A segment is crowded if it has more distinct scores than cells. Crowded segments are counted in the cells of a
@@ -88,17 +87,18 @@ def _count(rows: Rows, max_cells: int) -> dict[Any, Tally]:
     4. the cells;
     5. only where cells turn out too heavy, because scores crowd in a narrow range: finer cells.
     """
-    seen = survey(rows)
+    low, high, labels = survey(rows, pos_label)
     crowded = _crowded_segments(rows.frame.head(PEEK_CELLS * max_cells), rows.groups, max_cells)
     if rows.by is not None or not crowded:  # segments may begin after the first rows
         others = rows.frame.filter(~_is_in(crowded)) if crowded else rows.frame
         crowded |= _crowded_segments(others, rows.groups, max_cells)
-    grid = score_grid.first_grid(seen.low, seen.high, max_cells)
-    parts = _scan(rows, seen.labels, crowded, grid)
-    rough = [parts[s] for s in crowded]
-    if any(_is_too_heavy(part, max_cells) for part in rough):
-        grid = score_grid.finer(grid, [(part["key"], part["total"]) for part in rough], max_cells)
-        parts = _scan(rows, seen.labels, crowded, grid)
+    grid = score_grid.first_grid(low, high, max_cells)
+    cells = _scan(rows, labels, crowded, grid)
+    check_cells(cells, rows, pos_label)
+    parts = _split_by_segment(cells)
+    if any(_is_too_heavy(parts[s], max_cells) for s in crowded):
+        grid = score_grid.finer(grid, [(parts[s]["key"], parts[s]["total"]) for s in crowded], max_cells)
+        parts = _split_by_segment(_scan(rows, labels, crowded, grid))
     return {s: _make_tally(part, grid if s in crowded else None, rows, max_cells) for s, part in parts.items()}
 
 
@@ -107,11 +107,11 @@ def _crowded_segments(frame: Any, groups: tuple[str, ...], max_cells: int) -> se
     distinct = frame.group_by(*groups, "score").agg(nw.len().alias("rows"))
     counts = distinct.group_by(*groups).agg(nw.len().alias("n")) if groups else distinct.select(n=nw.len())
     answer = fetch(counts)
-    return {s for s, n in zip(_segments(answer), answer["n"], strict=True) if n > max_cells}
+    return set(answer["segment"][answer["n"] > max_cells].tolist())
 
 
-def _scan(rows: Rows, labels: tuple[Any, Any], crowded: Collection[Any], grid: Grid) -> dict[Any, Cells]:
-    """Count all rows: the cells of each segment.
+def _scan(rows: Rows, labels: Labels, crowded: Collection[Any], grid: Grid) -> Cells:
+    """Count all rows, in cells.
 
     Every sum is of a plain column, computed beforehand, which is what all engines group by fastest. A row with a wrong
     label or weight is found by its absence: it is one of the `rows`, but not `labelled` or `weighed`.
@@ -130,8 +130,7 @@ def _scan(rows: Rows, labels: tuple[Any, Any], crowded: Collection[Any], grid: G
     table = rows.frame.select(*rows.groups, key=key, **sums)
     totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in sums)]
     cells = fetch(table.group_by(*rows.groups, "key").agg(*totals))
-    check_cells(cells, rows)
-    return _split_by_segment({"total": cells["rows"], **cells})
+    return {"total": cells["rows"], **cells}
 
 
 def _is_in(segments: Collection[Any]) -> Any:
@@ -158,13 +157,6 @@ def _make_tally(part: Cells, grid: Grid | None, rows: Rows, max_cells: int) -> T
 
 def _split_by_segment(cells: Cells) -> dict[Any, Cells]:
     places: dict[Any, list[int]] = {}
-    for place, segment in enumerate(_segments(cells)):
+    for place, segment in enumerate(cells["segment"]):
         places.setdefault(segment, []).append(place)
     return {s: {name: column[where] for name, column in cells.items()} for s, where in places.items()}
-
-
-def _segments(cells: Cells) -> list[Any]:
-    """The segment of each cell; None where there are no segments."""
-    if "segment" in cells:
-        return cells["segment"].tolist()
-    return [None] * len(next(iter(cells.values())))
