@@ -90,10 +90,10 @@ def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
     wanted = {"rows": nw.len(), "low": nw.col("score").min(), "high": nw.col("score").max()}
     if kind.is_numeric():
         wanted["lowest_label"] = nw.col("label").cast(nw.Float64).min()
-    extremes = {name: values[0] for name, values in fetch(rows.frame.select(**wanted)).items()}
+    extremes = {name: values.item() for name, values in fetch(rows.frame.select(**wanted)).items()}
     if extremes["rows"] == 0:
         raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
-    if not max(-extremes["low"], extremes["high"]) <= LARGEST_SCORE:
+    if not (extremes["low"] >= -LARGEST_SCORE and extremes["high"] <= LARGEST_SCORE):  # not so for NaN, either
         _refuse_scores(rows)
     if pos_label is not None or not kind.is_numeric():
         return extremes["low"], extremes["high"], _read_labels(rows, pos_label)
