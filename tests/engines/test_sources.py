@@ -134,6 +134,7 @@ SEGMENTS = {
     "text": ("['a', 'b''c', NULL][1 + i % 3]", ["a", "b'c", None]),
     "whole": ("i % 3", [0, 1, 2]),
     "missing whole": ("CASE WHEN i % 3 > 0 THEN i % 3 END", [1, 2, None]),
+    "huge": ("(i % 3)::HUGEINT", [Decimal(0), Decimal(1), Decimal(2)]),
     "double": ("(i % 3) / 4", [0.0, 0.25, 0.5]),
     "nan": ("['nan', '1', '2'][1 + i % 3]::DOUBLE", [1.0, 2.0, None]),
     "truth": ("i % 2 = 0", [False, True]),
@@ -177,7 +178,7 @@ def test_segments_keep_their_types(connection, segment, max_cells):
         wanted = "g IS NULL OR g::VARCHAR = 'nan'" if key is None else f"g::VARCHAR = '{str(key).lower()}'"
         if isinstance(key, str):
             wanted = "g = '{}'".format(key.replace("'", "''"))
-        assert (tally.total, tally.total_positive) == table.filter(wanted).aggregate("sum(w), sum(w * y)").fetchone()
+        assert (tally.total, tally.total_positive) == table.filter(wanted).aggregate("sum(w), sum(w * y)").fetchall()[0]
 
 
 @pytest.mark.parametrize("label", LABEL_COLUMNS)

@@ -89,7 +89,7 @@ def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
     kind = rows.frame.collect_schema()["label"]
     wanted = {"rows": nw.len(), "low": nw.col("score").min(), "high": nw.col("score").max()}
     if kind.is_numeric():
-        wanted["lowest_label"] = nw.col("label").cast(nw.Float64).min()
+        wanted["lowest_label"] = nw.col("label").min()
     extremes = {name: values.item() for name, values in fetch(rows.frame.select(**wanted)).items()}
     if extremes["rows"] == 0:
         raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
