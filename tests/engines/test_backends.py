@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import Tally, engines
+from calibrant import IsotonicCalibration, Tally, engines
 from calibrant.errors import InvalidInputError
 
 pytest.importorskip("narwhals", reason="engines need Narwhals")
@@ -34,6 +35,7 @@ def spark(tmp_path_factory):
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # looking up the host's name can take half a minute
     os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need the packages of the driver
     session = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
@@ -171,3 +173,15 @@ def test_a_folder_that_spark_wrote_is_a_table(spark, path, tmp_path):
     spark.read.parquet(path).repartition(3).write.parquet(str(folder))
     options = {"score": "s", "label": "y"}
     assert engines.tally(folder, **options) == engines.tally(path, **options)
+
+
+def test_a_map_as_an_arrow_function_of_spark(spark, path, frame):
+    map_ = IsotonicCalibration().fit(frame["few"], frame["y"]).map_
+
+    def add_probability(blocks):
+        for block in blocks:
+            yield block.append_column("p", pa.array(map_(block.column("s").to_numpy())))
+
+    scored = spark.read.parquet(path).select("s").mapInArrow(add_probability, "s DOUBLE, p DOUBLE").toPandas()
+    assert len(scored) == len(frame)
+    np.testing.assert_array_equal(scored["p"], map_(scored["s"]))
