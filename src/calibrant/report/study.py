@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _limits, metric_posterior
+from calibrant import _limits
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
@@ -17,6 +17,7 @@ from calibrant.comparison.candidates import are_probabilities, create, title_of
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
+from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation, evaluate
 from calibrant.metrics.verdict import Verdict, judge_calibration
