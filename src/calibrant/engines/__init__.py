@@ -10,13 +10,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant.engines.file_apply import apply_file
     from calibrant.engines.files import load, merge, save
     from calibrant.engines.scoring import apply
+    from calibrant.engines.tables import open_table
     from calibrant.engines.tallying import tally
 
-__all__ = ["apply", "load", "merge", "save", "tally"]
+__all__ = ["apply", "apply_file", "load", "merge", "open_table", "save", "tally"]
 
-_HOME = {"apply": "scoring", "load": "files", "merge": "files", "save": "files", "tally": "tallying"}
+_HOME = {
+    "apply": "scoring",
+    "apply_file": "file_apply",
+    "load": "files",
+    "merge": "files",
+    "open_table": "tables",
+    "save": "files",
+    "tally": "tallying",
+}
 
 
 def __getattr__(name: str) -> Any:
