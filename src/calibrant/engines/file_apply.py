@@ -44,9 +44,9 @@ def apply_file(
     score: str | Sequence[str] = "score",
     name: str = "probability",
     only_new: bool = False,
-    format: str | None = None,  # noqa: A002 - as pandas calls it
+    format: str | None = None,
 ) -> Applied:
-    """Add calibrated probabilities to a table in files of any size.
+    r"""Add calibrated probabilities to a table in files of any size.
 
     Rows are read, calibrated and written in batches; the output appears whole or not at all, and may be the input.
     Old columns are kept as they are, or the table is refused with the name of the column that cannot be kept. Parquet
@@ -83,7 +83,7 @@ def apply_file(
     >>> map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "new.csv"
-    ...     _ = path.write_text("id,score\\n007,0.5\\n008,\\n")
+    ...     _ = path.write_text("id,score\n007,0.5\n008,\n")
     ...     print(engines.apply_file(map_, path, path))
     ...     print(path.read_text())
     Applied(rows=2, unusable=1, columns=['probability'])
@@ -111,7 +111,9 @@ def output_format(output: str, given: str | None) -> str:
     """Return the format to write: as given, or by the ending of the name."""
     kind = given or format_of_name(output)
     if kind is None:
-        raise InvalidInputError(f"The name {output} does not say the format: end it in .csv, .parquet, .arrow or .jsonl.")
+        raise InvalidInputError(
+            f"The name {output} does not say the format: end it in .csv, .parquet, .arrow or .jsonl."
+        )
     if kind not in FORMATS:
         raise InvalidInputError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.")
     return kind

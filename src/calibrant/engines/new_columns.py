@@ -33,9 +33,7 @@ class NewColumns:
         The name of the new column, or the beginning of the names.
     """
 
-    def __init__(
-        self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str
-    ) -> None:
+    def __init__(self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str) -> None:
         self.is_single = not isinstance(map_, Mapping)
         self.maps = list(map_.values()) if isinstance(map_, Mapping) else [map_]
         self.scores = list(map_) if isinstance(map_, Mapping) else list(scores)

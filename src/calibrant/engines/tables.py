@@ -98,7 +98,7 @@ def quote(name: str) -> str:
 
 @contextmanager
 def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
-    """Open a table in one or several files, in the block of a ``with`` statement.
+    r"""Open a table in one or several files, in the block of a ``with`` statement.
 
     Formats are told by content: CSV with any of the usual delimiters, packed or not, Parquet, Arrow, and JSON lines.
     Several files are one table; their columns are matched by name.
@@ -121,7 +121,7 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
     >>> from calibrant import engines
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "scores.csv"
-    ...     _ = path.write_text("score;label\\n0.2;0\\n0.8;1\\n")
+    ...     _ = path.write_text("score;label\n0.2;0\n0.8;1\n")
     ...     with engines.open_table(path) as table:
     ...         print(table.columns, table.format)
     ...         print(engines.tally(table.relation, score="score", label="label"))
@@ -129,7 +129,7 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
     Tally(2 cells, 2 rows, 1 positive (50 %), scores 0.2 … 0.8)
     """
     sources = [source] if isinstance(source, str | os.PathLike) else list(source)
-    if len(sources) > 1 and STDIN in map(os.fspath, sources):
+    if len(sources) > 1 and STDIN in sources:
         raise InvalidInputError("Standard input (-) cannot be mixed with files.")
     with ExitStack() as stack:
         named = [STDIN] if sources == [STDIN] else [name for one in sources for name in find_files(os.fspath(one))]
@@ -178,9 +178,7 @@ def _connect() -> Iterator[Any]:
         yield connection
 
 
-def _read(
-    connection: Any, files: list[str], shown: list[str], kind: str
-) -> tuple[Any, list[str], Dialect | None]:
+def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tuple[Any, list[str], Dialect | None]:
     """Make the relation; DuckDB takes names for patterns, so existing ones are escaped."""
     exact = [name if is_remote(name) else glob.escape(name) for name in files]
     alone = len(files) == 1 and not is_remote(files[0])
@@ -233,7 +231,7 @@ def _readable(table: Any, connection: Any) -> Any:
         column = table.column(i)
         try:
             connection.from_arrow(pa.table({unique: column.slice(0, 0)}))
-        except Exception:  # noqa: BLE001 - DuckDB has many kinds of errors
+        except Exception:  # DuckDB has many kinds of errors
             column = pa.nulls(len(column))
         table = table.set_column(i, unique, column)
     return table

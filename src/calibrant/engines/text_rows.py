@@ -54,9 +54,7 @@ def _append_to_csv(file: Any, table: Table, new: NewColumns, only_new: bool, is_
         fields = _parse_csv(batch, dialect, len(table.columns))
         scores = [_to_doubles([row[place] for row in fields], table.columns[place]) for place in places]
         texts = [["" if x != x else repr(x) for x in column.tolist()] for column in new.compute(scores)]  # noqa: PLR0124
-        yield "".join(
-            _join(row, list(values), sign, only_new) for row, *values in zip(batch, *texts, strict=True)
-        )
+        yield "".join(_join(row, list(values), sign, only_new) for row, *values in zip(batch, *texts, strict=True))
 
 
 def _parse_csv(rows: list[str], dialect: Dialect, width: int) -> list[list[str]]:

@@ -19,7 +19,7 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "def f(" in (tmp_path / "m.py").read_text()
     assert "--to must be one of" in refused("export", model)
     assert "not a calibrant model" in refused("export", data, "--to", "sql")
-    assert "is to be read, and would be overwritten" in refused("export", model, "--to", "sql", "-o", model)
+    assert "is an input and would be overwritten" in refused("export", model, "--to", "sql", "-o", model)
 
 
 def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):

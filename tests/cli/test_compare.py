@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from calibrant import Tally, compare, simulate
-from calibrant.cli.comparing import for_all, show_comparison
+from calibrant.cli.compare import best_for_all, show_comparison
 
 SCORES = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
 
@@ -61,7 +61,7 @@ def test_methods_that_need_probabilities_are_named_in_one_line(cli, tmp_path):
 def test_every_class_against_the_rest(cli, animals):
     text = cli("compare", animals, *SCORES, "-m", "platt,isotonic")
     assert text.code == 0, text.err
-    assert "--top-label looks at the highest score" in text.err
+    assert "--top-label uses the highest score" in text.err
     title, heads, *rows, last = text.out.splitlines()
     assert title.startswith("300 rows, 3 classes, each against the rest; 5-fold cross-validation")
     assert heads.split()[0] == "class"
@@ -105,12 +105,12 @@ def two():
 
 
 def test_one_method_for_all_classes(two):
-    best, reason = for_all(two)
+    best, reason = best_for_all(two)
     assert best == "platt"
     mean = sum(one["platt"].log_loss.value for one in two.values()) / 2
     assert reason.startswith(f"platt: averaged over the classes, its log-loss is the lowest ({mean:.4f}; raw")
     calm = {name: replace(one, recommended="identity") for name, one in two.items()}
-    assert for_all(calm)[1].startswith("do nothing: for no class")
+    assert best_for_all(calm)[1].startswith("do nothing: for no class")
     # A method that failed for one class cannot serve all.
     failed = replace(two["a"], results=tuple(r for r in two["a"].results if r.name != "platt"))
-    assert for_all({**two, "a": failed})[0] == "isotonic"
+    assert best_for_all({**two, "a": failed})[0] == "isotonic"

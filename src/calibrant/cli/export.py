@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.fitting import load_model
-from calibrant.cli.printing import note, progress
-from calibrant.cli.problems import Problem, keep_sources
+from calibrant.cli.errors import Problem
+from calibrant.cli.methods import load_model
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
 
 __all__ = ["export"]
 
@@ -21,19 +21,24 @@ def export(
     model: options.Model,
     *,
     to: Annotated[
-        str | None, typer.Option("--to", "-t", help=f"{', '.join(TARGETS)}; by default the ending of --output.")
+        str | None,
+        typer.Option("--to", "-t", metavar="TARGET", help=f"{', '.join(TARGETS)}; by default from the file name."),
     ] = None,
-    dialect: Annotated[str, typer.Option("--dialect", help="SQL dialect: duckdb, postgres, spark, …")] = "duckdb",
-    score: Annotated[str, typer.Option("--score", "-s", help="Name of the score column in SQL.")] = "score",
-    name: Annotated[str, typer.Option("--name", help="Name of the function in Python and C.")] = "calibrate",
+    dialect: Annotated[
+        str, typer.Option("--dialect", metavar="DIALECT", help="SQL dialect: duckdb, postgres, spark, …")
+    ] = "duckdb",
+    score: Annotated[
+        str, typer.Option("--score", "-s", metavar="COLUMN", help="Name of the score column in SQL.")
+    ] = "score",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the function in Python and C.")
+    ] = "calibrate",
     output: options.Output = None,
 ) -> None:
     """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
     import calibrant.export
-    from calibrant.cli.writing import check_screen, check_target, written
 
-    check_target(output)
-    keep_sources(output, [model])
+    check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
     if target not in TARGETS:
         raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
@@ -52,5 +57,5 @@ def export(
             content = write(map_, name=name).encode()
     with written(output) as path:
         path.write_bytes(content)
-    if output not in (None, "-"):
+    if not is_stdout(output):
         note(f"{target} written to {output}, after checking it against the model.")
