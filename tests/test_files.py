@@ -55,13 +55,18 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def write_half(path, failure):
+    with replacing(path) as part:
+        part.write_text("half")
+        raise failure
+
+
 @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_an_interruption_leaves_the_old_file(tmp_path, failure):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(failure), replacing(path) as part:
-        part.write_text("half")
-        raise failure
+    with pytest.raises(failure):
+        write_half(path, failure)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

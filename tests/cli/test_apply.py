@@ -1,6 +1,7 @@
 """apply writes the map's own numbers beside columns that stay as they are."""
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -118,7 +119,7 @@ def test_a_path_that_exists_is_that_file(cli, model, tmp_path):
     """DuckDB takes g[1] for a pattern that means g1."""
     one, other, output = tmp_path / "g[1].parquet", tmp_path / "g1.parquet", tmp_path / "out.parquet"
     for path, scores in ((one, [0.1, 0.2, 0.3]), (other, [0.9, 0.8, 0.7])):
-        pq.write_table(pq.pa.table({"score": scores}), path)
+        pq.write_table(pa.table({"score": scores}), path)
     assert cli("apply", model, one, "-o", output).code == 0
     assert column(output, "score").tolist() == [0.1, 0.2, 0.3]
     np.testing.assert_array_equal(column(output, "probability"), calibrant.load(model)([0.1, 0.2, 0.3]))
@@ -126,7 +127,7 @@ def test_a_path_that_exists_is_that_file(cli, model, tmp_path):
 
 def test_what_cannot_be_kept_is_named_with_the_option(refused, model, tmp_path):
     path = tmp_path / "nested.parquet"
-    pq.write_table(pq.pa.table({"score": [0.5], "words": [["a"]]}), path)
+    pq.write_table(pa.table({"score": [0.5], "words": [["a"]]}), path)
     message = refused("apply", model, path, "-o", tmp_path / "out.csv")
     assert message.startswith("Column 'words' of type list")
     assert "only the new column, with --only-new" in message

@@ -9,7 +9,9 @@ def test_demo(cli, refused, tmp_path, monkeypatch):
     from calibrant.cli import demo
 
     quick = demo.run_comparison
-    monkeypatch.setattr(demo, "run_comparison", lambda tally: quick(tally, methods=["platt", "isotonic"]))
+    monkeypatch.setattr(
+        demo, "run_comparison", lambda tally: quick(tally, lambda _: None, methods=["platt", "isotonic"])
+    )
     page = tmp_path / "demo.html"
     result = cli("demo", "-o", page)
     assert result.code == 0, result.err

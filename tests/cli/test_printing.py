@@ -93,12 +93,17 @@ def test_long_names_are_cut():
     assert printing.shorten("short") == "short"
 
 
+def write_half(failure):
+    with written(None) as part:
+        part.write_text("half")
+        raise failure
+
+
 def test_standard_output(capsysbinary):
     with written("-") as part:
         part.write_bytes(b"data\n")
-    with pytest.raises(RuntimeError), written(None) as part:
-        part.write_text("half")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        write_half(RuntimeError)
     assert capsysbinary.readouterr().out == b"data\n"
 
 

@@ -74,7 +74,7 @@ BROKEN = {
     "10 MB on line three": ("a.csv", "score,label\n0.1,0\n" + "9" * 10_000_000 + ",1\n", "could not be read"),
     "cut Parquet": ("a.parquet", parquet("snappy")[:-9], "a.parquet could not be read"),
     "a Parquet file with a damaged page": ("a.parquet", damaged(parquet("gzip"), 300), "a.parquet could not be read"),
-    "a Parquet file with a damaged footer": ("a.parquet", damaged(parquet("none"), -400, 100), "a.parquet could not be read"),
+    "a Parquet file with a damaged footer": ("a.parquet", damaged(parquet("none"), -400, 100), "could not be read"),
     "cut Arrow file": ("a.arrow", arrow(pa.ipc.new_file)[:-9], "a.arrow could not be read"),
     "cut Arrow stream": ("a.arrow", arrow(pa.ipc.new_stream)[:-2000], "a.arrow could not be read"),
     "one broken line of JSON": ("a.jsonl", LINES + '{"score": 0.3, "lab\n' + LINES, "JSON"),
@@ -92,7 +92,7 @@ BROKEN = {
     "Latin-1": ("a.csv", "score,étiquette\n0.1,0\n".encode("latin-1"), "not UTF-8 text"),
 }  # fmt: skip
 UNFIT = {
-    "an open quote": ("a.csv", 'score,label\n0.1,0\n"0.5,1\n0.9,1\n', "column of numbers"),
+    "an open quote": ("a.csv", 'score,label\n0.1,0\n"0.5,1\n0.9,1\n', "line 4 has 1 columns"),
     "three labels": ("a.csv", "score,label\n0.1,0\n0.2,1\n0.3,2\n", "two classes"),
     "a missing score": ("a.csv", "score,label\n0.1,0\n,1\n0.3,1\n", "must be finite"),
     "a missing label": ("a.csv", "score,label\n0.1,0\n0.2,\n0.3,1\n", "no missing labels"),

@@ -6,6 +6,7 @@ import pytest
 
 from calibrant import Tally
 from calibrant.cli.columns import Columns
+from calibrant.cli.errors import Problem
 from calibrant.cli.tallies import (
     binary,
     class_of,
@@ -16,7 +17,6 @@ from calibrant.cli.tallies import (
     predicted_class,
     warn_of_one_class,
 )
-from calibrant.cli.errors import Problem
 from calibrant.engines.tables import Table
 
 SCORES, LABELS = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["class_file", "fit"]
 
-FALLBACK = "bayes_iso"  # for scores that are not probabilities, where the default method needs them
-
 
 def fit(
     files: options.Files,
@@ -93,11 +91,7 @@ def _create(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calib
         raise Problem(f"{name} has no option {strange!r}; it has {', '.join(known) or 'none'}.")
     if is_decision(tally) and "space" in known:
         settings = {"space": "decision"} | settings
-    calibrator = registry.create(name, **settings)
-    if is_decision(tally) and method is None and calibrator.space == "probability":
-        note(f"The scores are not probabilities, which {name} needs, so {FALLBACK} is used.")
-        return registry.create(FALLBACK)
-    return calibrator
+    return registry.create(name, **settings)
 
 
 def _fit(tally: Tally, method: str | None, settings: dict[str, Any], path: str | None) -> Calibrator:

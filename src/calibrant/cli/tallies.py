@@ -66,7 +66,7 @@ def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
     """Count each class against the rest, by its score column."""
     label = table.quote(columns.label)
     return {
-        name: count(*_view(table, columns, table.quote(name), f"{label} = {_literal(value)}", name, f"is_{name}"))
+        name: count(*_view(table, columns, {name: table.quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
         for name, value in class_of(table, columns).items()
     }
 
@@ -171,8 +171,8 @@ def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
 
 def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right."""
-    hit = f"{_winner(table, class_of(table, columns))} = {table.quote(columns.label)}"
-    return _view(table, columns, _highest(table, columns.scores), hit, "confidence", "hit", more)
+    hit = f"({_winner(table, class_of(table, columns))} = {table.quote(columns.label)})"
+    return _view(table, columns, {"confidence": _highest(table, columns.scores), "hit": hit, **(more or {})})
 
 
 def _highest(table: Table, names: tuple[str, ...]) -> str:
@@ -186,12 +186,11 @@ def _winner(table: Table, classes: dict[str, Any]) -> str:
     return f"(CASE {' '.join(cases)} END)"
 
 
-def _view(
-    table: Table, columns: Columns, score: str, label: str, name: str, hit: str, more: dict[str, str] | None = None
-) -> tuple[Table, Columns]:
-    kept = {one: table.quote(one) for one in (columns.weight, columns.by) if one is not None}
-    view = table.select({name: score, hit: f"({label})", **kept, **(more or {})})
-    return view, Columns((name,), hit, columns.weight, columns.by)
+def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
+    """Return a table of a score, a label and more, and what is kept of the other columns."""
+    kept = {name: table.quote(name) for name in (columns.weight, columns.by) if name is not None}
+    score, label, *_ = expressions
+    return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
 
 
 def _literal(value: Any) -> str:

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from calibrant._files import replacing
 from calibrant._optional import require
 from calibrant.engines.new_columns import NewColumns, to_doubles
 from calibrant.engines.table_files import format_of_name, is_remote
-from calibrant.engines.table_writers import add_fields, open_writer, parquet_options
+from calibrant.engines.table_writers import add_fields, open_sink, open_writer, parquet_options
 from calibrant.engines.tables import Table, open_arrow, open_table
 from calibrant.engines.text_rows import append_to_text
 from calibrant.errors import InvalidInputError
@@ -78,8 +77,7 @@ def apply_file(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import PlattScaling, engines
+    >>>     >>> from calibrant import PlattScaling, engines
     >>> map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "new.csv"
@@ -101,9 +99,16 @@ def apply_file(
         new.check(table, only_new)
         path = stack.enter_context(replacing(output))
         if table.format == kind and kind in ("csv", "json"):
-            append_to_text(table, new, path, os.fspath(output), only_new)
+            with open_sink(path, os.fspath(output)) as sink:
+                for text in append_to_text(table, new, only_new):
+                    sink.write(text.encode("utf-8", "surrogateescape"))
         else:
-            _append_columns(table, new, path, os.fspath(output), kind, only_new)
+            old, batches = _read_batches(table, new.scores if only_new else None)
+            options = _parquet_options(table, old, new) if table.format == kind == "parquet" and not only_new else {}
+            schema = add_fields(None if only_new else old, new.names)
+            with open_writer(kind, path, schema, os.fspath(output), **options) as write:
+                for batch in batches:
+                    write(_append(batch, new, schema))
     return Applied(new.rows, new.unusable, new.names)
 
 
@@ -119,21 +124,18 @@ def output_format(output: str, given: str | None) -> str:
     return kind
 
 
-def _append_columns(table: Table, new: NewColumns, path: Path, output: str, kind: str, only_new: bool) -> None:
-    """Write Arrow batches of the table with the new columns."""
+def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
+    """Return a batch with the new columns, or the new columns alone if the schema has no others."""
     pa = require("pyarrow", "tables", CALLER)
-    old, batches = _read_batches(table, new.scores if only_new else None)
-    schema = add_fields(pa.schema([]) if only_new else old, new.names)
-    options: dict[str, Any] = {}
-    if table.format == kind == "parquet" and not only_new:
-        source = require("pyarrow.parquet", "tables", CALLER).ParquetFile(table.files[0])
-        options = parquet_options(source, schema, new.scores[0], new.names)
-    places = [old.names.index(score) for score in new.scores]
-    with open_writer(kind, path, schema, output, **options) as write:
-        for batch in batches:
-            scores = [to_doubles(batch.column(place), old.names[place]) for place in places]
-            added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
-            write(pa.RecordBatch.from_arrays([*([] if only_new else batch.columns), *added], schema=schema))
+    scores = [to_doubles(batch.column(batch.schema.names.index(score)), score) for score in new.scores]
+    added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
+    old = batch.columns if len(schema) > len(added) else []
+    return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
+
+
+def _parquet_options(table: Table, old: Any, new: NewColumns) -> dict[str, Any]:
+    source = require("pyarrow.parquet", "tables", CALLER).ParquetFile(table.files[0])
+    return parquet_options(source, add_fields(old, new.names), new.scores[0], new.names)
 
 
 def _read_batches(table: Table, only: list[str] | None) -> tuple[Any, Iterator[Any]]:
@@ -149,11 +151,15 @@ def _read_batches(table: Table, only: list[str] | None) -> tuple[Any, Iterator[A
     schema = files[0][0]
     for name, (other, _) in zip(table.files, files, strict=True):
         if not other.equals(schema):
-            odd = set(map(str, other)) ^ set(map(str, schema)) or {"another order"}
+            odd = _described(other) ^ _described(schema) or {"their order"}
             raise InvalidInputError(
                 f"{name} must have the same columns and types as {table.files[0]}; they differ by '{min(odd)}'."
             )
     return schema, chain.from_iterable(batches for _, batches in files)
+
+
+def _described(schema: Any) -> set[str]:
+    return {f"{field.name}: {field.type}" for field in schema}
 
 
 def _read_parquet(name: str, only: list[str] | None) -> tuple[Any, Iterator[Any]]:

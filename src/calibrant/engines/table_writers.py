@@ -94,8 +94,10 @@ def _json_lines(batch: Any) -> bytes:
 
 def add_fields(schema: Any, names: list[str]) -> Any:
     """Append columns of doubles; where Spark has described the columns for itself, it must know of them, too."""
+    pa = require("pyarrow", "tables", CALLER)
+    schema = pa.schema([]) if schema is None else schema
     for name in names:
-        schema = schema.append(require("pyarrow", "tables", CALLER).field(name, "float64"))
+        schema = schema.append(pa.field(name, "float64"))
     metadata = dict(schema.metadata or {})
     if SPARK in metadata:
         known = json.loads(metadata[SPARK])
