@@ -27,6 +27,7 @@ from calibrant.cli.simulate import simulate
 
 __all__ = ["app", "run"]
 
+VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, report, monitor),
     "Calibrate": (fit, apply, export),
@@ -54,11 +55,9 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _before(
     quiet: options.Quiet = False,
-    version: Annotated[  # noqa: ARG001 - its callback does it
-        bool,
-        typer.Option("--version", metavar="", callback=_show_version, is_eager=True, help="Show the version and exit."),
-    ] = False,
+    version: Annotated[bool, options.option(VERSION, "--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
+    del version  # its callback does it
     settings.quiet = quiet
 
 

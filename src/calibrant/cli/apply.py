@@ -8,8 +8,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from calibrant.cli import options
 from calibrant.cli.fit import class_file
 from calibrant.cli.methods import load_model
@@ -17,16 +15,16 @@ from calibrant.cli.printing import check_screen, check_target, is_stdout, note, 
 
 __all__ = ["apply", "output_kind"]
 
+ONLY_NEW = "Write only the new columns; faster for wide tables."
+
 
 def apply(
     model: options.Model,
     files: options.Files,
     *,
     score: options.Score = None,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the new column.")] = "probability",
-    only_new: Annotated[
-        bool, typer.Option("--only-new", metavar="", help="Write only the new columns; faster for wide tables.")
-    ] = False,
+    name: Annotated[str, options.option("Name of the new column.", "--name", value="NAME")] = "probability",
+    only_new: Annotated[bool, options.option(ONLY_NEW, "--only-new")] = False,
     top_label: options.Top = False,
     output: options.Output = None,
     format_: options.Format = None,

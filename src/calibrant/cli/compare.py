@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from calibrant.cli import options, signals
 from calibrant.cli.errors import Problem
 from calibrant.cli.methods import check_method, method_names
@@ -33,21 +31,12 @@ def compare(
     label: options.Label = None,
     weight: options.Weight = None,
     positive: options.Positive = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="METHOD",
-            help="Methods to compare, a,b,c; by default all.",
-            autocompletion=options.complete_method,
-        ),
-    ] = None,
+    method: options.Methods = None,
     top_label: options.Top = False,
-    folds: Annotated[int, typer.Option("--folds", metavar="FOLDS", help="Number of folds.")] = 5,
-    repeats: Annotated[int, typer.Option("--repeats", metavar="REPEATS", help="How often to split anew.")] = 1,
+    folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
+    repeats: Annotated[int, options.option("How often to split anew.", "--repeats", value="REPEATS")] = 1,
     level: options.Level = 0.9,
-    seed: Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help="Seed of the folds.")] = 0,
+    seed: options.Seed = 0,
     as_json: options.As_json = False,
 ) -> None:
     """Cross-validate all methods, doing nothing among them, and recommend one.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from calibrant.cli.compare import run_comparison, show_comparison
+from calibrant.cli.options import option
 from calibrant.cli.printing import check_target
 from calibrant.cli.report import write_page
 
@@ -32,9 +31,7 @@ The report is in {output}; open it in a browser. With data of your own, in colum
 
 
 def demo(
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The report to write.")
-    ] = "calibrant-demo.html",
+    output: Annotated[str, option("The report to write.", "--output", "-o", value="FILE")] = "calibrant-demo.html",
 ) -> None:
     """Run the whole job on a bundled data set: train, score, compare, and write a report."""
     check_target(output)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
 from calibrant.cli.methods import load_model
@@ -15,24 +13,18 @@ from calibrant.cli.printing import check_screen, check_target, is_stdout, note, 
 __all__ = ["export"]
 
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
+TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 
 
 def export(
     model: options.Model,
     *,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", "-t", metavar="TARGET", help=f"{', '.join(TARGETS)}; by default from the file name."),
-    ] = None,
-    dialect: Annotated[
-        str, typer.Option("--dialect", metavar="DIALECT", help="SQL dialect: duckdb, postgres, spark, …")
-    ] = "duckdb",
+    to: Annotated[str | None, options.option(TARGET, "--to", "-t", value="TARGET")] = None,
+    dialect: Annotated[str, options.option("SQL dialect: duckdb, spark, …", "--dialect", value="DIALECT")] = "duckdb",
     score: Annotated[
-        str, typer.Option("--score", "-s", metavar="COLUMN", help="Name of the score column in SQL.")
+        str, options.option("Name of the score column in SQL.", "--score", "-s", value="COLUMN")
     ] = "score",
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Name of the function in Python and C.")
-    ] = "calibrate",
+    name: Annotated[str, options.option("Name of the function in Python and C.", "--name", value="NAME")] = "calibrate",
     output: options.Output = None,
 ) -> None:
     """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
 from calibrant.cli.methods import check_method
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["class_file", "fit"]
 
+SETTING = "Option of the method, such as --set n_bins=20."
+
 
 def fit(
     files: options.Files,
@@ -28,10 +28,7 @@ def fit(
     weight: options.Weight = None,
     positive: options.Positive = None,
     method: options.Method = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Option of the method, such as --set n_bins=20."),
-    ] = None,
+    settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
     top_label: options.Top = False,
     output: options.Output = None,
     as_json: options.As_json = False,
@@ -44,7 +41,7 @@ def fit(
     if as_json and is_stdout(output):
         raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     check_method(method)
-    settings = _parse_settings(parameter or [])
+    parameters = _parse_settings(settings or [])
     with open_with_columns(files, score, label, weight) as (table, columns):
         if len(columns.scores) == 1 or top_label:
             tallies = {output: count(*binary(table, columns, top_label, "fit"), positive)}
@@ -53,7 +50,7 @@ def fit(
         else:
             tallies = {class_file(output, name): tally for name, tally in count_classes(table, columns).items()}
     fitted = {
-        path: _fit(tally, method, settings, path if len(tallies) > 1 else None) for path, tally in tallies.items()
+        path: _fit(tally, method, parameters, path if len(tallies) > 1 else None) for path, tally in tallies.items()
     }
     summaries = [_save(calibrator, tallies[path], path) for path, calibrator in fitted.items()]
     if as_json:

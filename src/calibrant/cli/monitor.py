@@ -16,6 +16,7 @@ from calibrant.cli.printing import print_json, print_table
 __all__ = ["monitor"]
 
 ALARM = 3
+FALSE_ALARM = "Probability of a false alarm, over all looks together."
 
 
 def monitor(
@@ -26,10 +27,8 @@ def monitor(
     label: options.Label = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
-    alpha: Annotated[
-        float, typer.Option("--alpha", metavar="ALPHA", help="Probability of a false alarm, over all looks together.")
-    ] = 0.05,
-    fail: Annotated[bool, typer.Option("--fail", metavar="", help=f"Exit with code {ALARM} on an alarm.")] = False,
+    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA")] = 0.05,
+    fail: Annotated[bool, options.option(f"Exit with code {ALARM} on an alarm.", "--fail")] = False,
     as_json: options.As_json = False,
 ) -> None:
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far."""

@@ -6,8 +6,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from calibrant.cli import options
 from calibrant.cli.compare import compare_if_possible, warn_of_copies
 from calibrant.cli.methods import check_method
@@ -24,7 +22,7 @@ __all__ = ["report", "write_page"]
 def report(
     files: options.Files,
     *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
+    output: Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")] = "report.html",
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
@@ -32,7 +30,7 @@ def report(
     positive: options.Positive = None,
     method: options.Method = None,
     top_label: options.Top = False,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading of the page.")] = None,
+    title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
 

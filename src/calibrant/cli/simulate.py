@@ -20,9 +20,9 @@ OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the
 def simulate(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate; --list shows the names.")] = "D1",
     *,
-    rows: Annotated[int, typer.Option("--rows", "-n", metavar="ROWS", help="Number of rows.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help="Seed of the random numbers.")] = 0,
-    list_: Annotated[bool, typer.Option("--list", metavar="", help="List what can be simulated.")] = False,
+    rows: Annotated[int, options.option("Number of rows.", "--rows", "-n", value="ROWS")] = 1000,
+    seed: options.Seed = 0,
+    list_: Annotated[bool, options.option("List what can be simulated.", "--list")] = False,
     output: options.Output = None,
     format_: options.Format = None,
 ) -> None:

@@ -15,15 +15,8 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 __all__ = [
-    "binary",
-    "class_of",
-    "count",
-    "count_by",
-    "count_classes",
-    "is_decision",
-    "predicted_class",
-    "warn_of_one_class",
-]
+    "binary", "class_of", "count", "count_by", "count_classes", "is_decision", "predicted_class", "warn_of_one_class",
+]  # fmt: skip
 
 MOST_SEGMENTS = 200
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
