@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options, signals
@@ -155,7 +156,7 @@ def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> No
     with progress("comparing", len(how["methods"] or method_names()) * len(classes)) as step:
         for name, tally in classes.items():
             try:
-                done[name] = run_comparison(tally, lambda method, name=name: step(f"{name}, {method}"), **how)  # type: ignore[misc]
+                done[name] = run_comparison(tally, partial(_name_step, step, name), **how)
             except InvalidInputError as error:
                 skipped[name] = str(error)
     if not done:
@@ -175,6 +176,10 @@ def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> No
     sys.stdout.write(f"Recommended for all classes: {reason}\n")
     for name, text in skipped.items():
         note(f"- {shorten(name)}: {text}")
+
+
+def _name_step(step: Callable[[str], None], name: str, method: str) -> None:
+    step(f"{name}, {method}")
 
 
 def _class_row(name: str, comparison: Comparison, tally: Tally) -> list[str]:

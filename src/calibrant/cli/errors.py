@@ -7,6 +7,7 @@ import os
 import re
 from typing import Any
 
+
 __all__ = ["Problem", "explain", "in_options"]
 
 BROKEN_PIPE, MENDABLE, UNEXPECTED = 141, 2, 1
@@ -35,6 +36,8 @@ class Problem(Exception):  # noqa: N818 - it is what the user sees, not a fault 
 
 def explain(error: BaseException) -> tuple[str, int]:
     """Return the message for the user, empty where none is due, and the exit code."""
+    from calibrant.engines.tables import first_sentence
+
     if isinstance(error, BrokenPipeError):
         return "", BROKEN_PIPE
     if hasattr(error, "format_message"):  # a wrong option or argument, found by the parser
@@ -50,7 +53,7 @@ def explain(error: BaseException) -> tuple[str, int]:
         return f"{error.filename or 'The system says'}: {what}.", MENDABLE
     if isinstance(error, MemoryError):
         return "There is not enough memory for this.", MENDABLE
-    text = f"Unexpected {type(error).__name__}: {_sentence(str(error))}"
+    text = f"Unexpected {type(error).__name__}: {first_sentence(str(error))}"
     return f"{text} Set CALIBRANT_DEBUG=1 to see where.", UNEXPECTED
 
 
@@ -62,15 +65,11 @@ def in_options(text: str) -> str:
     return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
 
 
-def _sentence(text: str) -> str:
-    """Return the first line, with a full stop."""
-    line = next((part.strip() for part in text.splitlines() if part.strip()), "no details")
-    return line if line.endswith((".", "!", "?")) else f"{line}."
-
-
 def _usage(error: Any) -> str:
+    from calibrant.engines.tables import first_sentence
+
     if type(error).__name__ == "NoArgsIsHelpError":  # no command at all: the help has been shown
         return ""
     context = getattr(error, "ctx", None)
     hint = f" See '{context.command_path} --help'." if context is not None else ""
-    return _sentence(error.format_message()) + hint
+    return first_sentence(error.format_message()) + hint

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.columns import Columns
@@ -69,15 +69,15 @@ def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant.errors import InvalidInputError
 
     names = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
-    known = {role: None if name is None else table.engine_name(name) for role, name in names.items()}
+    known: dict[str, Any] = {role: None if name is None else table.engine_name(name) for role, name in names.items()}
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **known)  # type: ignore[arg-type]
+            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **known)
         except InvalidInputError as error:
             raise Problem(_in_columns(str(error), table, known)) from error
 
 
-def _in_columns(text: str, table: Table, known: dict[str, str | None]) -> str:
+def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
     """Rewrite a message of the engine, which calls columns by their names, with the options that name them."""
     if "`source` must have at least one row" in text:
         return f"{table.name} has no rows."
@@ -138,7 +138,7 @@ def class_of(table: Table, columns: Columns) -> dict[str, Any]:
     """
     names = columns.scores
     labels = set(table.distinct(columns.label, len(names) + 1))
-    shared = len(list(takewhile(lambda signs: len(set(signs)) == 1, zip(*names, strict=False))))
+    shared = len(os.path.commonprefix(names))  # noqa: RUF071 - letter by letter is meant
     # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
     ends = [[name[start:] for name in names] for start in range(shared + 1)]
     if table.is_number(columns.label):

@@ -30,7 +30,7 @@ STREAM_MAGIC, GZIP_MAGIC = b"\xff\xff\xff\xff", b"\x1f\x8b"
 
 
 def find_files(source: str) -> list[str]:
-    """List the files of a path or glob in order. A path that exists is that file, whatever signs its name has."""
+    """List the files of a path or glob in order. An existing path is that file, whatever characters it has."""
     path = Path(source)
     if path.is_dir():
         raise InvalidInputError(f"{source} is a folder; name its files, such as '{path / '*.parquet'}'.")

@@ -158,12 +158,12 @@ def reading(name: str) -> Iterator[None]:
             raise
         if isinstance(error, MemoryError) or "No space left" in str(error):
             raise
-        raise InvalidInputError(f"{name} could not be read: {first_line(error)}") from error
+        raise InvalidInputError(f"{name} could not be read: {first_sentence(str(error))}") from error
 
 
-def first_line(error: BaseException) -> str:
-    """Return the beginning of a long message, as a sentence."""
-    line = next((part.strip() for part in str(error).splitlines() if part.strip()), type(error).__name__)
+def first_sentence(text: str) -> str:
+    """Return the first line of a message, short and with a full stop."""
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "no details")
     line = line if len(line) <= 300 else f"{line[:300]}…"
     return line if line.endswith((".", "…", "!", "?")) else f"{line}."
 
