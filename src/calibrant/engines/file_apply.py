@@ -77,16 +77,17 @@ def apply_file(
     Examples
     --------
     >>> import tempfile
-    >>>     >>> from calibrant import PlattScaling, engines
-    >>> map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
+    >>> from pathlib import Path
+    >>> from calibrant import IsotonicCalibration, engines
+    >>> steps = IsotonicCalibration(target_correction=False).fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "new.csv"
-    ...     _ = path.write_text("id,score\n007,0.5\n008,\n")
-    ...     print(engines.apply_file(map_, path, path))
+    ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
+    ...     print(engines.apply_file(steps.map_, path, path))
     ...     print(path.read_text())
     Applied(rows=2, unusable=1, columns=['probability'])
     id,score,probability
-    007,0.5,0.5
+    007,0.9,1.0
     008,,
     <BLANKLINE>
     """
