@@ -10,12 +10,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from calibrant.engines.file_apply import apply_file
     from calibrant.engines.files import load, merge, save
+    from calibrant.engines.tables import open_table
     from calibrant.engines.tally_table import tally
 
-__all__ = ["load", "merge", "save", "tally"]
+__all__ = ["apply_file", "load", "merge", "open_table", "save", "tally"]
 
-_HOME = {"load": "files", "merge": "files", "save": "files", "tally": "tally_table"}
+_HOME = {
+    "apply_file": "file_apply",
+    "load": "files",
+    "merge": "files",
+    "open_table": "tables",
+    "save": "files",
+    "tally": "tally_table",
+}
 
 
 def __getattr__(name: str) -> Any:
