@@ -153,8 +153,6 @@ def test_a_method_of_another_package_goes_everywhere(part, installed, tmp_path):
     run(for_both_methods(PARTS[part]), installed, tmp_path)
 
 
-# Strict: where one of these passes, the mark has to go.
-@pytest.mark.xfail(reason="not all of these take methods and metrics of others yet", strict=True)
 @pytest.mark.parametrize("part", WIDER)
 def test_a_method_or_metric_of_another_package_goes_further(part, installed, tmp_path):
     run(for_both_methods(WIDER[part]), installed, tmp_path)
