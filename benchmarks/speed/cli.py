@@ -104,7 +104,6 @@ def starting(folder: Path) -> None:
         {
             "calibrant --help": (lambda: started("--help"), None),
             "importing duckdb, numpy and typer": (lambda: python("import duckdb, numpy, typer"), None),
-            "importing numba": (lambda: python("import numba"), None),
             "importing scikit-learn's base": (lambda: python("import sklearn.base"), None),
             "calibrant fit on 3000 rows": (fit, None),
             "calibrant apply on 3000 rows": (partial(started, "apply", model, data, "-s", "score", "-o", output), None),

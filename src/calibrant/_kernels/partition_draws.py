@@ -17,19 +17,15 @@ from calibrant._typing import Floats, Ints
 plain.warn_if_slow(__file__)
 
 _INFINITE = math.inf
+_BLOCK = 32
 
 
-def _log_bin(positives: float, negatives: float, alpha: float, beta: float, log_prior: float, akaike: bool) -> float:
-    """The logarithm of the weight of a bin."""
-    if not akaike:
-        return fast_math.log_beta(positives + alpha, negatives + beta) - log_prior
+def _akaike(positives: float, negatives: float) -> float:
+    """The logarithm of Akaike's weight of a bin."""
     total = positives + negatives
     # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
-    return (
-        positives * fast_math.log(max(positives / total, 1e-300))
-        + negatives * fast_math.log(max(negatives / total, 1e-300))
-        - 1.0
-    )
+    hits = positives * fast_math.log(max(positives / total, 1e-300))
+    return hits + negatives * fast_math.log(max(negatives / total, 1e-300)) - 1.0
 
 
 def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
@@ -42,7 +38,7 @@ def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
         for start in range(u, -1, -1):
             positives += k[start]
             negatives += n[start] - k[start]
-            weight[start] = _log_bin(positives, negatives, 1.0, 1.0, 0.0, True)
+            weight[start] = _akaike(positives, negatives)
         for g in range(len(lam)):
             largest = -_INFINITE
             for start in range(u + 1):
@@ -76,6 +72,9 @@ def draw_binnings(
     """
     m = len(x)
     log_prior = fast_math.log_beta(alpha, beta)
+    sums, terms = np.zeros((2, m + 1)), np.empty(_BLOCK)  # positives and negatives before each cell
+    for i in range(m):
+        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + k[i], sums[1, i] + (n[i] - k[i])
     offsets = np.zeros(len(which) + 1, dtype=np.intp)
     found = np.empty(max(64, 4 * m), dtype=np.intp)
     one = np.empty(m, dtype=np.intp)
@@ -86,7 +85,8 @@ def draw_binnings(
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
             total = log_f[g, u + 1] - gap
-            start = _draw_start(x, k, n, lam[g], alpha, beta, log_prior, log_f, g, total, u, rng.random(), akaike)
+            given = rng.random()
+            start = _draw_start(x, sums, lam[g], alpha, beta, log_prior, log_f, g, total, u, given, akaike, terms)
             one[bins] = start
             bins += 1
             u = start - 1
@@ -103,8 +103,7 @@ def draw_binnings(
 
 def _draw_start(
     x: Floats,
-    k: Floats,
-    n: Floats,
+    sums: Floats,
     lam: float,
     alpha: float,
     beta: float,
@@ -115,18 +114,28 @@ def _draw_start(
     u: int,
     left: float,
     akaike: bool,
+    terms: Floats,
 ) -> int:
     """The start of the bin that ends at cell u; `left`, uniform on [0, 1), is used up by the starts passed."""
-    positives, negatives = 0.0, 0.0
-    last = u
-    for start in range(u, -1, -1):
-        positives += k[start]
-        negatives += n[start] - k[start]
-        score = _log_bin(positives, negatives, alpha, beta, log_prior, akaike)
-        term = log_f[g, start] + score - lam * (x[u] - x[start]) - log_total
-        if term > -700.0:
-            last = start
-            left -= fast_math.exp(term)
-            if left < 0.0:
-                break
+    last, end = u, u + 1
+    while end > 0:
+        begin = max(end - _BLOCK, 0)
+        # A block of terms at a time, which the compiler can do together, of which a few may be for nothing.
+        if akaike:
+            for start in range(begin, end):
+                score = _akaike(sums[0, u + 1] - sums[0, start], sums[1, u + 1] - sums[1, start])
+                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+        else:
+            for start in range(begin, end):
+                a, b = sums[0, u + 1] - sums[0, start] + alpha, sums[1, u + 1] - sums[1, start] + beta
+                score = fast_math.log_beta(a, b) - log_prior
+                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+        for i in range(end - begin):
+            start = end - 1 - i
+            if terms[start - begin] > 1e-300:
+                last = start
+                left -= terms[start - begin]
+                if left < 0.0:
+                    return last
+        end = begin
     return last  # where rounding left a crumb of the total over, the last start that was possible

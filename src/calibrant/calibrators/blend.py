@@ -34,6 +34,9 @@ ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 MAX_CELLS = 200  # on which members are compared
 ABB_CELLS = 512
 INTERVAL_DRAWS = 2000
+# A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
+# of a small fit, runs its chains in full only if it has weight.
+FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 300, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -90,17 +93,17 @@ class Blend(BayesianCalibrator):
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
-        self._at = tally.coarsen(MAX_CELLS).scores
+        self._cells = tally.coarsen(MAX_CELLS)
+        self._at = self._cells.scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
+            self._cells = tally.coarsen(MAX_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
-        self._cells = tally.coarsen(MAX_CELLS)
-        likelihoods, counts = _left_out(self.members_, self._cells)
-        prior = _prior_rows(tally.total)
-        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
-        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
-        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        weights = self._weigh(tally.total)
+        if self.weights_["bayes_iso"] > FEW_UP_TO:
+            self.members_["bayes_iso"] = BayesIso(random_state=self.random_state).fit_tally(tally)
+            weights = self._weigh(tally.total)
         mixture = Mixture(weights, tuple(member.map_.function for member in self.members_.values()))
         table = tabulated(mixture)
         rising = bool((np.diff(table.y) >= 0.0).all())
@@ -109,12 +112,22 @@ class Blend(BayesianCalibrator):
         first = self._to_probability
         return CalibrationMap(Chain((first.function, table)), "real", rising and first.monotone, type(self).__name__)
 
+    def _weigh(self, n_rows: float) -> Floats:
+        likelihoods, counts = _left_out(self.members_, self._cells)
+        prior = _prior_rows(n_rows)
+        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
+        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
+        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        return weights
+
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
+        few = BayesIso(random_state=self.random_state, n_draws=FEW_DRAWS)
+        few._limits = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
-            "bayes_iso": BayesIso(random_state=self.random_state),
+            "bayes_iso": few,
         }
         return members | {"abb": ABB(max_cells=ABB_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
