@@ -80,7 +80,7 @@ class BuildKernels(build_ext):
     def run(self) -> None:
         """Cython first; a kernel that is compiled twice is translated once."""
         shared = BUILD / "_cyutility.c"
-        shared.parent.mkdir(parents=True, exist_ok=True)
+        (BUILD / "avx2").mkdir(parents=True, exist_ok=True)
         once = [Extension(SHARED, [str(shared)]), *(extension(name) for name in NAMES)]
         translated = cythonize(
             once,
@@ -93,6 +93,8 @@ class BuildKernels(build_ext):
         sources = {each.name.rsplit(".", 1)[1]: each.sources for each in translated}
         for each in self.extensions:
             each.sources = sources[each.name.rsplit(".", 1)[1]]
+            if ".avx2." in each.name:  # a file of its own, lest both builds write the same object file
+                each.sources = [self.copy_file(each.sources[0], str(BUILD / "avx2"), preserve_times=False)[0]]
         super().run()
 
 
