@@ -22,7 +22,7 @@ def main() -> None:
     compare(
         "Fit of 1000 rows",
         ("scikit-learn isotonic", lambda: IsotonicRegression(out_of_bounds="clip").fit(small.scores, small.labels)),
-        {"Blend": (lambda: Blend().fit(small.scores, small.labels), 100.0)},
+        {"Blend": (lambda: Blend().fit(small.scores, small.labels), 35.0)},
         rounds=15,
     )
 
