@@ -19,6 +19,16 @@ def test_straight_pieces_keep_the_promised_error(curve):
     assert np.abs(followed - exact).max() < 2e-3
 
 
+def test_nodes_that_nearly_coincide_do_no_harm():
+    # As where two sets of knots share a point but for rounding; a spline through both would swing.
+    x = np.linspace(-3.0, 3.0, 301)
+    x = np.sort(np.concatenate((x, np.nextafter(x[5:-5:7], 9.0), [np.nextafter(3.0, 0.0)])))
+    px, py = curves.straight_pieces(x, np.sin(x) + np.tile([0.0, 1e-13], len(x))[: len(x)], np.array([-3.0, 3.0]))
+    fine = np.linspace(-3.0, 3.0, 9001)
+    assert np.abs(np.interp(fine, px, py) - np.sin(fine)).max() < 1e-5
+    assert (px[0], px[-1]) == (-3.0, 3.0)
+
+
 def test_a_straight_line_needs_no_points_between_breaks():
     x = np.linspace(0.0, 1.0, 9)
     px, _ = curves.straight_pieces(x, 2.0 * x, np.array([0.0, 1.0]))

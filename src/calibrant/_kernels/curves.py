@@ -8,9 +8,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from calibrant._kernels import links
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 
 ON_PROBABILITIES = 5e-7  # largest difference of expit of the straight pieces to expit of the curve
+CLOSE = 1e-6  # nodes nearer than this are one
 ON_LOGITS = 1e-3  # and of the logits, where probabilities are too small to show it
 
 
@@ -22,7 +23,8 @@ def straight_pieces(x: Floats, y: Floats, breaks: Floats) -> tuple[Floats, Float
     """
     parts = []
     for low, high in pairwise(np.searchsorted(x, breaks)):
-        here, there = x[low : high + 1], y[low : high + 1]
+        kept = low + _apart(x[low : high + 1])
+        here, there = x[kept], y[kept]
         curve = CubicSpline(here, there)
         # A chord of length h differs from the curve by at most h² |y''| / 8.
         margin = links.expit(there) * links.expit(-there)
@@ -35,6 +37,14 @@ def straight_pieces(x: Floats, y: Floats, breaks: Floats) -> tuple[Floats, Float
         parts.append((points[:-1], curve(points[:-1])))
     px, py = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return np.append(px, x[-1]), np.append(py, y[-1])
+
+
+def _apart(x: Floats) -> Ints:
+    """The nodes that are not too close to the one before for a third derivative to survive rounding; both ends stay."""
+    kept = np.flatnonzero(np.diff(x, prepend=-np.inf) > CLOSE)
+    if len(kept) > 1 and x[-1] - x[kept[-1]] <= CLOSE:
+        kept = kept[:-1]
+    return np.append(kept, len(x) - 1)
 
 
 def nearest_monotone(y: Floats) -> Floats:

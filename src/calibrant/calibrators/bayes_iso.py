@@ -86,6 +86,7 @@ class BayesIso(BayesianCalibrator):
     description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
     reference = "Allikivi and Kull 2019"
     monotone = True
+    _convergence = (R_HAT_LIMIT, LEAST_EFFECTIVE)  # wider ones do where the map is a small part of a mixture
 
     def __init__(
         self,
@@ -120,9 +121,7 @@ class BayesIso(BayesianCalibrator):
 
         n_draws = _or_default("n_draws", self.n_draws, 100, 1000)
         max_sweeps = _validation.check_count("max_sweeps", self.max_sweeps)
-        found = monotone_posterior.sample(
-            cells.positives, cells.totals, rng, n_draws, R_HAT_LIMIT, LEAST_EFFECTIVE, max_sweeps
-        )
+        found = monotone_posterior.sample(cells.positives, cells.totals, rng, n_draws, *self._convergence, max_sweeps)
         self._draws = found.draws.reshape(-1, len(cells))
         self.diagnostics_: dict[str, Any] = {
             "r_hat": float(found.r_hat.max()),
@@ -136,10 +135,11 @@ class BayesIso(BayesianCalibrator):
             "converged": found.converged,
         }
         if not found.converged:
+            most, least = self._convergence
             warnings.warn(
                 f"BayesIso: the chains do not agree after {found.n_sweeps} sweeps (R-hat {found.r_hat.max():.2f}, "
-                f"should be below {R_HAT_LIMIT}; effective sample size {found.effective.min():.0f}, should be above "
-                f"{LEAST_EFFECTIVE:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
+                f"should be below {most}; effective sample size {found.effective.min():.0f}, should be above "
+                f"{least:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

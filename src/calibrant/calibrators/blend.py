@@ -34,6 +34,9 @@ BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
 LEVEL = 0.9  # of the gain on which the verdict rests
+# A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
+# of a small fit, runs its chains in full only if it has weight.
+FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 300, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -92,17 +95,17 @@ class Blend(BayesianCalibrator):
         _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
-        self._at = tally.coarsen(_limits.BLEND_CELLS).scores
+        self._cells = tally.coarsen(_limits.BLEND_CELLS)
+        self._at = self._cells.scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
+            self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
-        self._cells = tally.coarsen(_limits.BLEND_CELLS)
-        likelihoods, counts = _left_out(self.members_, self._cells)
-        prior = _prior_rows(tally.total)
-        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
-        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
-        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        weights = self._weigh(tally.total)
+        if self.weights_["bayes_iso"] > FEW_UP_TO:
+            self.members_["bayes_iso"] = BayesIso(random_state=self.random_state).fit_tally(tally)
+            weights = self._weigh(tally.total)
         table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
@@ -110,12 +113,22 @@ class Blend(BayesianCalibrator):
         first = self._to_probability
         return CalibrationMap(Chain((first.function, table)), "real", rising and first.monotone, type(self).__name__)
 
+    def _weigh(self, n_rows: float) -> Floats:
+        likelihoods, counts = _left_out(self.members_, self._cells)
+        prior = _prior_rows(n_rows)
+        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
+        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
+        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        return weights
+
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
+        few = BayesIso(random_state=self.random_state, n_draws=FEW_DRAWS)
+        few._convergence = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
-            "bayes_iso": BayesIso(random_state=self.random_state),
+            "bayes_iso": few,
         }
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
