@@ -184,12 +184,7 @@ class CalibrationMonitor:
 
 
 def update(
-    calibrator: Calibrator,
-    old: Tally,
-    new: Tally,
-    *,
-    forgetting: float = 1.0,
-    max_cells: int | None = 4096,
+    calibrator: Calibrator, old: Tally, new: Tally, *, forgetting: float = 1.0, max_cells: int | None = 4096
 ) -> tuple[Any, Tally]:
     """Fit again to old and new rows without having the old rows.
 

@@ -12,16 +12,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import number_repeated
 from calibrant.tally import Tally
 
-__all__ = [
-    "DECISION_SCORES",
-    "RAW",
-    "Methods",
-    "are_probabilities",
-    "create",
-    "name_candidates",
-    "title_of",
-]
-
 RAW = "identity"
 DECISION_SCORES = "Some scores lie outside [0, 1], so all are taken as decision scores."
 

@@ -27,12 +27,10 @@ from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
-from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
-
-__all__ = ["compare"]
 
 
 def compare(

@@ -16,8 +16,6 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.scores import Loss
 from calibrant.tally import Tally
 
-__all__ = ["Fold", "OutOfFold", "crossfit", "folds"]
-
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
 
 

@@ -16,8 +16,6 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import Tally, row_count
 
-__all__ = ["Comparison", "MethodFit", "MethodResult"]
-
 HEADERS = ("method", "log-loss", "Brier score", "SmoothECE", "log-loss − {}", "Brier − {}", "ms/fit")
 
 

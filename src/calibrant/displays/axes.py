@@ -13,22 +13,6 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.reliability.tables import Table
 
-__all__ = [
-    "NEUTRAL",
-    "axes_below",
-    "draw_identity",
-    "draw_legend",
-    "drawn_values",
-    "line_style",
-    "logit_limits",
-    "logit_ticks",
-    "on_axis",
-    "open_axes",
-    "set_linear",
-    "set_logit",
-    "set_square",
-]
-
 SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
 NEUTRAL = "0.5"  # a grey that is seen on white and on black

@@ -19,8 +19,6 @@ from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogra
 from calibrant.reliability.tables import Table
 from calibrant.tally import Tally
 
-__all__ = ["CalibrationMapDisplay"]
-
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
 SPACES = ("probability", "real")
 

@@ -16,29 +16,19 @@ from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = [
-    "STRATEGIES",
-    "Bins",
-    "Metric",
-    "Seed",
-    "as_tally",
-    "bin_number",
-    "binned",
-    "both_classes",
-    "number_repeated",
-]
-
 STRATEGIES = ("uniform", "quantile", "cells")
 AUTO = "auto"
 
+Rows: TypeAlias = ArrayLike | Tally  # labels of the rows, or a tally in place of all data
+Column: TypeAlias = ArrayLike | None
 Metric: TypeAlias = Callable[[Tally], float]
 Seed: TypeAlias = int | np.random.Generator | None
 
 
 def as_tally(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
     *,
     probabilities: bool = True,

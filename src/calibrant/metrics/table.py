@@ -13,10 +13,8 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
 
-__all__ = ["Column", "Evaluation", "Row"]
-
 Estimate = Interval | float | None
-Column = Mapping[str, Interval | float]
+Estimates = Mapping[str, Interval | float]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
-__all__ = ["curve_grid", "fit_curve", "tabulate_map"]
-
 GRID_POINTS = 129
 
 

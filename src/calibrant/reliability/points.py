@@ -13,8 +13,6 @@ from calibrant.metrics.base import bin_number
 from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
-__all__ = ["binned_points", "clopper_pearson"]
-
 STRATEGIES = ("quantile", "uniform")
 MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
 

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Column, Rows
 from calibrant.reliability.curves import fit_curve
 from calibrant.reliability.points import binned_points
 from calibrant.reliability.scores import SCALES, density, histogram
 from calibrant.reliability.tables import Table
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Reliability", "reliability"]
 
 WEIGHTS = ("counts", "importance")
 
@@ -90,10 +89,10 @@ class Reliability:
 
 
 def reliability(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     weights: str = "counts",
     pos_label: Any = None,
     n_bins: int | str = "auto",

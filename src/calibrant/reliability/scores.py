@@ -11,8 +11,6 @@ from calibrant.reliability.curves import GRID_POINTS, curve_grid
 from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
-__all__ = ["SCALES", "count_between", "density", "histogram", "visible_range"]
-
 SCALES = ("linear", "logit")
 N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
 ZOOMS = 5

@@ -8,8 +8,6 @@ import numpy as np
 
 from calibrant._typing import Floats
 
-__all__ = ["Table", "table"]
-
 Table: TypeAlias = np.ndarray[Any, Any]  # a structured array: named columns of floats
 
 

@@ -9,8 +9,6 @@ from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import Outcome, count, estimate, named, outcome_of, percent, points_estimate
 
-__all__ = ["Answer", "answer"]
-
 RARE = 0.05
 NOTABLE = 0.25  # a share of the average error
 HARDLY = 0.001  # a share of the log-loss

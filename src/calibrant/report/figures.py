@@ -19,19 +19,6 @@ from calibrant.reliability.tables import Table
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import EVENT, Outcome, outcome_of, rounded, sentence_case
 
-__all__ = [
-    "Figure",
-    "error_bars",
-    "line_of",
-    "listed",
-    "map_figure",
-    "plain",
-    "reliability_figure",
-    "scores_figure",
-    "segment_diagrams",
-    "shared_scale",
-]
-
 Figure = dict[str, Any]
 LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
 PREDICTED = "Predicted probability"

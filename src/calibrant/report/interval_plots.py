@@ -11,8 +11,6 @@ from calibrant.report.figures import Figure, error_bars, listed, plain
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import EVENT, Outcome, rounded, sentence_case, short_title
 
-__all__ = ["comparison_figure", "reference_title", "segments_figure", "shortened"]
-
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
 

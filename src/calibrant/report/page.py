@@ -23,8 +23,6 @@ from calibrant.report.study import Side, Study, make_study
 from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 
-__all__ = ["render", "write_report"]
-
 CALLER = "The report"
 CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
 COMMANDS = (

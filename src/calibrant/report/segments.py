@@ -21,8 +21,6 @@ from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.points import binned_points
 from calibrant.tally import Tally
 
-__all__ = ["JUDGE", "Gap", "Segment", "calibrated_segments", "segment_results"]
-
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
 MOST_CURVES = 20
 

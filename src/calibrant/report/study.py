@@ -19,7 +19,8 @@ from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.evaluation import Evaluation, evaluate
+from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.reliability.curves import curve_grid, tabulate_map
 from calibrant.reliability.result import Reliability, reliability
@@ -27,8 +28,6 @@ from calibrant.reliability.tables import Table
 from calibrant.report.segments import JUDGE, Segment, segment_results
 from calibrant.report.wording import sentence_case, short_title
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Side", "Study", "make_study"]
 
 LEVEL = 0.9
 FOLDS = 5

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.evaluation import Evaluation
+from calibrant.metrics.table import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
 from calibrant.report.wording import count, outcome_of, percent, sentence_case
-
-__all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
 
 MEANING = {
     "log_loss": "the main score: punishes confident mistakes hardest",

@@ -7,25 +7,6 @@ from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
 
-__all__ = [
-    "EVENT",
-    "HIT",
-    "Outcome",
-    "any_of",
-    "count",
-    "estimate",
-    "estimate_decimals",
-    "named",
-    "number",
-    "outcome_of",
-    "percent",
-    "points",
-    "points_estimate",
-    "rounded",
-    "sentence_case",
-    "short_title",
-]
-
 MOST_NAMED = 5
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
 
