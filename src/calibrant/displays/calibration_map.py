@@ -13,10 +13,17 @@ from calibrant.comparison.candidates import are_probabilities
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
-from calibrant.reliability.curves import curve_grid, tabulate_map
-from calibrant.reliability.points import binned_points
-from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogram, visible_range
-from calibrant.reliability.tables import Table
+from calibrant.reliability.tables import (
+    N_BARS,
+    SCALES,
+    Table,
+    binned_points,
+    count_between,
+    curve_grid,
+    histogram,
+    tabulate_map,
+    visible_range,
+)
 from calibrant.tally import Tally
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them

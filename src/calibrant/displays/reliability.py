@@ -16,7 +16,7 @@ from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Rows
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.scores import visible_range
+from calibrant.reliability.tables import visible_range
 
 DISTRIBUTIONS = ("histogram", "density", None)
 MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other

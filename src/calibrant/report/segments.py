@@ -18,7 +18,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
 from calibrant.metrics.verdict import SOME
 from calibrant.reliability import Reliability, reliability
-from calibrant.reliability.points import binned_points
+from calibrant.reliability.tables import binned_points
 from calibrant.tally import Tally
 
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge

@@ -22,9 +22,8 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import evaluate
 from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
-from calibrant.reliability.curves import curve_grid, tabulate_map
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.tables import Table
+from calibrant.reliability.tables import Table, curve_grid, tabulate_map
 from calibrant.report.segments import JUDGE, Segment, segment_results
 from calibrant.report.wording import sentence_case, short_title
 from calibrant.tally import Tally, row_count
