@@ -13,14 +13,7 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.candidates import (
-    DECISION_SCORES,
-    RAW,
-    Methods,
-    are_probabilities,
-    name_candidates,
-    title_of,
-)
+from calibrant.comparison.candidates import DECISION_SCORES, RAW, Methods, name_candidates, title_of
 from calibrant.comparison.crossfit import Fold, OutOfFold, crossfit, folds
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
@@ -100,7 +93,7 @@ def compare(
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
     tally = _check_rows(scores, y, sample_weight)
-    probabilities = are_probabilities(tally)
+    probabilities = _validation.are_probabilities(tally.scores)
     candidates = name_candidates(methods, probabilities=probabilities)
     cells, generator = tally.coarsen(_limits.COMPARISON_CELLS), np.random.default_rng(rng)
     splits = [fold for _ in range(repeats) for fold in folds(cells, cv, generator)]

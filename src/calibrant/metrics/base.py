@@ -83,6 +83,13 @@ class Bins(NamedTuple):
         out: Floats = self.mass / self.mass.sum()
         return out
 
+    def norm(self, p: float) -> float:
+        """The L^p norm of the gaps over the rows; infinity gives the largest gap."""
+        if not p >= 1.0:
+            raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
+        sizes = np.abs(self.gap)
+        return float(sizes.max() if np.isinf(p) else (self.share @ sizes**p) ** (1.0 / p))
+
 
 def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
     """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
@@ -123,10 +130,3 @@ def number_repeated(names: Iterable[str]) -> list[str]:
         seen[name] += 1
         numbered.append(name if seen[name] == 1 else f"{name} {seen[name]}")
     return numbered
-
-
-def check_power(p: float) -> float:
-    """The power of an L^p norm."""
-    if not p >= 1.0:
-        raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
-    return float(p)

@@ -10,7 +10,7 @@ from scipy import special
 from calibrant import _limits
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Bins, Column, Rows, as_tally, binned, check_power
+from calibrant.metrics.base import Bins, Column, Rows, as_tally, binned
 from calibrant.tally import Tally
 
 
@@ -61,10 +61,7 @@ def expected_calibration_error(
     >>> round(metrics.expected_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.3
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy)
-    if np.isinf(check_power(p)):
-        return float(np.abs(bins.gap).max())
-    return float((bins.share @ np.abs(bins.gap) ** p) ** (1.0 / p))
+    return binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy).norm(p)
 
 
 def maximum_calibration_error(
@@ -86,8 +83,7 @@ def maximum_calibration_error(
     >>> round(metrics.maximum_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.35
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy)
-    return float(np.abs(bins.gap).max())
+    return binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy).norm(np.inf)
 
 
 def adaptive_calibration_error(
@@ -225,10 +221,9 @@ def sweep_calibration_error(
     0.1667
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    check_power(p)
     rising = bool((np.diff(tally.positives / tally.totals) >= 0.0).all())
     bins = binned(tally, 1, "cells") if rising else binned(tally, _most_rising(tally), "quantile")
-    return float((bins.share @ np.abs(bins.gap) ** p) ** (1.0 / p))
+    return bins.norm(p)
 
 
 def _most_rising(tally: Tally) -> int:

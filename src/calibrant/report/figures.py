@@ -47,33 +47,32 @@ def error_bars(above: Any, below: Any, color: str, *, thickness: float = 1.5, wi
     return lengths | {"color": color, "thickness": thickness, "width": width}
 
 
+def scatter(mode: str, label: str, x: Any, y: list[float]) -> Figure:
+    """A trace of lines or markers, with its label as text."""
+    text = plain(label)
+    return {"type": "scatter", "mode": mode, "name": text, "x": listed(x), "y": y, "meta": {"label": text}}
+
+
+def titled(text: str, **more: Any) -> Figure:
+    """An axis with its title."""
+    return {"title": {"text": text}} | more
+
+
 def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
     meta: Figure = {"label": plain(label)}
     banded = "low" in (table.dtype.names or ())
     if banded:
         meta |= {"low": listed(table["low"], 5), "high": listed(table["high"], 5), "band": f"{color}/band"}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(label),
-        "x": listed(table["score"]),
-        "y": listed(table["probability"], 5),
-        "line": {"color": color, "width": 2.5},
-        "meta": meta,
-        "hovertemplate": hover + (BAND if banded else "") + "<extra></extra>",
-    } | more
+    own: Figure = {"line": {"color": color, "width": 2.5}, "meta": meta}
+    own["hovertemplate"] = hover + (BAND if banded else "") + "<extra></extra>"
+    return scatter("lines", label, table["score"], listed(table["probability"], 5)) | own | more
 
 
 def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
     size = 6.0 + 6.0 * np.sqrt(points["total"] / points["total"].max())
     low, high = points["low"], points["high"]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": plain(label),
-        "x": listed(points["mean_score"]),
-        "y": listed(points["fraction"]),
+    return scatter("markers", label, points["mean_score"], listed(points["fraction"])) | {
         "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
         "error_y": error_bars(high - points["fraction"], points["fraction"] - low, color, thickness=1.2),
         # How far the scores of a group reach: a wide group need not lie on the curve.
@@ -85,12 +84,7 @@ def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
 
 
 def _diagonal() -> Figure:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "perfect",
-        "x": [0.0, 1.0],
-        "y": [0.0, 1.0],
+    return scatter("lines", "perfect", [0.0, 1.0], [0.0, 1.0]) | {
         "line": {"color": "@faint", "width": 1.5, "dash": "dash"},
         "meta": {"label": "perfect", "diagonal": True},
         "hoverinfo": "skip",
@@ -129,8 +123,7 @@ def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = E
 
 
 def _square(words: Outcome) -> Figure:
-    titles = {"xaxis": PREDICTED, "yaxis": f"How often it {words.happened}"}
-    return {axis: {"title": {"text": text}} for axis, text in titles.items()} | {"showlegend": False}
+    return {"xaxis": titled(PREDICTED), "yaxis": titled(f"How often it {words.happened}")}
 
 
 def line_of(place: int) -> tuple[str, str]:
@@ -153,8 +146,7 @@ def map_figure(study: Study, scale: Figure) -> Figure:
             one["hovertemplate"] = one["hovertemplate"].replace("[0]:.3p", "[0]:.4~g")
         data.append(one)
     title = "Score" if not probabilities else "Score (predicted probability)"
-    layout: Figure = {"xaxis": {"title": {"text": title}}, "yaxis": {"title": {"text": "Calibrated probability"}}}
-    layout["showlegend"] = False
+    layout = {"xaxis": titled(title), "yaxis": titled("Calibrated probability")}
     meta: Figure = {"square": True, "both": probabilities}
     if probabilities:
         meta["scale"] = scale
@@ -167,21 +159,16 @@ def scores_figure(study: Study, scale: Figure) -> Figure:
     """Histograms of the probabilities, before above after."""
     sides = [(s, c) for s, c in ((study.before, "before"), (study.after, "after")) if s is not None]
     data: list[Figure] = []
-    layout: Figure = {"bargap": 0, "showlegend": False, "xaxis": {"title": {"text": PREDICTED}}}
-    log = {
-        "linear": any(_needs_log(side.linear.histogram["total"]) for side, _ in sides),
-        "logit": any(_needs_log(side.logit.histogram["total"]) for side, _ in sides),
-    }
+    layout: Figure = {"bargap": 0, "xaxis": titled(PREDICTED)}
+    totals = {key: [getattr(side, key).histogram["total"] for side, _ in sides] for key in ("linear", "logit")}
+    log = {key: any(map(_needs_log, each)) for key, each in totals.items()}
     for place, (side, name) in enumerate(sides):
         axis = "y" if place == 0 else f"y{place + 1}"
         data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(study.top_label)))
         height = 1.0 / len(sides)
         top = 1.0 - place * height
-        layout[f"yaxis{'' if place == 0 else place + 1}"] = {
-            "title": {"text": f"Rows, {name}"},
-            "domain": [top - height + (0.04 if len(sides) > 1 else 0.0), top],
-            "tickformat": ",",
-        }
+        domain = [top - height + (0.04 if len(sides) > 1 else 0.0), top]
+        layout[axis.replace("y", "yaxis")] = titled(f"Rows, {name}", domain=domain, tickformat=",")
     if len(sides) > 1:
         layout["xaxis"]["anchor"] = "y2"
     return {"data": data, "layout": layout, "meta": {"scale": scale, "both": False, "log": log}}

@@ -10,9 +10,8 @@ from operator import add
 import numpy as np
 from sklearn.base import clone
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.candidates import are_probabilities
 from calibrant.comparison.crossfit import Fold, folds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
@@ -67,7 +66,7 @@ def segment_results(
     parts = {str(name): part.coarsen(_limits.SEGMENT_CELLS) for name, part in segments.items() if len(part)}
     names = sorted(parts, key=lambda name: (-parts[name].total, name))
     calibrated = calibrated_segments(parts, calibrator, n_folds)
-    usable = all(are_probabilities(part) for part in parts.values())
+    usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
     results = []
     for place, name in enumerate(names):
         part, after = parts[name], calibrated.get(name)

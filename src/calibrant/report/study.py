@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
-from calibrant.comparison.candidates import are_probabilities, create, title_of
+from calibrant.comparison.candidates import create, title_of
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
@@ -151,7 +151,7 @@ def make_study(
     ('bayes_iso', ['bayes_iso', 'platt'], True)
     """
     _check_rows(tally, comparison)
-    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), are_probabilities(tally)
+    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), _validation.are_probabilities(tally.scores)
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

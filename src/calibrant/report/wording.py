@@ -33,30 +33,19 @@ class Outcome:
         The opposite, as in "how often it fails to happen".
     """
 
-    positive: str
-    positives: str
-    negatives: str
-    subject: str
-    happens: str
-    happened: str
-    past: str
-    share: str
-    often: str
-    fails: str
+    positive: str = "positive"
+    positives: str = "positives"
+    negatives: str = "negatives"
+    subject: str = "the event"
+    happens: str = "happens"
+    happened: str = "happened"
+    past: str = "happened"
+    share: str = "happened"
+    often: str = "the event really happens"
+    fails: str = "it fails to happen"
 
 
-EVENT = Outcome(
-    positive="positive",
-    positives="positives",
-    negatives="negatives",
-    subject="the event",
-    happens="happens",
-    happened="happened",
-    past="happened",
-    share="happened",
-    often="the event really happens",
-    fails="it fails to happen",
-)
+EVENT = Outcome()
 HIT = Outcome(
     positive="predicted right",
     positives="right ones",
