@@ -134,3 +134,10 @@ def test_sweep_finds_the_true_error_in_many_rows():
     data = simulate.from_truth("D1", 100_000, rng=3)
     found = metrics.sweep_calibration_error(data.tally)
     assert found == pytest.approx(simulate.TRUTHS["D1"].calibration_error(), abs=0.006)
+
+
+def test_sweep_with_an_infinite_power_is_the_largest_gap():
+    # The scores rise with the labels, so each is a bin of its own; the largest gap is |.2 − 1|.
+    assert metrics.sweep_calibration_error(Y, P, p=np.inf) == pytest.approx(0.8)
+    with pytest.raises(InvalidInputError, match="`p` must be at least 1"):
+        metrics.sweep_calibration_error(Y, P, p=0.5)

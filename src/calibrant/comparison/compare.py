@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from calibrant.metrics.scores import brier_loss, logarithmic_loss
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
+Progress: TypeAlias = Callable[[str], object] | None
+
 
 def compare(
     scores: ArrayLike | Tally,
@@ -36,7 +38,7 @@ def compare(
     repeats: int = 1,
     level: float = 0.9,
     rng: Seed = 0,
-    progress: Callable[[str], object] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Compare calibration methods, "do nothing" among them, by cross-validation.
 
@@ -141,13 +143,7 @@ class Run(NamedTuple):
 
 
 def _run(
-    name: str,
-    calibrator: Calibrator,
-    *,
-    splits: list[Fold],
-    repeats: int,
-    probabilities: bool,
-    progress: Callable[[str], object] | None,
+    name: str, calibrator: Calibrator, *, splits: list[Fold], repeats: int, probabilities: bool, progress: Progress
 ) -> Run:
     if progress is not None:
         progress(name)

@@ -95,10 +95,11 @@ def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
     """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
     if check_choice("strategy", strategy, STRATEGIES) == "cells":
         return Bins(tally.scores, tally.positives / tally.totals, tally.totals)
-    return sums_from(tally, _starts(tally, bin_number(n_bins, tally.total), strategy))
+    return sums_from(tally, bin_starts(tally, bin_number(n_bins, tally.total), strategy))
 
 
-def _starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+def bin_starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+    """The first cell of each bin that has rows."""
     if strategy == "quantile":
         return bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
     # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.

@@ -200,7 +200,7 @@ def sweep_calibration_error(
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     p : float
-        The gaps enter as an L^p norm.
+        The gaps enter as an L^p norm; infinity gives the maximum.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional

@@ -17,6 +17,7 @@ from calibrant.metrics.base import Column, Rows, as_tally
 from calibrant.tally import Tally
 
 CONVENTIONS = ("exact", "relplot", "relplot-1.0.1")
+NARROWEST = 1e-6  # a narrower spread of scores is one score to the integral
 
 
 def smooth_calibration_error(
@@ -176,9 +177,6 @@ def _gaps(tally: Tally, span: float, degree: int) -> tuple[Floats, Floats]:
     cells = tally.coarsen(_limits.LOESS_CELLS)
     curve = loess.fit(cells.scores, cells.positives / cells.totals, cells.totals, span, degree)
     return np.abs(np.clip(curve, 0.0, 1.0) - cells.scores), cells.totals
-
-
-NARROWEST = 1e-6  # a narrower spread of scores is one score to the integral
 
 
 def tce_bpm(

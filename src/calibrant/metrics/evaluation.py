@@ -24,14 +24,10 @@ from calibrant.metrics.table import Estimates, Evaluation, Row
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
-PROPER, ORDER, ERROR, LINE, TEST, OWN = (
-    "proper scores (lower is better)",
-    "discrimination (higher is better)",
-    "calibration errors (lower is better)",
-    "calibration line",
-    "test of calibration",
-    "own measures",
-)
+PROPER = "proper scores (lower is better)"
+ORDER = "discrimination (higher is better)"
+ERROR = "calibration errors (lower is better)"
+LINE, TEST, OWN = "calibration line", "test of calibration", "own measures"
 
 
 class Measure(NamedTuple):
@@ -46,28 +42,20 @@ class Measure(NamedTuple):
     of_replicates: Metric | None = None  # what replicates scatter around, where that is not the measure itself
 
 
+def _miscalibration(tally: Tally) -> float:
+    return corp_decomposition(tally).miscalibration
+
+
+_DEBIASED = partial(debiased_calibration_error, p=1)
 _ECE = partial(expected_calibration_error, strategy="quantile")
 _UNIT = (0.0, 1.0)
 MEASURES = (
     Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
     Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
     Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
-    Measure(
-        "miscalibration",
-        ERROR,
-        "miscalibration part of the Brier score (CORP)",
-        lambda tally: corp_decomposition(tally).miscalibration,
-        _UNIT,
-    ),
+    Measure("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, _UNIT),
     Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
-    Measure(
-        "debiased",
-        ERROR,
-        "debiased ECE, 15 bins of equal mass",
-        partial(debiased_calibration_error, p=1),
-        (-1.0, 1.0),
-        of_replicates=_ECE,
-    ),
+    Measure("debiased", ERROR, "debiased ECE, 15 bins of equal mass", _DEBIASED, (-1.0, 1.0), of_replicates=_ECE),
     Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
     Measure("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, _UNIT, norm=True),
     Measure("slope", LINE, "slope (1 is right, below 1 too extreme)"),

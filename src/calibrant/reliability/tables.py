@@ -11,12 +11,22 @@ from sklearn.base import clone
 
 from calibrant import _limits, _validation
 from calibrant._kernels import bins, links
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import bin_number
+from calibrant.metrics.base import bin_number, bin_starts, sums_from
 from calibrant.tally import Tally
+
+STRATEGIES = ("quantile", "uniform")
+MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
+GRID_POINTS = 129
+SCALES = ("linear", "logit")
+N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
+ZOOMS = 5
+
+# Half a logit wide, with everything beyond ±16 (1e-7) in the outermost bars.
+LOGIT_EDGES = links.expit(np.arange(-16.0, 16.5, 0.5))
 
 Table: TypeAlias = np.ndarray[Any, Any]  # a structured array: named columns of floats
 
@@ -28,10 +38,6 @@ def table(**columns: Floats) -> Table:
         out[name] = values
     out.setflags(write=False)
     return out
-
-
-STRATEGIES = ("quantile", "uniform")
-MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
 
 
 def binned_points(
@@ -55,22 +61,23 @@ def binned_points(
     ([0.15, 0.7], [0.0, 0.5])
     """
     check_choice("strategy", strategy, STRATEGIES)
-    left, right, groups = _bins(tally, bin_number(n_bins, tally.total, MAX_AUTO_BINS), strategy)
-    starts = bins.group_starts(groups)
-    positives, total = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
-    fraction = positives / total
+    number = bin_number(n_bins, tally.total, MAX_AUTO_BINS)
+    starts = bin_starts(tally, number, strategy)
+    left, right = first, last = tally.scores[starts], tally.scores[np.append(starts[1:], len(tally)) - 1]
+    if strategy == "uniform":
+        edges, place = np.linspace(0.0, 1.0, number + 1), bins.bin_of(first, bins.equal_width_edges(number))
+        left, right = edges[place], edges[place + 1]
+    mean, fraction, total = sums_from(tally, starts)
     effective = total if squares is None else total**2 / np.add.reduceat(squares, starts)
     low, high = clopper_pearson(fraction * effective, effective, level)
-    mean = np.add.reduceat(tally.scores * tally.totals, starts) / total
-    last = tally.scores[np.append(starts[1:], len(tally)) - 1]
     return table(
         left=left,
         right=right,
-        mean_score=np.clip(mean, tally.scores[starts], last),
+        mean_score=np.clip(mean, first, last),
         fraction=fraction,
         low=low,
         high=high,
-        positives=positives,
+        positives=np.add.reduceat(tally.positives, starts),
         total=total,
         effective_total=effective,
     )
@@ -94,21 +101,6 @@ def clopper_pearson(positives: Floats, total: Floats, level: float) -> tuple[Flo
     low = np.where(k > 0.0, special.betaincinv(inner_low, n - k + 1.0, tail), 0.0)
     high = np.where(k < n, special.betaincinv(k + 1.0, inner_high, 1.0 - tail), 1.0)
     return low, high
-
-
-def _bins(tally: Tally, number: int, strategy: str) -> tuple[Floats, Floats, Ints]:
-    """Left and right ends of the bins that have rows, and the bin of each cell, never decreasing."""
-    if strategy == "uniform":
-        groups = bins.bin_of(tally.scores, bins.equal_width_edges(number))
-        edges = np.linspace(0.0, 1.0, number + 1)
-        used = np.unique(groups)
-        return edges[used], edges[used + 1], groups
-    groups = bins.equal_mass_groups(tally.totals, number)
-    starts = bins.group_starts(groups)
-    return tally.scores[starts], tally.scores[np.append(starts[1:], len(tally)) - 1], groups
-
-
-GRID_POINTS = 129
 
 
 def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str | None]:
@@ -152,14 +144,6 @@ def _corp(tally: Tally) -> Table:
     ends = np.concatenate((tally.scores[:1], before + 0.5 * (first - before), tally.scores[-1:]))
     # Pooled means of equal numbers can leave [0, 1] by an ulp.
     return table(score=np.repeat(ends, 2)[1:-1], probability=np.repeat(np.clip(pooled.x[starts], 0.0, 1.0), 2))
-
-
-SCALES = ("linear", "logit")
-N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
-ZOOMS = 5
-
-# Half a logit wide, with everything beyond ±16 (1e-7) in the outermost bars.
-LOGIT_EDGES = links.expit(np.arange(-16.0, 16.5, 0.5))
 
 
 def histogram(tally: Tally, scale: str) -> Table:

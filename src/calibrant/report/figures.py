@@ -114,16 +114,15 @@ def shared_scale(study: Study) -> Figure:
 
 def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = EVENT) -> Figure:
     """Points with intervals, the curve with its credible band, and the diagonal."""
-    curve = side.linear.curve
-    data = [_diagonal()]
-    if curve is not None:
-        data.append(_curve(curve, color, "curve with credible band", CURVE.replace("WORD", words.happens)))
-    data.append(_points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval", words))
-    return {"data": data, "layout": _square(words), "meta": {"scale": scale, "square": True, "both": True}}
+    curve, hover = side.linear.curve, CURVE.replace("WORD", words.happens)
+    curves = [] if curve is None else [_curve(curve, color, "curve with credible band", hover)]
+    points = _points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval", words)
+    return _diagram([*curves, points], scale, words)
 
 
-def _square(words: Outcome) -> Figure:
-    return {"xaxis": titled(PREDICTED), "yaxis": titled(f"How often it {words.happened}")}
+def _diagram(traces: list[Figure], scale: Figure, words: Outcome) -> Figure:
+    layout = {"xaxis": titled(PREDICTED), "yaxis": titled(f"How often it {words.happened}")}
+    return {"data": [_diagonal(), *traces], "layout": layout, "meta": {"scale": scale, "square": True, "both": True}}
 
 
 def line_of(place: int) -> tuple[str, str]:
@@ -198,24 +197,17 @@ def _edges(table: Table) -> dict[str, list[float]]:
 
 def segment_diagrams(study: Study, scale: Figure) -> list[Figure]:
     """One diagram for each of the largest segments, over the curve of all rows."""
-    side = study.before or study.after
-    color = "@before" if study.before is not None else "@after"
+    side, color = (study.after, "@after") if study.before is None else (study.before, "@before")
     everything, words = side.linear.curve, outcome_of(study.top_label)
-    hover = CURVE.replace("WORD", words.happens)
+    hover, line = CURVE.replace("WORD", words.happens), {"color": "@neutral", "width": 1.5, "dash": "dot"}
+    data = []
+    if everything is not None:
+        data = [_curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", hover, line=line)]
     figures = []
-    for segment in study.segments:
-        if segment.diagram is None or segment.diagram.curve is None:
-            continue
-        data = [_diagonal()]
-        if everything is not None:
-            line = {"color": "@neutral", "width": 1.5, "dash": "dot"}
-            data.append(
-                _curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", hover, line=line)
-            )
-        data.append(_curve(_thinned(segment.diagram.curve), color, segment.name, hover))
-        data.append(_points(segment.diagram.points, color, segment.name, words))
-        meta = {"scale": scale, "square": True, "both": True}
-        figures.append({"data": data, "layout": _square(words), "meta": meta})
+    for name, diagram in ((one.name, one.diagram) for one in study.segments):
+        if diagram is not None and diagram.curve is not None:
+            own = [_curve(_thinned(diagram.curve), color, name, hover), _points(diagram.points, color, name, words)]
+            figures.append(_diagram([*data, *own], scale, words))
     return figures
 
 

@@ -69,22 +69,17 @@ def segment_results(
     usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
     results = []
     for place, name in enumerate(names):
-        part, after = parts[name], calibrated.get(name)
-        shown = part if usable else after
+        part = parts[name]
+        shown = part if usable else calibrated.get(name)
         diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=JUDGE, level=level)
-        results.append(
-            Segment(
-                name,
-                part.total,
-                _gap(part, level, len(names)) if usable else None,
-                _gap(after, level, len(names)) if after is not None else None,
-                diagram,
-            )
-        )
+        before, after = (_gap(one, level, len(names)) for one in (part if usable else None, calibrated.get(name)))
+        results.append(Segment(name, part.total, before, after, diagram))
     return tuple(results)
 
 
-def _gap(tally: Tally, level: float, tests: int) -> Gap:
+def _gap(tally: Tally | None, level: float, tests: int) -> Gap | None:
+    if tally is None:
+        return None
     point = binned_points(tally, n_bins=1, level=level)[0]
     p_value = kuiper_test(tally).p_value
     predicted, happened, low, high = (float(point[key]) for key in ("mean_score", "fraction", "low", "high"))

@@ -215,11 +215,9 @@ def _choose(method: str | Calibrator | None, comparison: Comparison | None) -> s
         return registry.DEFAULT_METHOD
     if comparison.recommended != "identity":
         return comparison.recommended
-    shown = [result.name for result in comparison.results if result.name in comparison.fits]
-    usable = [
-        n for n in shown if n != "identity" and not getattr(comparison.fits[n].calibrator, "measures_only", False)
-    ]
-    return next((name for name in [registry.DEFAULT_METHOD, *usable] if name in usable), registry.DEFAULT_METHOD)
+    fits = {r.name: comparison.fits[r.name] for r in comparison.results if r.name in comparison.fits}
+    usable = [n for n, fit in fits.items() if n != "identity" and not getattr(fit.calibrator, "measures_only", False)]
+    return usable[0] if usable and registry.DEFAULT_METHOD not in usable else registry.DEFAULT_METHOD
 
 
 def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, MethodFit]) -> MethodFit | None:

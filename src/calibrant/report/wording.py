@@ -103,11 +103,6 @@ def percent(value: float) -> str:
     return f"{_fixed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
 
 
-def points(value: float) -> str:
-    """A difference of probabilities in percentage points, without the unit: "17.1", "0.52"."""
-    return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
-
-
 def points_estimate(interval: Interval, least: int = 0) -> tuple[str, str]:
     """A difference in percentage points and its interval, with the digits that the interval leaves certain.
 
