@@ -184,12 +184,7 @@ class CalibrationMonitor:
 
 
 def update(
-    calibrator: Calibrator,
-    old: Tally,
-    new: Tally,
-    *,
-    forgetting: float = 1.0,
-    max_cells: int | None = 4096,
+    calibrator: Calibrator, old: Tally, new: Tally, *, forgetting: float = 1.0, max_cells: int | None = 4096
 ) -> tuple[Any, Tally]:
     """Fit again to old and new rows without having the old rows.
 
@@ -255,12 +250,9 @@ def _mean_exp(logs: Floats) -> float:
 
 
 def _difference_interval(reference: Tally, current: Tally) -> tuple[float, float]:
-    rates, variances = [], []
-    for tally in (reference, current):
-        rate = (tally.total_positive + 1.0) / (tally.total + 2.0)
-        rates.append(rate)
-        variances.append(rate * (1.0 - rate) / (tally.total + 2.0))
-    middle, half = rates[1] - rates[0], 1.959964 * math.sqrt(sum(variances))
+    totals = np.array([reference.total, current.total]) + 2.0
+    rates = (np.array([reference.total_positive, current.total_positive]) + 1.0) / totals
+    middle, half = float(rates[1] - rates[0]), 1.959964 * math.sqrt((rates * (1.0 - rates) / totals).sum())
     return middle - half, middle + half
 
 

@@ -11,8 +11,6 @@ from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.scores import logarithmic_loss
 
-__all__ = ["Recommendation", "lower_log_loss", "recommend"]
-
 
 @dataclass(frozen=True)
 class Recommendation:

@@ -10,17 +10,6 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.displays import axes
 
-__all__ = [
-    "draw_band",
-    "draw_counts",
-    "draw_curve",
-    "draw_density",
-    "draw_histogram",
-    "draw_points",
-    "format_count",
-    "points_label",
-]
-
 SMALLEST, LARGEST = 14.0, 50.0  # areas of markers, in square points
 LOG_RATIO = 100.0  # bars that differ more than this in height cannot be read on a linear axis
 

@@ -13,8 +13,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric
 from calibrant.tally import Tally
 
-__all__ = ["as_metric", "name_of_metric"]
-
 
 def as_metric(function: Callable[..., float]) -> Metric:
     """Return a metric of a tally from a function of a tally, or of labels and probabilities.

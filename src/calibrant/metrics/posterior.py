@@ -16,8 +16,6 @@ from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
 
-__all__ = ["MetricPosterior", "metric_posterior"]
-
 
 class HasPosterior(Protocol):
     """A fitted calibrator that can draw whole maps from its posterior."""
@@ -63,12 +61,7 @@ class MetricPosterior:
 
 
 def metric_posterior(
-    calibrator: HasPosterior,
-    tally: Tally,
-    metric: Metric | None = None,
-    *,
-    n_draws: int = 200,
-    rng: RandomState = 0,
+    calibrator: HasPosterior, tally: Tally, metric: Metric | None = None, *, n_draws: int = 200, rng: RandomState = 0
 ) -> MetricPosterior:
     """The value that a metric of the raw scores would have without label noise, given what is known of the true map.
 

@@ -11,8 +11,6 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.hypothesis_tests import kuiper_test
 from calibrant.tally import Tally, row_count
 
-__all__ = ["State", "Verdict", "judge_calibration"]
-
 State = Literal["needed", "not_repaired", "miscalibrated", "no_evidence", "not_probabilities", "undecided"]
 CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
 SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from calibrant.reliability.points import binned_points, clopper_pearson
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.scores import visible_range
+from calibrant.reliability.tables import binned_points, clopper_pearson, visible_range
 
 __all__ = ["Reliability", "binned_points", "clopper_pearson", "reliability", "visible_range"]

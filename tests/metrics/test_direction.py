@@ -7,6 +7,35 @@ from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
 
 
+def test_recovers_a_line_in_the_logit():
+    line = metrics.calibration_slope(simulate.from_truth("underconfident", 50_000, rng=0).tally)
+    assert line.slope.value == pytest.approx(1.8, abs=0.08)
+    assert line.slope.low < 1.8 < line.slope.high
+    assert line.p_value < 1e-9
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    inside, p_values = 0, []
+    for seed in range(150):
+        line = metrics.calibration_slope(simulate.binomial_process(500, lambda s: s, (2.0, 3.0), rng=seed).tally)
+        inside += (line.slope.low < 1.0 < line.slope.high) + (line.intercept.low < 0.0 < line.intercept.high)
+        p_values.append(line.p_value)
+    assert 0.85 < inside / 300 < 0.95
+    assert 0.0 < min(p_values) < 0.1
+    assert max(p_values) <= 1.0
+
+
+def test_refuses_data_without_a_finite_slope():
+    with pytest.raises(InvalidInputError, match="overlap"):
+        metrics.calibration_slope([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
+    with pytest.raises(InvalidInputError, match="overlap"):
+        metrics.calibration_slope([1, 1, 0, 0], [0.1, 0.2, 0.2, 0.9])
+    with pytest.raises(InvalidInputError, match="two different"):
+        metrics.calibration_slope([0, 1], [0.5, 0.5])
+    with pytest.raises(InvalidInputError, match="`level`"):
+        metrics.calibration_slope([0, 1], [0.5, 0.5], level=1.0)
+
+
 def test_by_hand():
     p = np.linspace(0.0, 1.0, 80)
     y = np.zeros(80, dtype=int)
