@@ -19,8 +19,6 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import ModelFileError
 from calibrant.map_functions import Chain, MapFunction
 
-__all__ = ["CalibrationMap", "load"]
-
 FORMAT = "calibrant-map"
 VERSION = 1
 SPACES = ("probability", "real")
@@ -62,10 +60,14 @@ class CalibrationMap:
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities of the positive class, (n,)."""
+        return self.function(self.check_scores(scores))
+
+    def check_scores(self, scores: ArrayLike) -> Floats:
+        """The scores as an array, (n,), if the map accepts them."""
         array = _validation.check_scores(scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
-        return self.function(array)
+        return array
 
     def inverse(self, probabilities: ArrayLike) -> Floats:
         """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.

@@ -13,13 +13,10 @@ from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb_mean import PosteriorMean, average_binnings
 from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps
-from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.map_functions import Linear, MapFunction, Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["ABB"]
 
 AVERAGINGS = ("sum", "max")
 INTERVALS = ("akaike", "posterior")
@@ -109,7 +106,7 @@ class ABB(BayesianCalibrator):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> MapFunction:
         from calibrant._kernels import partitions
 
         grid = self._checked_grid()
@@ -128,7 +125,7 @@ class ABB(BayesianCalibrator):
         self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
         exact_mean, self.boundary_probability_ = average_binnings(self._posterior)
         mean = _as_printed(self._posterior) if self.averaging == "max" else exact_mean
-        return CalibrationMap(self._tabulate(mean, cells), self.space, self.monotone, type(self).__name__)
+        return self._tabulate(mean, cells)
 
     def _checked_grid(self) -> Floats:
         check_binning_parameters(self.alpha, self.beta, self.max_cells)
@@ -153,9 +150,8 @@ class ABB(BayesianCalibrator):
         λ, the binning given λ, the level of each bin and the places of the boundaries within their gaps are drawn in
         turn, so the draws are independent and exact.
         """
-        self._fitted_map()
-        _validation.check_count("n_draws", n_draws)
-        return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
+        array, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
+        return self._posterior.draw(array, count, _validation.generator(random_state))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, by drawn binnings; exact given the binning."""
@@ -168,13 +164,10 @@ class ABB(BayesianCalibrator):
 
         Quantiles of `n_draws` draws at the cells, straight lines between them.
         """
-        predicted = self._fitted_map()(scores)
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        at, low, high = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
-        array = _validation.check_scores(scores)
-        lower = np.interp(array, at, np.quantile(low, tail, axis=0))
-        upper = np.interp(array, at, np.quantile(high, 1.0 - tail, axis=0))
-        return np.minimum(lower, predicted), np.maximum(upper, predicted)
+        predicted, array = self.predict(scores), self.map_.check_scores(scores)
+        draws = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
+        low, high = central_interval(array, level, *draws)
+        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""

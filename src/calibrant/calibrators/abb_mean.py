@@ -13,8 +13,6 @@ from calibrant.calibrators.sbb import counts, unit_range
 from calibrant.calibrators.tabulate import tabulate_scores
 from calibrant.map_functions import MapFunction, Step
 
-__all__ = ["PosteriorMean", "average_binnings"]
-
 TINY = float(np.finfo(np.float64).tiny)
 NEGLIGIBLE = 1e-15  # posterior weights of λ below this add less than that to a probability
 STRAIGHT = 0.01  # λ times a gap, below which the mean is a straight line there within 1e-5

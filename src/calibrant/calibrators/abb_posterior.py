@@ -13,8 +13,6 @@ from calibrant._typing import Bools, Floats
 from calibrant.calibrators.sbb import counts
 from calibrant.tally import Tally
 
-__all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps"]
-
 WIDE_GAP = 1.0 / 256.0  # of the range; wider gaps get inner points, where the interval may bulge
 
 Integers = npt.NDArray[np.int64]

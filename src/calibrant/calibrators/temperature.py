@@ -13,10 +13,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["TemperatureScaling"]
 
 SPACES = ("probability", "decision")
 LOG_BOUND = 10.0  # of |ln T|, as in scikit-learn
@@ -114,7 +111,7 @@ class TemperatureScaling(Calibrator):
         self._check_two_classes("save")
         super().save(path)
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Sigmoid:
         from calibrant._kernels import logistic
 
         _validation.check_choice("space", self.space, SPACES)
@@ -128,8 +125,7 @@ class TemperatureScaling(Calibrator):
         # The loss is convex in 1/T, so the best within the bounds is the best of all, moved to the nearest bound.
         inverse = float(np.clip(found / scale, np.exp(-LOG_BOUND), np.exp(LOG_BOUND)))
         self.temperature_ = 1.0 / inverse
-        function = Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
-        return CalibrationMap(function, "probability" if on_logits else "real", self.monotone, type(self).__name__)
+        return Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
 
     def _logits(self, matrix: Floats) -> Floats:
         return np.log(links.clip(matrix)) if self.space == "probability" else matrix

@@ -12,8 +12,6 @@ from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.onnx import DTYPES, GraphWriter, run_session
 
-__all__ = ["classifier_to_onnx", "register_converter"]
-
 CALLER = "calibrant.export.classifier_to_onnx"
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
 ALIAS = "CalibrantCalibratedClassifier"

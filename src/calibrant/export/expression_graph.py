@@ -17,8 +17,6 @@ from calibrant._kernels import doubles, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["DOMAINS", "LOWERINGS", "Node", "Number", "Operation", "Pick", "Search", "evaluate", "lower", "walk"]
-
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
