@@ -11,8 +11,7 @@ from scipy.special import softmax
 from calibrant import _limits, _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.calibrators.abb_mean import PosteriorMean, average_binnings
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps
+from calibrant.calibrators import abb_posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.map_functions import Linear, MapFunction, Step
@@ -119,12 +118,13 @@ class ABB(BayesianCalibrator):
         self.lam_grid_ = grid
         self.lam_posterior_ = softmax(log_evidence)
         self.evidence_ = float(np.logaddexp.reduce(log_evidence) - np.log(len(grid)))
-        filled = filled_gaps(tally, cells)
-        self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
-        exact = self._posterior
-        self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
-        exact_mean, self.boundary_probability_ = average_binnings(self._posterior)
-        mean = _as_printed(self._posterior) if self.averaging == "max" else exact_mean
+        filled = abb_posterior.filled_gaps(tally, cells)
+        given = (cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
+        exact = self._posterior = abb_posterior.BinningPosterior(*given)
+        akaike = abb_posterior.AkaikePosterior.of(exact, tally)
+        self._interval_model = exact if self.interval == "posterior" else akaike
+        exact_mean, self.boundary_probability_ = abb_posterior.average_binnings(exact)
+        mean = _as_printed(exact) if self.averaging == "max" else exact_mean
         return self._tabulate(mean, cells)
 
     def _checked_grid(self) -> Floats:
@@ -136,10 +136,10 @@ class ABB(BayesianCalibrator):
             _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
 
-    def _tabulate(self, mean: PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
+    def _tabulate(self, mean: abb_posterior.PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
         """Straight pieces; or, as at the end of section 2.4, equal cells of [0, 1] with the values at their centres."""
         if self.n_cache is None:
-            return mean.tabulated() if isinstance(mean, PosteriorMean) else mean
+            return mean.tabulated() if isinstance(mean, abb_posterior.PosteriorMean) else mean
         _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
         centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
         return Step(bins.equal_width_edges(self.n_cache), mean(centres))
@@ -176,7 +176,7 @@ class ABB(BayesianCalibrator):
         return low, high
 
 
-def _as_printed(posterior: BinningPosterior) -> Linear:
+def _as_printed(posterior: abb_posterior.BinningPosterior) -> Linear:
     """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
     from calibrant._kernels import partitions
 

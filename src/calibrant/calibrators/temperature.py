@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
+from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -92,7 +92,7 @@ class TemperatureScaling(Calibrator):
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes: (n, 2), or (n, K) after a matrix of K columns was fitted."""
-        if not self._is_matrix_fit():
+        if not hasattr(self, "classes_"):
             return super().predict_proba(scores)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         if matrix.shape[1] != self.n_features_in_:
@@ -100,16 +100,6 @@ class TemperatureScaling(Calibrator):
                 f"`scores` must have the {self.n_features_in_} columns of the fit; got {matrix.shape[1]}."
             )
         return softmax.softmax(self._logits(matrix) / self.temperature_)
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """P(y = positive class) for each score of two classes, (n,)."""
-        self._check_two_classes("predict")
-        return super().predict(scores)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted map of two classes as JSON; `calibrant.load` reads it."""
-        self._check_two_classes("save")
-        super().save(path)
 
     def fit_map(self, tally: Tally) -> Sigmoid:
         from calibrant._kernels import logistic
@@ -130,15 +120,13 @@ class TemperatureScaling(Calibrator):
     def _logits(self, matrix: Floats) -> Floats:
         return np.log(links.clip(matrix)) if self.space == "probability" else matrix
 
-    def _is_matrix_fit(self) -> bool:
-        return hasattr(self, "classes_")
-
-    def _check_two_classes(self, what: str) -> None:
-        if self._is_matrix_fit():
+    def _fitted_map(self) -> CalibrationMap:
+        if hasattr(self, "classes_"):
             raise InvalidInputError(
-                f"`{what}` is for two classes; this TemperatureScaling was fitted to {self.n_features_in_} columns. "
-                "Use `predict_proba`."
+                "A map, which `predict` applies and `save` writes, is for two classes; this TemperatureScaling was "
+                f"fitted to {self.n_features_in_} columns. Use `predict_proba`."
             )
+        return super()._fitted_map()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "temperature_")
