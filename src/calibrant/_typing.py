@@ -7,8 +7,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "RandomState"]
-
 ArrayLike: TypeAlias = npt.ArrayLike
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]

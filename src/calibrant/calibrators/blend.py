@@ -10,7 +10,7 @@ from calibrant import _limits, _validation
 from calibrant._kernels import linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, central_interval
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.identity import Identity
@@ -22,8 +22,6 @@ from calibrant.maps import CalibrationMap
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
-
-__all__ = ["Blend"]
 
 SPACES = ("probability", "decision")
 # The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
@@ -108,10 +106,10 @@ class Blend(BayesianCalibrator):
             weights = self._weigh(tally.total)
         table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         rising = bool((np.diff(table.y) >= 0.0).all())
-        if self._to_probability is None:
-            return CalibrationMap(table, "probability", rising, type(self).__name__)
         first = self._to_probability
-        return CalibrationMap(Chain((first.function, table)), "real", rising and first.monotone, type(self).__name__)
+        if first is None:
+            return self._as_map(table, rising)
+        return self._as_map(Chain((first.function, table)), rising and first.monotone)
 
     def _weigh(self, n_rows: float) -> Floats:
         likelihoods, counts = _left_out(self.members_, self._cells)
@@ -155,12 +153,8 @@ class Blend(BayesianCalibrator):
         They are quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by
         straight lines, and widened where needed to contain the prediction.
         """
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        array = self._probabilities(scores)
-        at, (lower, upper) = self._cells.scores, self._interval_draws()
-        low = np.interp(array, at, np.quantile(lower, tail, axis=0))
-        high = np.interp(array, at, np.quantile(upper, 1.0 - tail, axis=0))
-        predicted = self.predict(scores)
+        array, predicted = self._probabilities(scores), self.predict(scores)
+        low, high = central_interval(array, level, self._cells.scores, *self._interval_draws())
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
@@ -199,12 +193,8 @@ class Blend(BayesianCalibrator):
         return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
     def _probabilities(self, scores: ArrayLike) -> Floats:
-        self._fitted_map()
-        array = _validation.check_scores(scores)
-        if self._to_probability is not None:
-            return self._to_probability(array)
-        _validation.check_unit_interval(array, "scores", type(self).__name__)
-        return array
+        array = self._fitted_map().check_scores(scores)
+        return array if self._to_probability is None else self._to_probability(array)
 
 
 def _prior_rows(n_rows: float) -> dict[str, float]:

@@ -12,8 +12,6 @@ from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
-__all__ = ["PlattScaling"]
-
 SPACES = ("probability", "decision")
 
 
@@ -64,9 +62,5 @@ class PlattScaling(Calibrator):
         slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients
         self.slope_ = float(slope / scale)
         self.intercept_ = float(height - slope * (centre / scale))
-        return CalibrationMap(
-            Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity"),
-            "probability" if on_logits else "real",
-            self.slope_ >= 0.0,
-            type(self).__name__,
-        )
+        function = Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity")
+        return self._as_map(function, self.slope_ >= 0.0)

@@ -14,8 +14,6 @@ from calibrant._kernels import links, spline_basis
 from calibrant._typing import Floats, Ints
 from calibrant.tally import Tally
 
-__all__ = ["Curves", "SplinePosterior", "fit_posterior"]
-
 LINE_SCALES = (0.1, 0.5, 2.5)  # t1, of intercept and slope
 LINE_TYPICAL, ROUGH_TYPICAL = 0.5, 1.0  # medians of the half-Cauchy priors of t1 and t2
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2

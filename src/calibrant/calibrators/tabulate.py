@@ -14,8 +14,6 @@ from calibrant._kernels import links
 from calibrant._typing import Floats, Ints
 from calibrant.map_functions import Linear, LogitLinear, MapFunction
 
-__all__ = ["mix", "tabulate_logits", "tabulate_mixture", "tabulate_scores"]
-
 Function: TypeAlias = Callable[[Floats], Floats]
 
 ON_PROBABILITIES = 1e-5  # largest difference to the function, far below what any posterior can tell

@@ -10,8 +10,6 @@ from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
-__all__ = ["VennAbers"]
-
 
 class VennAbers(Calibrator):
     """Two probabilities for each score, one of which is calibrated, and the single one that they merge to.
@@ -67,8 +65,7 @@ class VennAbers(Calibrator):
 
     def _steps(self, edges: Floats, values: Floats) -> CalibrationMap:
         jumps = np.flatnonzero(values[1:] != values[:-1])
-        function = Step(edges[jumps], np.append(values[jumps], values[-1]))
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return self._as_map(Step(edges[jumps], np.append(values[jumps], values[-1])))
 
     def predict_interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """The pair p0 ≤ p1 of each score.

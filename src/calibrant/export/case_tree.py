@@ -27,8 +27,6 @@ from calibrant.export.expression_graph import (
     walk,
 )
 
-__all__ = ["Split", "decide", "fold"]
-
 Interval: TypeAlias = tuple[float, float]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from calibrant.map_functions import MAP_FUNCTIONS, MapFunction
 from calibrant.maps import FORMAT, SPACES, VERSION
 
-__all__ = ["schema"]
-
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 KINDS: dict[str, dict[str, Any]] = {
     "Floats": NUMBERS,

@@ -13,8 +13,6 @@ from calibrant.export import parity
 from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
 
-__all__ = ["DTYPES", "GraphWriter", "run_session", "to_onnx"]
-
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names
 DTYPES = ("float64", "float32")

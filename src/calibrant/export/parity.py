@@ -12,8 +12,6 @@ from calibrant.errors import ModelFileError
 from calibrant.export.expression_graph import DOMAINS
 from calibrant.maps import CalibrationMap
 
-__all__ = ["TOLERANCE", "check", "probe", "vector"]
-
 TOLERANCE = 1e-12
 
 

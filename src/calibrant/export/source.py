@@ -20,8 +20,6 @@ from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
 
-__all__ = ["to_c", "to_python"]
-
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
