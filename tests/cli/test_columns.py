@@ -10,7 +10,7 @@ from calibrant.engines.tables import Table
 
 def table(sql):
     relation = duckdb.connect().sql(sql)
-    return Table("data.csv", list(relation.columns), relation)
+    return Table("data.csv", relation)
 
 
 ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"
@@ -116,10 +116,3 @@ def test_names_for_the_terminal_are_escaped_and_cut(capsys):
     assert "\x1b" not in shown
     assert "'p\\x1b[31m'" in shown
     assert len(shown) < 250
-
-
-def test_two_columns_of_one_name_are_refused_where_one_is_meant():
-    relation = duckdb.connect().sql("SELECT 0.5 AS a, 0.6 AS b, 1 AS y")
-    rows = Table("data.csv", ["a", "a", "y"], relation)
-    with pytest.raises(Problem, match="has 2 columns 'a'; rename one"):
-        choose(rows, ["a"], "y")

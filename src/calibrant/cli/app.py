@@ -25,8 +25,6 @@ from calibrant.cli.printing import drop_stdout, escape, plain_warnings, settings
 from calibrant.cli.report import report
 from calibrant.cli.simulate import simulate
 
-__all__ = ["app", "run"]
-
 VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, report, monitor),

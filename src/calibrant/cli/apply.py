@@ -13,8 +13,6 @@ from calibrant.cli.fit import class_file
 from calibrant.cli.methods import load_model
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
 
-__all__ = ["apply", "output_kind"]
-
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from calibrant.cli.errors import Problem
 from calibrant.cli.printing import note, shorten
+from calibrant.engines.tables import quote
 
 if TYPE_CHECKING:
     from calibrant.engines.tables import Table
-
-__all__ = ["Columns", "check_number", "choose", "choose_scores", "open_files", "open_with_columns", "split"]
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
@@ -121,8 +120,6 @@ def split(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_name(table: Table, name: str, option: str) -> None:
-    if table.columns.count(name) > 1:
-        raise Problem(f"{table.name} has {table.columns.count(name)} columns '{name}'; rename one of them.")
     if name in table.columns:
         return
     lower = {column.lower(): column for column in table.columns}
@@ -136,7 +133,7 @@ def check_number(table: Table, name: str, option: str) -> None:
     _check_name(table, name, option)
     if table.is_number(name):
         return
-    column = table.quote(name)
+    column = quote(name)
     rows = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
     if not rows and not table.values("SELECT 1 FROM rows LIMIT 1"):
         raise Problem(f"{table.name} has no rows below its header.")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
-__all__ = ["best_for_all", "compare", "compare_if_possible", "run_comparison", "show_comparison", "warn_of_copies"]
-
 WIDE = 104
 RAW = "identity"
 
@@ -71,7 +69,9 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
     """Say what weights are taken for: a row that counts three times may be both learnt from and judged by."""
     if columns.weight is None:
         return
-    largest = table.values(f"SELECT max({table.quote(columns.weight)}) FROM rows")[0][0]
+    from calibrant.engines.tables import quote
+
+    largest = table.values(f"SELECT max({quote(columns.weight)}) FROM rows")[0][0]
     if largest is not None and largest > 1:
         warn(
             f"Each weight counts as that many rows, so the weights in '{columns.weight}' must be counts. "

@@ -13,8 +13,6 @@ from calibrant.cli.report import write_page
 if TYPE_CHECKING:
     from calibrant.tally import Tally
 
-__all__ = ["demo"]
-
 BEFORE = """\
 AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
 Can its probabilities be trusted, and if not, which calibration fixes them?

@@ -14,8 +14,6 @@ from calibrant.cli.printing import print_json, print_table, progress
 if TYPE_CHECKING:
     from calibrant.tally import Tally
 
-__all__ = ["check_probabilities", "evaluate"]
-
 
 def evaluate(
     files: options.Files,

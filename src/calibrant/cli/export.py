@@ -10,8 +10,6 @@ from calibrant.cli.errors import Problem
 from calibrant.cli.methods import load_model
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
 
-__all__ = ["export"]
-
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 

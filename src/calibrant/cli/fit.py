@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.tally import Tally
 
-__all__ = ["class_file", "fit"]
-
 SETTING = "Option of the method, such as --set n_bins=20."
 
 

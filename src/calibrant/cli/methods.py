@@ -13,8 +13,6 @@ from calibrant.cli.printing import print_json, print_table
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
 
-__all__ = ["check_method", "first_line", "load_model", "method_names", "methods"]
-
 
 def method_names() -> list[str]:
     """List the names of all methods."""

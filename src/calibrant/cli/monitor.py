@@ -13,8 +13,6 @@ from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.methods import load_model
 from calibrant.cli.printing import print_json, print_table
 
-__all__ = ["monitor"]
-
 ALARM = 3
 FALSE_ALARM = "Probability of a false alarm, over all looks together."
 

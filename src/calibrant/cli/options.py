@@ -6,11 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Methods", "Model", "ModelOption", "Output",
-    "Positive", "Quiet", "Score", "Seed", "Top", "Weight", "complete_method", "option",
-]  # fmt: skip
-
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
     """Describe an option: what it does, its names, and what to call its value; a flag has none."""

@@ -16,11 +16,6 @@ from typing import Any
 
 from calibrant.cli.errors import BROKEN_PIPE, Problem
 
-__all__ = [
-    "Settings", "check_screen", "check_target", "drop_stdout", "escape", "is_stdout", "note", "plain_warnings",
-    "print_json", "print_table", "progress", "settings", "shorten", "warn", "written",
-]  # fmt: skip
-
 LONGEST_NAME = 60
 # What a terminal may take for a command, or what changes the order of the letters around it.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from calibrant.comparison.table import Comparison
     from calibrant.tally import Tally
 
-__all__ = ["report", "write_page"]
-
 
 def report(
     files: options.Files,

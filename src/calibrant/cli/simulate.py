@@ -12,8 +12,6 @@ from calibrant.cli.errors import Problem
 from calibrant.cli.methods import first_line
 from calibrant.cli.printing import check_target, is_stdout, note, print_table, written
 
-__all__ = ["simulate"]
-
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
 
 
@@ -49,7 +47,7 @@ def simulate(
 def _write(columns: dict[str, object], output: str | None, given: str | None) -> None:
     from calibrant._optional import require
     from calibrant.cli.apply import output_kind
-    from calibrant.engines.table_writers import open_writer
+    from calibrant.engines.table_batches import open_writer
 
     kind = output_kind(output, given)
     table = require("pyarrow", "tables", "Writing tables").table(columns)

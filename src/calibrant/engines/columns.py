@@ -9,11 +9,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from calibrant import _validation
-from calibrant.engines.sources import nw
+from calibrant._optional import require
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Cells", "Labels", "Rows", "check_cells", "fetch", "select_rows", "survey"]
-
+nw: Any = require("narwhals.stable.v2", "tables", "calibrant.engines.tally")
 SHOWN_LABELS = 6
 LARGEST_SCORE = 1e290  # differences of scores must not overflow
 Cells = dict[str, np.ndarray[Any, Any]]
