@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import check_method
+from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, progress, written
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import typer
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
-from calibrant.cli.methods import load_model
-from calibrant.cli.printing import print_json, print_table
+from calibrant.cli.options import load_model
+from calibrant.cli.printing import print_json
 
 ALARM = 3
 FALSE_ALARM = "Probability of a false alarm, over all looks together."
@@ -55,21 +55,17 @@ def monitor(
 
 
 def _show(change: Any, alarm: bool, alpha: float) -> None:
-    rows = [
-        ["rows", f"{change.rows[0]:g}", f"{change.rows[1]:g}"],
-        ["share of positives", f"{change.base_rates[0]:.4f}", f"{change.base_rates[1]:.4f}"],
-        ["mean predicted", "", f"{change.mean_predicted:.4f}"],
-    ]
-    print_table("", ["", "reference", "current"], rows)
-    low, high = change.base_rate_interval
     evidence = f"evidence {change.e_value:.3g}, alarm from {1 / alpha:g}"
+    verdict = (
+        f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows."
+        if alarm
+        else f"No alarm: no evidence against the probabilities so far ({evidence})."
+    )
+    (before, after), (low, high) = change.base_rates, change.base_rate_interval
     sys.stdout.write(
-        f"Change of the share of positives: 95 % interval [{low:+.4f}, {high:+.4f}].\n"
-        f"Shift of the scores: largest gap {change.score_shift:.4f}, population stability "
-        f"index {change.population_stability_index:.4f}.\n"
-        + (
-            f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows.\n"
-            if alarm
-            else f"No alarm: no evidence against the probabilities so far ({evidence}).\n"
-        )
+        f"Rows: {change.rows[0]:g} in the reference, {change.rows[1]:g} now.\n"
+        f"Share of positives: {before:.4f}, now {after:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
+        f"Mean predicted now: {change.mean_predicted:.4f}.\n"
+        f"Shift of the scores: largest gap {change.score_shift:.4f}, population stability index "
+        f"{change.population_stability_index:.4f}.\n{verdict}\n"
     )

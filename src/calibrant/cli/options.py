@@ -1,10 +1,17 @@
-"""Options that several commands share, each said once."""
+"""Options that several commands share, each said once, and the methods and models that they name."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from calibrant.cli.errors import Problem
+
+if TYPE_CHECKING:
+    from calibrant.maps import CalibrationMap
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -14,10 +21,38 @@ def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
 
 def complete_method(incomplete: str) -> list[str]:
     """List the methods that begin like a word, for the shell. Of a list, a,b,c, the last one is open."""
-    from calibrant.cli.methods import method_names
-
     before, comma, open_ = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in method_names() if name.startswith(open_)]
+
+
+def method_names() -> list[str]:
+    """List the names of all methods."""
+    from calibrant.calibrators import registry
+
+    return list(registry.names())
+
+
+def check_method(*names: str | None) -> None:
+    """Refuse a method that does not exist before any data are read."""
+    known = method_names()
+    for name in names:
+        if name is not None and name not in known:
+            raise Problem(f"There is no method {name!r}. {hint(name, known, '`calibrant methods` lists them.')}")
+
+
+def hint(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Suggest the known names that are like a wrong one."""
+    lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(lower[one] for one in near)}?" if near else otherwise
+
+
+def load_model(path: str) -> CalibrationMap:
+    """Load the map in a file."""
+    from calibrant.engines.table_files import find_files
+    from calibrant.maps import load
+
+    return load(find_files(path)[0])
 
 
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
