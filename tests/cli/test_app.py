@@ -3,6 +3,7 @@
 import resource
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -79,6 +80,16 @@ def test_what_nobody_expected(cli, monkeypatch, data):
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         app.run(["fit", str(data)])
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_of_the_library_look_like_those_of_the_command(cli, data, monkeypatch):
+    def warn(*_args):
+        warnings.warn("few rows", UserWarning, stacklevel=1)
+        return "csv"
+
+    monkeypatch.setattr("calibrant.engines.tables.detect_format", warn)
+    assert cli("-q", "fit", data, "-m", "platt").err == "warning: few rows\n"
 
 
 def start(*arguments, **options):

@@ -58,7 +58,7 @@ def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
         ("SELECT 0.1 AS a, 0.2 AS b, 0 AS c", [], None, "Say which column of data.csv holds the labels"),
         ("SELECT 0.1 AS a, 0.2 AS b, 0 AS y", [], None, "it has 'a', 'b', 'y'"),
         ("SELECT 0.1 AS alone", [], None, "only one column, 'alone'"),
-        ("SELECT 0.1 AS score, 0 AS label", ["scroe"], None, "no 'scroe'. Did you mean score"),
+        ("SELECT 0.1 AS score, 0 AS label", ["scroe"], None, "no 'scroe'. Did you mean 'score'"),
         ("SELECT 0.1 AS score, 0 AS label", ["score"], "zzz", "Its columns are 'score', 'label'"),
         ("SELECT 'abc' AS score, 0 AS y", [], None, "column of numbers; 'score' holds text, such as 'abc'"),
         ("SELECT 'abc' AS score, 0 AS label WHERE 1 = 0", [], None, "has no rows below its header"),

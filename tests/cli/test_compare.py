@@ -20,7 +20,7 @@ def test_compare(cli, refused, data):
     assert plain["n_folds"] == 3
     assert plain["tied"] == []
     assert {row["name"] for row in plain["results"]} == {"identity", "platt"}
-    assert "There is no method 'plat'. Did you mean platt" in refused("compare", data, "-m", "plat")
+    assert "There is no method 'plat'. Did you mean 'platt'" in refused("compare", data, "-m", "plat")
     assert "--folds must be" in refused("compare", data, "--folds", "1")
 
 

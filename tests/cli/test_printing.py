@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-import warnings
 
 import pytest
 
@@ -33,13 +32,6 @@ def test_streams(capsys, monkeypatch):
     printing.note("a remark")
     printing.warn("careful")
     assert capsys.readouterr().err == "warning: careful\n"
-
-
-def test_warnings_of_the_library_look_like_those_of_the_command(capsys):
-    with warnings.catch_warnings(), printing.plain_warnings():
-        warnings.simplefilter("always")
-        warnings.warn("few rows", UserWarning, stacklevel=1)
-    assert capsys.readouterr().err == "warning: few rows\n"
 
 
 def test_a_table_in_a_pipe_is_plain_text(capsys):

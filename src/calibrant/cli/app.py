@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from calibrant.cli.export import export
 from calibrant.cli.fit import fit
 from calibrant.cli.learn import demo, methods, simulate
 from calibrant.cli.monitor import monitor
-from calibrant.cli.printing import drop_stdout, escape, plain_warnings, settings
+from calibrant.cli.printing import drop_stdout, escape, settings, warn
 from calibrant.cli.report import report
 
 QUIET = {"-q", "--quiet"}
@@ -66,7 +67,9 @@ def run(arguments: Sequence[str]) -> int:
     # People write --quiet behind the command, too, where the parser does not look for it.
     settings.quiet = not QUIET.isdisjoint(arguments)
     try:
-        with plain_warnings():
+        with warnings.catch_warnings():
+            # without the line of code that it comes from
+            warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
             code = app(
                 args=[word for word in arguments if word not in QUIET], prog_name="calibrant", standalone_mode=False
             )

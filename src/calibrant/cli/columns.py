@@ -7,15 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from calibrant.cli.errors import Problem
-from calibrant.cli.options import hint
 from calibrant.cli.printing import note, shorten
-from calibrant.engines.tables import open_table, quote
-
-if TYPE_CHECKING:
-    from calibrant.engines.tables import Table
+from calibrant.engines.table_files import suggest
+from calibrant.engines.tables import Table, open_table, quote
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
@@ -106,7 +102,7 @@ def split(names: Sequence[str]) -> tuple[str, ...]:
 def _check_name(table: Table, name: str, option: str) -> None:
     if name in table.columns:
         return
-    near = hint(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
+    near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
     raise Problem(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
 
 

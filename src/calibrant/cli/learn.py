@@ -14,6 +14,7 @@ from calibrant.cli.compare import run_comparison, show_comparison
 from calibrant.cli.errors import Problem
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, written
 from calibrant.cli.report import write_page
+from calibrant.engines.table_files import suggest
 
 if TYPE_CHECKING:
     from calibrant.tally import Tally
@@ -131,7 +132,7 @@ def simulate(
     names = [*truths.TRUTHS, *OTHERS]
     if name not in names:
         all_ = f"There are {', '.join(names)}."
-        raise Problem(f"There is no simulation {name!r}. {options.hint(name, names, all_)}")
+        raise Problem(f"There is no simulation {name!r}. {suggest(name, names, all_)}")
     check_target(output)
     data = getattr(truths, name)(rows, rng=seed) if name in OTHERS else truths.from_truth(name, rows, rng=seed)
     _write({"score": data.scores, "label": data.labels, "truth": data.probabilities}, output, format_)

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.options import load_model
 from calibrant.cli.printing import print_json
@@ -25,7 +24,7 @@ def monitor(
     label: options.Label = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
-    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA")] = 0.05,
+    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA", min=1e-9, max=1 - 1e-9)] = 0.05,
     fail: Annotated[bool, options.option(f"Exit with code {ALARM} on an alarm.", "--fail")] = False,
     as_json: options.As_json = False,
 ) -> None:
@@ -34,8 +33,6 @@ def monitor(
     from calibrant.cli.tallies import binary, count
     from calibrant.monitoring import compare_tallies
 
-    if not 0.0 < alpha < 1.0:
-        raise Problem(f"--alpha must lie between 0 and 1; got {alpha:g}.")
     tallies = []
     map_ = None if model is None else load_model(model)
     for files in ([reference], current):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from calibrant.cli.errors import Problem
+from calibrant.engines.table_files import find_files, suggest
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
@@ -37,19 +36,11 @@ def check_method(*names: str | None) -> None:
     known = method_names()
     for name in names:
         if name is not None and name not in known:
-            raise Problem(f"There is no method {name!r}. {hint(name, known, '`calibrant methods` lists them.')}")
-
-
-def hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Suggest the known names that are like a wrong one."""
-    lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(lower[one] for one in near)}?" if near else otherwise
+            raise Problem(f"There is no method {name!r}. {suggest(name, known, '`calibrant methods` lists them.')}")
 
 
 def load_model(path: str) -> CalibrationMap:
     """Load the map in a file."""
-    from calibrant.engines.table_files import find_files
     from calibrant.maps import load
 
     return load(find_files(path)[0])

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,17 +52,6 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """Print a warning, which is never suppressed."""
     sys.stderr.write(f"warning: {escape(text)}\n")
-
-
-@contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show warnings of the library like any other warning, without the line of code that they come from."""
-    before = warnings.showwarning
-    warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
-    try:
-        yield
-    finally:
-        warnings.showwarning = before
 
 
 def print_json(value: Any) -> None:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem, in_options
 from calibrant.cli.printing import note, progress, shorten, warn
-from calibrant.engines.tables import quote
+from calibrant.engines.tables import Table, quote
 
 if TYPE_CHECKING:
-    from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
 MOST_SEGMENTS = 200

@@ -7,6 +7,7 @@ import csv
 import difflib
 import glob
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,17 @@ def find_files(source: str) -> list[str]:
         return matches
     if glob.has_magic(source):
         raise InvalidInputError(f"No file matches '{source}'.")
-    raise InvalidInputError(f"There is no file {source}.{_hint(path)}")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no file {source}. The folder {path.parent} does not exist.")
+    near = suggest(path.name, (entry.name for entry in path.parent.iterdir()), cutoff=0.75)
+    raise InvalidInputError(f"There is no file {source}. {near}".rstrip())
+
+
+def suggest(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
+    """Suggest the known names that are like a wrong one."""
+    lower = {one.lower(): one for one in known}
+    near = [lower[one] for one in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=cutoff)]
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else otherwise
 
 
 def _find_parts(folder: Path) -> list[str]:
@@ -62,13 +73,6 @@ def _check_folders(pattern: Path) -> None:
         for folder in glob.glob(str(part), recursive=True):  # noqa: PTH207
             if Path(folder).is_dir() and not os.access(folder, os.R_OK | os.X_OK):
                 raise InvalidInputError(f"The folder {folder} cannot be read: permission denied.")
-
-
-def _hint(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f" The folder {path.parent} does not exist."
-    near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=2, cutoff=0.75)
-    return f" Did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else ""
 
 
 def format_of_name(name: str) -> str | None:
