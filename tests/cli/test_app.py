@@ -56,10 +56,10 @@ def test_no_command_shows_the_help_and_nothing_else(cli):
     assert "error:" not in result.err
 
 
-@pytest.mark.parametrize("arguments", [["-q", "evaluate"], ["evaluate", "-q"], ["--quiet", "evaluate", "--quiet"]])
+@pytest.mark.parametrize("arguments", [["-q", "fit"], ["fit", "-q"], ["--quiet", "fit", "--quiet"]])
 def test_quiet_before_and_behind_the_command(cli, data, arguments):
-    assert "Scores are read" in cli("evaluate", data).err
-    assert cli(*arguments, data).err == ""
+    assert "Scores are read" in cli("fit", data, "-m", "platt").err
+    assert cli(*arguments, data, "-m", "platt").err == ""
 
 
 @pytest.mark.parametrize(("name", "code"), [("stdin", 2), ("stdout", 0), ("stderr", 0)])

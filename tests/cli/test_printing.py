@@ -11,11 +11,6 @@ from calibrant.cli.errors import Problem
 from calibrant.cli.printing import check_target, written
 
 
-@pytest.fixture(autouse=True)
-def loud(monkeypatch):
-    monkeypatch.setattr(printing.settings, "quiet", False)
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
