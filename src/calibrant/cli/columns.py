@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from calibrant.cli.errors import Problem
 from calibrant.cli.printing import note, shorten
-
-if TYPE_CHECKING:
-    from calibrant.engines.tables import Table
-
-__all__ = ["Columns", "check_number", "choose", "choose_scores", "open_files", "open_with_columns", "split"]
+from calibrant.engines.table_files import suggest
+from calibrant.engines.tables import Table, open_table, quote
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
@@ -41,24 +36,11 @@ class Columns:
 
 
 @contextmanager
-def open_files(files: list[str]) -> Iterator[Table]:
-    """Open the table in some files; - is standard input."""
-    import sys
-
-    from calibrant.engines import open_table
-
-    if files == ["-"] and sys.stdin.isatty():
-        note("Reading the table from the terminal; end it with Ctrl-D.")
-    with open_table(files) as table:
-        yield table
-
-
-@contextmanager
 def open_with_columns(
     files: list[str], scores: list[str] | None, *names: str | None
 ) -> Iterator[tuple[Table, Columns]]:
     """Open the table in some files, and choose its columns: score, label, weight, segments."""
-    with open_files(files) as table:
+    with open_table(files) as table:
         yield table, choose(table, scores or [], *names)
 
 
@@ -87,10 +69,7 @@ def choose(
         named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
-        more = f" and {len(named) - MOST_SHOWN} more" if len(named) > MOST_SHOWN else ""
-        several = "columns" if len(named) > 1 else "column"
-        shown = ", ".join(map(shorten, named[:MOST_SHOWN]))
-        note(f"Scores are read from {several} '{shown}'{more}, labels from column '{shorten(label)}'.")
+        note(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
     return Columns(named, label, weight, by)
 
 
@@ -100,7 +79,7 @@ def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        note(f"Scores are read from column '{shorten(named[0])}'.")
+        note(f"Scores are read from column {_list(named)}.")
     for name in named:
         check_number(table, name, "--score")
     return named
@@ -121,14 +100,10 @@ def split(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_name(table: Table, name: str, option: str) -> None:
-    if table.columns.count(name) > 1:
-        raise Problem(f"{table.name} has {table.columns.count(name)} columns '{name}'; rename one of them.")
     if name in table.columns:
         return
-    lower = {column.lower(): column for column in table.columns}
-    near = [lower[key] for key in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
-    hint = f"Did you mean {_list(near, ' or ')}?" if near else f"Its columns are {_list(table.columns)}."
-    raise Problem(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {hint}")
+    near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
+    raise Problem(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
 
 
 def check_number(table: Table, name: str, option: str) -> None:
@@ -136,7 +111,7 @@ def check_number(table: Table, name: str, option: str) -> None:
     _check_name(table, name, option)
     if table.is_number(name):
         return
-    column = table.quote(name)
+    column = quote(name)
     rows = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
     if not rows and not table.values("SELECT 1 FROM rows LIMIT 1"):
         raise Problem(f"{table.name} has no rows below its header.")
@@ -185,6 +160,6 @@ def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, 
     return ()
 
 
-def _list(names: Sequence[str], sign: str = ", ") -> str:
-    shown = sign.join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
     return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown

@@ -7,8 +7,6 @@ import os
 import re
 from typing import Any
 
-__all__ = ["Problem", "explain", "in_options"]
-
 BROKEN_PIPE, MENDABLE, UNEXPECTED = 141, 2, 1
 OWN = ("InvalidInputError", "ModelFileError", "MissingExtraError", "NotFittedError")
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import load_model
+from calibrant.cli.options import load_model
 from calibrant.cli.printing import print_json, print_table, progress
 
 if TYPE_CHECKING:
     from calibrant.tally import Tally
-
-__all__ = ["check_probabilities", "evaluate"]
 
 
 def evaluate(

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import check_method
+from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, progress, written
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.tally import Tally
-
-__all__ = ["class_file", "fit"]
 
 SETTING = "Option of the method, such as --set n_bins=20."
 

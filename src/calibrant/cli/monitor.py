@@ -8,12 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
-from calibrant.cli.methods import load_model
-from calibrant.cli.printing import print_json, print_table
-
-__all__ = ["monitor"]
+from calibrant.cli.options import load_model
+from calibrant.cli.printing import print_json
 
 ALARM = 3
 FALSE_ALARM = "Probability of a false alarm, over all looks together."
@@ -27,7 +24,7 @@ def monitor(
     label: options.Label = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
-    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA")] = 0.05,
+    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA", min=1e-9, max=1 - 1e-9)] = 0.05,
     fail: Annotated[bool, options.option(f"Exit with code {ALARM} on an alarm.", "--fail")] = False,
     as_json: options.As_json = False,
 ) -> None:
@@ -36,8 +33,6 @@ def monitor(
     from calibrant.cli.tallies import binary, count
     from calibrant.monitoring import compare_tallies
 
-    if not 0.0 < alpha < 1.0:
-        raise Problem(f"--alpha must lie between 0 and 1; got {alpha:g}.")
     tallies = []
     map_ = None if model is None else load_model(model)
     for files in ([reference], current):
@@ -57,21 +52,17 @@ def monitor(
 
 
 def _show(change: Any, alarm: bool, alpha: float) -> None:
-    rows = [
-        ["rows", f"{change.rows[0]:g}", f"{change.rows[1]:g}"],
-        ["share of positives", f"{change.base_rates[0]:.4f}", f"{change.base_rates[1]:.4f}"],
-        ["mean predicted", "", f"{change.mean_predicted:.4f}"],
-    ]
-    print_table("", ["", "reference", "current"], rows)
-    low, high = change.base_rate_interval
     evidence = f"evidence {change.e_value:.3g}, alarm from {1 / alpha:g}"
+    verdict = (
+        f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows."
+        if alarm
+        else f"No alarm: no evidence against the probabilities so far ({evidence})."
+    )
+    (before, after), (low, high) = change.base_rates, change.base_rate_interval
     sys.stdout.write(
-        f"Change of the share of positives: 95 % interval [{low:+.4f}, {high:+.4f}].\n"
-        f"Shift of the scores: largest gap {change.score_shift:.4f}, population stability "
-        f"index {change.population_stability_index:.4f}.\n"
-        + (
-            f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows.\n"
-            if alarm
-            else f"No alarm: no evidence against the probabilities so far ({evidence}).\n"
-        )
+        f"Rows: {change.rows[0]:g} in the reference, {change.rows[1]:g} now.\n"
+        f"Share of positives: {before:.4f}, now {after:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
+        f"Mean predicted now: {change.mean_predicted:.4f}.\n"
+        f"Shift of the scores: largest gap {change.score_shift:.4f}, population stability index "
+        f"{change.population_stability_index:.4f}.\n{verdict}\n"
     )

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
 from calibrant.cli.compare import compare_if_possible, warn_of_copies
-from calibrant.cli.methods import check_method
+from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, note, progress, written
 
 if TYPE_CHECKING:
     from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
     from calibrant.tally import Tally
-
-__all__ = ["report", "write_page"]
 
 
 def report(

@@ -10,8 +10,6 @@ import signal
 import sys
 from types import FrameType
 
-__all__ = ["check", "interruption", "listen", "report", "restore"]
-
 INTERRUPTED = 130
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 

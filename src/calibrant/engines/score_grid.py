@@ -23,9 +23,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.engines.sources import nw
-
-__all__ = ["Grid", "finer", "first_grid", "number"]
+from calibrant.engines.columns import nw
 
 COARSE_BITS = 6
 MOST_BITS = 40

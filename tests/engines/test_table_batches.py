@@ -7,7 +7,7 @@ import pytest
 pa = pytest.importorskip("pyarrow", reason="tables need the extra tables")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from calibrant.engines.table_writers import SPARK, add_fields, open_writer, parquet_options, quote_field  # noqa: E402
+from calibrant.engines.table_batches import SPARK, add_fields, open_writer, parquet_options  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
 
 TABLE = pa.table({"n": [1, None], "x": [0.1, 1e-300], "text": ['a "b", c', ""], "day": pa.array([0, 1], pa.date32())})
@@ -56,8 +56,6 @@ def test_types_that_a_text_format_cannot_hold(tmp_path, kind, column):
 
 
 def test_fields():
-    assert quote_field("a;b", ";") == '"a;b"'
-    assert quote_field("a;b", ",") == "a;b"
     schema = add_fields(TABLE.schema.with_metadata({"mine": "yes"}), ["p"])
     assert schema.names[-1] == "p"
     assert schema.metadata == {b"mine": b"yes"}
@@ -69,10 +67,8 @@ def test_fields():
 def test_parquet_is_written_as_it_was(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(TABLE, path, compression={"n": "zstd", "x": "none", "text": "gzip"}, use_dictionary=["text"])
-    source = pq.ParquetFile(path)
-    options = parquet_options(source, add_fields(source.schema_arrow, ["p"]), "x", ["p"])
-    assert options["compression"] == {"n": "ZSTD", "x": "NONE", "text": "GZIP", "day": "NONE", "p": "NONE"}
-    assert options["use_dictionary"] == ["text"]
+    options = parquet_options(str(path), add_fields(TABLE.schema, ["p"]))
+    assert options["compression"] == {"n": "ZSTD", "x": "NONE", "text": "GZIP", "day": "NONE"}
 
 
 def test_a_type_that_would_change_is_refused(tmp_path):
@@ -82,4 +78,4 @@ def test_a_type_that_would_change_is_refused(tmp_path):
     with pytest.raises(
         InvalidInputError, match="Column 'text' cannot be kept as it is: String would become BYTE_ARRAY"
     ):
-        parquet_options(pq.ParquetFile(path), other, "x", [])
+        parquet_options(str(path), other)
