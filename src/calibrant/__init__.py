@@ -3,8 +3,6 @@
 Names load when they are first used, so importing the package stays cheap.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from calibrant import _lazy

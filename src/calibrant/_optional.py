@@ -1,7 +1,5 @@
 """Optional packages are imported here, where the feature that needs them runs."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Methods of other packages, found by their entry points in the group ``calibrant.methods``."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points

@@ -1,7 +1,5 @@
 """Names for the arrays that the library passes around."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -3,8 +3,6 @@
 Each message says what must hold, what was got (value and first index), and what to do.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real

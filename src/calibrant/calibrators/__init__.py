@@ -1,7 +1,5 @@
 """One method, one file. `registry` finds them by name; `base` says what they share."""
 
-from __future__ import annotations
-
 from calibrant import _lazy
 
 #: The name of each built-in method, with its module and its class.

@@ -1,7 +1,5 @@
 """Adaptive calibration of predictions: each prediction's confidence interval is its bin."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The base of every calibrator: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self

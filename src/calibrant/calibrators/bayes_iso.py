@@ -1,7 +1,5 @@
 """Bayes-Iso: the posterior mean over all non-decreasing maps, with its uncertainty."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bayesian temperature scaling with lapses: how steep the score should be, and how often it means nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _limits, _validation

@@ -1,7 +1,5 @@
 """Bayesian binning into quantiles: a weighted average of equal-frequency histograms with different numbers of bins."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

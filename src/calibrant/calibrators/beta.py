@@ -1,7 +1,5 @@
 """Beta calibration: the curves that are right when each class's scores follow a beta distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation

@@ -1,7 +1,5 @@
 """Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Binomial process modelling: a beta-shaped curve through the bins of many binnings."""
 
-from __future__ import annotations
-
 from calibrant._kernels import binomial_process
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Beta

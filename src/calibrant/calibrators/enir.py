@@ -1,7 +1,5 @@
 """ENIR: an ensemble of nearly-isotonic regressions, averaged by BIC."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels.targets import platt_targets

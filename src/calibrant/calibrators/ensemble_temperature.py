@@ -1,7 +1,5 @@
 """Ensemble temperature scaling: the tempered score, the score and a coin, mixed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _limits, _validation

@@ -1,7 +1,5 @@
 """Histogram binning: the share of positives in each bin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation

@@ -1,7 +1,5 @@
 """Doing nothing: the baseline that every method must beat."""
 
-from __future__ import annotations
-
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Identity as IdentityForm
 from calibrant.tally import Tally

@@ -1,7 +1,5 @@
 """Isotonic regression: the best non-decreasing map, by pooling adjacent violators."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 

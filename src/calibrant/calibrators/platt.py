@@ -1,7 +1,5 @@
 """Platt scaling: a logistic curve, fitted by maximum likelihood to corrected targets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation

@@ -1,7 +1,5 @@
 """Selection over Bayesian binnings: the one best binning, found by dynamic programming."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Splines: a Bayesian curve around the identity, and the spline on cumulative sums."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

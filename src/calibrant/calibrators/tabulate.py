@@ -3,8 +3,6 @@
 One look-up replaces the evaluation of the function, in Python and wherever else the map goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 

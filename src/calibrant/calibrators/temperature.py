@@ -1,7 +1,5 @@
 """Temperature scaling: one number that makes every logit larger or smaller."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Venn-Abers prediction: isotonic regression with the new row counted once as negative and once as positive."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats

@@ -1,7 +1,5 @@
 """The commands, put together; and the one place where errors become sentences and exit codes."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

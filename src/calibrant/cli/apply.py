@@ -1,7 +1,5 @@
 """apply: use a model on a table of any size."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Sequence
 from contextlib import nullcontext

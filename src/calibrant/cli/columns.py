@@ -1,7 +1,5 @@
 """Which columns hold scores, labels and weights: as told, or guessed where there is little doubt, and then said."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What went wrong, in one sentence, and the exit code: 2 for what the user can mend, 1 for what we must."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """export: ship a map to where there is no Python."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """monitor: whether probabilities still hold."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Data go to standard output or a file, everything else to standard error; colour and movement only on a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

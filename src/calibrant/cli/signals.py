@@ -4,8 +4,6 @@ Compiled code turns the exception into errors of its own kinds: DuckDB into a fa
 whoever handles errors asks here first whether a signal was the cause.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from types import FrameType

@@ -1,7 +1,5 @@
 """The methods of a comparison: names and calibrators mixed, told what kind of scores they will see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """`compare`: all methods on the same folds, judged by proper scores on rows that they have not seen."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Folds of a tally, and what a method predicts for the rows that it has not seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

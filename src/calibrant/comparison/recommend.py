@@ -1,7 +1,5 @@
 """The rule by which a comparison recommends a method; the report and the command line read its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

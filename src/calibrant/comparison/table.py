@@ -1,7 +1,5 @@
 """The result of a comparison: one row for each method, best first, a recommendation in words, and the fits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape

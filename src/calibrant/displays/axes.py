@@ -1,7 +1,5 @@
 """Axes of probabilities, and the small axes below them that show how the scores lie. No global setting is changed."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The fitted map of a calibrator, with its credible band, over the data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self

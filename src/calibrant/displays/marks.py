@@ -1,7 +1,5 @@
 """The marks on the axes: points with intervals and counts, bands, and how the scores lie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

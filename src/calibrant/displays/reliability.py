@@ -1,8 +1,6 @@
 """The reliability diagram: what a model says against what happens."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 

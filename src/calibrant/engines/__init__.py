@@ -4,8 +4,6 @@ One aggregation, written once in Narwhals: DuckDB runs it on files; Spark, Dask,
 backend runs it on its own tables. Python receives the cells, never the rows.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from calibrant import _lazy

@@ -1,7 +1,5 @@
 """The columns of a tally under names of their own, and what must hold for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NoReturn
 

@@ -1,7 +1,5 @@
 """Tallies as files, so that shards computed anywhere can be added up."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

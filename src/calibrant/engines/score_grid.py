@@ -13,8 +13,6 @@ scores fine enough everywhere; neighbours are joined afterwards. Where it is not
 mass is, and gives more bits there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

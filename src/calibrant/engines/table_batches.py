@@ -1,7 +1,5 @@
 """Arrow batches, read from and written to files of every format; a column that cannot be kept is refused by name."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterator

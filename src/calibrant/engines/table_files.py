@@ -1,7 +1,5 @@
 """Files of tables: which ones are meant, what they hold by their content, and whether they are whole."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import difflib

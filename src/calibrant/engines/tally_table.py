@@ -1,7 +1,5 @@
 """A tally computed inside an engine, in a few passes; only cells come to Python."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager

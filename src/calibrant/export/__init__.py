@@ -3,8 +3,6 @@
 Every export is run at export time against the map itself, and refused if it computes anything else.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from calibrant import _lazy

@@ -1,7 +1,5 @@
 """The published JSON Schema of a saved map, derived from the functions themselves."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

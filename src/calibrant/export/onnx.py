@@ -1,7 +1,5 @@
 """A map as an ONNX graph: a search unrolled into log2(pieces) steps, table lookups and arithmetic."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

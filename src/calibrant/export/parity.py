@@ -1,7 +1,5 @@
 """Every export is run where it was written and compared with the map; one that differs is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

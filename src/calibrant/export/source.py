@@ -1,7 +1,5 @@
 """A map as source code without dependencies: one Python or C function, and its tables."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ Every metric takes ``(y_true, y_prob)`` with optional weights, or a `Tally` in t
 score (`log_loss`, `brier_score`); use calibration errors to see what is wrong with one of them.
 """
 
-from __future__ import annotations
-
 from calibrant.metrics.binned import (
     adaptive_calibration_error,
     debiased_calibration_error,

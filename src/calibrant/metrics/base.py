@@ -1,7 +1,5 @@
 """The beginning of every metric: arrays or a tally in, a checked tally out; and bins of that tally."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from numbers import Integral

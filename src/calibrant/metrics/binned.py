@@ -1,7 +1,5 @@
 """Calibration errors from bins: expected, maximum, adaptive, debiased, and with as many bins as rise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibration errors of a curve: kernel smoothing, loess, or a binomial process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

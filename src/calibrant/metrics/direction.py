@@ -1,7 +1,5 @@
 """In which direction probabilities are off: slope and intercept, and confidence at either end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

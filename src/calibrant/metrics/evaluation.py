@@ -1,7 +1,5 @@
 """`evaluate`: all that matters about probabilities in one table, proper scores first, with a verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The largest cumulative gap, and tests of calibration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

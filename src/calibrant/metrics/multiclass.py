@@ -1,7 +1,5 @@
 """Several classes seen as binary problems: each class against the rest, or the top label alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics that a user brings along: any function of a tally, or of labels and probabilities."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import partial

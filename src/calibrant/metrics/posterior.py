@@ -1,7 +1,5 @@
 """The posterior of a metric, given a calibrator that has a posterior over maps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol

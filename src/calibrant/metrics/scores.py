@@ -1,7 +1,5 @@
 """Proper scores, their decomposition, and discrimination."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

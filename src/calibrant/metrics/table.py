@@ -1,7 +1,5 @@
 """The result of `evaluate`: numbers first, with a text and an HTML form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Is calibration needed? One verdict with one criterion, computed here and worded wherever it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The numbers of a reliability diagram: binned points with exact intervals, a curve, and how the scores lie."""
 
-from __future__ import annotations
-
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import binned_points, clopper_pearson, visible_range
 

@@ -1,7 +1,5 @@
 """The numbers of a reliability diagram, from labels and probabilities or from a tally."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

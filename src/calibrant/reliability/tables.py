@@ -1,7 +1,5 @@
 """The tables of a reliability diagram: binned points, a curve, and how the scores lie."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

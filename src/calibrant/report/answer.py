@@ -1,7 +1,5 @@
 """The answer of the page, in plain words that say how certain it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval

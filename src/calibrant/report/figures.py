@@ -5,8 +5,6 @@ Colours are names such as "@before", which the page replaces by those of its lig
 Strings of the user go through `plain`, because plotly reads a few HTML tags in its texts.
 """
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

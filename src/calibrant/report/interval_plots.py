@@ -1,7 +1,5 @@
 """Figures with one row for each method or segment: a value and its interval."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page: numbers, words and figures put into one HTML file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

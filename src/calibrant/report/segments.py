@@ -1,7 +1,5 @@
 """Segments of the rows: how well the probabilities fit each of them, before and after calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce

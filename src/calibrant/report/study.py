@@ -1,7 +1,5 @@
 """All numbers of a report, computed by the rest of the library; nothing here draws or words."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

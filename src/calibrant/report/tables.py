@@ -1,7 +1,5 @@
 """The tables of the page, as rows of texts: the measures, the methods, the segments, and the numbers of each figure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words and numbers of the page: few digits, percent where it is a probability, thousands parted."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Simulations from formulas: any true map, the task of the Bayes-Iso paper, and logits of several classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -6,8 +6,6 @@ each class is a union of round pieces, whose projection on any direction has a k
 function of one projection, so P(y = 1 | score) has a closed form whatever the regression learned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

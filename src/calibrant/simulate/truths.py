@@ -1,7 +1,5 @@
 """Named truths: a true map, a Beta distribution of scores, and so an exact calibration error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
