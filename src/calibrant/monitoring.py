@@ -114,6 +114,17 @@ class TallyComparison:
         """1 / e_value, at most 1: below 0.05 in at most 5 % of all series of looks, however long (Ville 1939)."""
         return min(1.0, 1.0 / self.e_value) if self.e_value > 0 else 1.0
 
+    def __str__(self) -> str:
+        (before, now), (low, high) = self.base_rates, self.base_rate_interval
+        return (
+            f"Rows: {self.rows[0]:g} in the reference, {self.rows[1]:g} now.\n"
+            f"Share of positives: {before:.4f}, now {now:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
+            f"Mean predicted now: {self.mean_predicted:.4f}.\n"
+            f"Shift of the scores: largest gap {self.score_shift:.4f}, population stability index "
+            f"{self.population_stability_index:.4f}.\n"
+            f"Evidence against the probabilities: {self.e_value:.3g}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CalibrationMonitor:

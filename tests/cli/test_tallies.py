@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
-from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem
 from calibrant.cli.tallies import (
     binary,
@@ -17,6 +16,7 @@ from calibrant.cli.tallies import (
     predicted_class,
     warn_of_one_class,
 )
+from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
 
 SCORES, LABELS = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]

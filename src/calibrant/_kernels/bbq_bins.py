@@ -1,7 +1,5 @@
 """Bins of an equal number of rows, as the authors of BBQ cut them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

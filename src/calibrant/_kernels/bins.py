@@ -4,8 +4,6 @@ Bin i holds the scores with edges[i-1] < score <= edges[i], where `edges` are th
 every real score has a bin. It is the rule of scikit-learn's `calibration_curve`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import Floats, Ints

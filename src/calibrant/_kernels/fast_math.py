@@ -4,8 +4,6 @@ Compiled kernels have the functions of `fast_math.h` in the place of these: the 
 a compiler can do for many numbers at a time. `native` gives Python access to those.
 """
 
-from __future__ import annotations
-
 import math
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)

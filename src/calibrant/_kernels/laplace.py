@@ -1,7 +1,5 @@
 """Penalised logistic fits on binomial cells along a grid of prior scales, each with its Laplace evidence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

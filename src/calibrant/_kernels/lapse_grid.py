@@ -4,8 +4,6 @@ The grid is laid again around what the data leave possible until it is finer tha
 many rows are served by the same number of points.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

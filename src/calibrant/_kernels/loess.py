@@ -1,7 +1,5 @@
 """Local polynomial regression with tricube weights (Cleveland's loess) on sorted cells."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels import plain

@@ -1,7 +1,5 @@
 """Mixtures of Gaussian curves on the logit scale: their moments, and the mean of expit of them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

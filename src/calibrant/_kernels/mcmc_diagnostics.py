@@ -1,7 +1,5 @@
 """Have Markov chains converged: split R-hat and effective sample size (Gelman et al. 2013, section 11.4)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Monotone maps drawn from Bayes-Iso's prior within bounds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels import fast_math, links, plain

@@ -1,7 +1,5 @@
 """Bayes-Iso as its paper estimates it: draws from the prior within bounds, weighted by their likelihood."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -10,8 +10,6 @@ Cells are numbered 1 … m. `values` has two sentinels, values[0] = 0 and values
 Random numbers come in as arrays, so that the same numbers give the same chain.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

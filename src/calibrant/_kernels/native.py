@@ -1,7 +1,5 @@
 """Python's way to `fast_math.h`: to choose between builds by the processor, and to test what kernels have inside."""
 
-from __future__ import annotations
-
 from calibrant._kernels import fast_math
 
 

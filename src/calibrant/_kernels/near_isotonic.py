@@ -8,8 +8,6 @@ merge; and by the optimality conditions a block of mean ȳ and weight W between 
 the value β = ȳ + λ (s_l − s_r) / W. So the order in which boundaries vanish, and when, is all there is to store.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

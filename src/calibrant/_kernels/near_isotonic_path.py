@@ -1,7 +1,5 @@
 """In which order the boundaries of nearly-isotonic regression vanish; `near_isotonic` says what that is."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

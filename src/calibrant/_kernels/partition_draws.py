@@ -5,8 +5,6 @@ likelihood. The marginal likelihood charges about half the logarithm of its rows
 is smooth, keeps bins so wide that their bias is as large as their posterior spread; Akaike's charge of 1 does not grow.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -29,8 +29,6 @@ a binning has at most m bins, so every sum is right to NEGLIGIBLE = 1e-16, as if
 maxima the same inequality with ρ_l < 1 would do.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

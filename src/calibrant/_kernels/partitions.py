@@ -4,8 +4,6 @@ Cells are numbered from 0. `x` are scores scaled to a range of one, `k` of `n` r
 `lam` is a grid of λ, whose values share all that does not depend on λ. See `partition_sweep` for the recursion.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a kernel needs where it runs as plain Python: stand-ins for Cython's names, and a word on how slow that is."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import warnings

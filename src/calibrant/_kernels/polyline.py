@@ -1,7 +1,5 @@
 """The fewest points of a curve that still follow it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

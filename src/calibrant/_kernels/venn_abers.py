@@ -1,7 +1,5 @@
 """Isotonic fits with one row added, for every place where it could be added, in one pass."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels import plain

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Linear
 from calibrant.tally import Tally

@@ -5,7 +5,7 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._kernels.bins import cuts_between
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Linear, MapFunction, Step

@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import links
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from calibrant import calibrators
-from calibrant._plugins import load_plugins, warn_of
+from calibrant._optional import load_plugins, warn_of
 from calibrant.calibrators import METHODS
 from calibrant.errors import InvalidInputError
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import cumulative_spline, curves, links
+from calibrant._kernels import curves, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline_posterior import SplinePosterior, fit_posterior
@@ -107,7 +107,7 @@ class SplineCalibration(BayesianCalibrator):
 
     def _cumulative(self, tally: Tally) -> Linear:
         cells = tally.coarsen(_limits.CUMULATIVE_SPLINE_CELLS)
-        added = cumulative_spline.corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
+        added = curves.cumulative_corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
         values = np.clip(cells.scores + added, 0.0, 1.0)
         return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
 

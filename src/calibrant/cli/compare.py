@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from calibrant.cli import options, signals
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method, method_names
-from calibrant.cli.printing import note, print_json, print_table, progress, shorten, warn
+from calibrant.cli.printing import note, print_json, print_table, progress, warn
+from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
-    from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
+    from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
@@ -38,8 +39,8 @@ def compare(
 
     With the scores of several classes each is compared against the rest, as `fit` calibrates them.
     """
-    from calibrant.cli.columns import open_with_columns, split
-    from calibrant.cli.tallies import binary, count, count_classes
+    from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
+    from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))
@@ -89,16 +90,6 @@ def run_comparison(tally: Tally, what: str = "comparing", **how: Any) -> Compari
         comparison: Comparison = calibrant.compare(tally, progress=go_on, **how)
     signals.check()  # a signal inside a method looks like the failure of that method
     return comparison
-
-
-def compare_if_possible(tally: Tally) -> Comparison | None:
-    """Compare, or return None for rows that allow no comparison; the page then says why."""
-    from calibrant.errors import InvalidInputError
-
-    try:
-        return run_comparison(tally)
-    except InvalidInputError:
-        return None
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -56,7 +56,6 @@ def in_options(text: str) -> str:
     """Rewrite a message of the library with arguments named as options."""
     for said, meant in ADVICE.items():
         text = text.replace(said, meant)
-    text = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)  # np.int64(1) is a 1 to whoever typed it
     return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
 
 

@@ -30,8 +30,7 @@ def evaluate(
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict."""
     from calibrant import metrics
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count_by, count_classes
+    from calibrant.cli.tallies import binary, count_by, count_classes, open_with_columns
 
     map_ = None if model is None else load_model(model)
     whole = None

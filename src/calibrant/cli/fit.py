@@ -32,8 +32,7 @@ def fit(
     as_json: options.As_json = False,
 ) -> None:
     """Learn a calibration map from scores and labels, and save it as JSON."""
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count, count_classes
+    from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
 
     check_target(output, files)
     if as_json and is_stdout(output):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
+ABILITIES, NO_YES = ("monotone", "intervals"), ("no", "yes")
 BEFORE = """\
 AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
 Can its probabilities be trusted, and if not, which calibration fixes them?
@@ -42,19 +42,18 @@ def demo(
 ) -> None:
     """Run the whole job on a bundled data set: train, score, compare, and write a report."""
     check_target(output)
-    tally, segments = _score_digits()
+    tally = _score_digits()
     sys.stdout.write(BEFORE)
     sys.stdout.flush()
     comparison = run_comparison(tally)
     show_comparison(comparison)
     best = None if comparison.recommended == "identity" else comparison.recommended
-    write_page(output, tally, segments, comparison, method=best, title="Is the digit above four?")
+    write_page(output, tally, {}, comparison, method=best, title="Is the digit above four?")
     sys.stdout.write(AFTER.format(output=output))
 
 
-def _score_digits() -> tuple[Tally, dict[str, Tally]]:
-    """Score digits that the model has not seen; as segments, how much ink they have."""
-    import numpy as np
+def _score_digits() -> Tally:
+    """Score digits that the model has not seen."""
     from sklearn.datasets import load_digits
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.model_selection import train_test_split
@@ -64,10 +63,7 @@ def _score_digits() -> tuple[Tally, dict[str, Tally]]:
     pixels, digit = load_digits(return_X_y=True)
     train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
     scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
-    heavy = rest.sum(axis=1) > np.median(rest.sum(axis=1))
-    parts = {"thin strokes": ~heavy, "thick strokes": heavy}
-    segments = {name: Tally.from_arrays(scores[where], y_rest[where]) for name, where in parts.items()}
-    return Tally.from_arrays(scores, y_rest), segments
+    return Tally.from_arrays(scores, y_rest)
 
 
 def methods(as_json: options.As_json = False) -> None:
@@ -76,18 +72,10 @@ def methods(as_json: options.As_json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    yes = {True: "yes", False: "no"}
-    texts = [
-        [
-            f"{row['name']}{' (default)' * row['default']}",
-            row["scores"],
-            yes[row["monotone"]],
-            yes[row["intervals"]],
-            row["summary"],
-        ]
-        for row in rows
-    ]
-    print_table("", ["method", "scores", "monotone", "intervals", "what it does"], texts, left=5)
+    for row in rows:
+        row["name"] += " (default)" * row["default"]
+    texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
+    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=5)
 
 
 def _describe(name: str) -> dict[str, Any]:
@@ -99,17 +87,12 @@ def _describe(name: str) -> dict[str, Any]:
         "name": name,
         "default": name == registry.DEFAULT_METHOD,
         "class": cls.__name__,
-        "summary": getattr(cls, "description", "") or first_line(cls),
+        "summary": cls.description,
         "scores": "any" if decision else "probabilities",
         "monotone": cls.monotone is True,
         "intervals": cls.bayesian,
         "reference": cls.reference,
     }
-
-
-def first_line(documented: Any) -> str:
-    """Return what something is, without the marks of documentation."""
-    return (inspect.getdoc(documented) or "").partition("\n")[0].replace("``", "").replace("`", "")
 
 
 def simulate(
@@ -126,7 +109,7 @@ def simulate(
 
     if list_:
         known = [[key, truth.formula] for key, truth in truths.TRUTHS.items()]
-        others = [[key, first_line(getattr(truths, key))] for key in OTHERS]
+        others = [[key, getattr(truths, key).__doc__.partition("\n")[0]] for key in OTHERS]
         print_table("", ["name", "true logit, z = logit of the score; or what it is"], known + others, left=2)
         return
     names = [*truths.TRUTHS, *OTHERS]

@@ -1,7 +1,7 @@
 """monitor: whether probabilities still hold."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,8 +27,7 @@ def monitor(
     as_json: options.As_json = False,
 ) -> None:
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far."""
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count
+    from calibrant.cli.tallies import binary, count, open_with_columns
     from calibrant.monitoring import compare_tallies
 
     tallies = []
@@ -44,23 +43,11 @@ def monitor(
     if as_json:
         print_json(vars(change) | {"p_value": change.p_value, "alarm": alarm})
     else:
-        _show(change, alarm, alpha)
+        verdict = (
+            "ALARM: the probabilities no longer hold; fit again with the new rows"
+            if alarm
+            else "No alarm: no evidence against the probabilities so far"
+        )
+        sys.stdout.write(f"{change}\n{verdict} (alarm from an evidence of {1 / alpha:g}).\n")
     if alarm and fail:
         raise typer.Exit(ALARM)
-
-
-def _show(change: Any, alarm: bool, alpha: float) -> None:
-    evidence = f"evidence {change.e_value:.3g}, alarm from {1 / alpha:g}"
-    verdict = (
-        f"ALARM: the probabilities no longer hold ({evidence}). Fit again with the new rows."
-        if alarm
-        else f"No alarm: no evidence against the probabilities so far ({evidence})."
-    )
-    (before, after), (low, high) = change.base_rates, change.base_rate_interval
-    sys.stdout.write(
-        f"Rows: {change.rows[0]:g} in the reference, {change.rows[1]:g} now.\n"
-        f"Share of positives: {before:.4f}, now {after:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
-        f"Mean predicted now: {change.mean_predicted:.4f}.\n"
-        f"Shift of the scores: largest gap {change.score_shift:.4f}, population stability index "
-        f"{change.population_stability_index:.4f}.\n{verdict}\n"
-    )

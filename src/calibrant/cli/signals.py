@@ -1,7 +1,7 @@
 """Ctrl-C and requests to end raise an exception, so that temporary files are removed, and are remembered.
 
-Compiled code turns the exception into errors of its own kinds: DuckDB into a failed query, numba into a SystemError. So
-whoever handles errors asks here first whether a signal was the cause.
+Compiled code turns the exception into errors of its own kinds, DuckDB into a failed query. So whoever handles errors
+asks here first whether a signal was the cause.
 """
 
 import signal

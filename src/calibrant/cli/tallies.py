@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem, in_options
-from calibrant.cli.printing import note, progress, shorten, warn
-from calibrant.engines.tables import Table, quote
+from calibrant.cli.printing import note, progress, warn
+from calibrant.engines.table_columns import Columns, choose_columns
+from calibrant.engines.table_files import shorten
+from calibrant.engines.tables import Table, open_table, quote
 
 if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 MOST_SEGMENTS = 200
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
+
+
+@contextmanager
+def open_with_columns(
+    files: list[str], scores: list[str] | None, *names: str | None
+) -> Iterator[tuple[Table, Columns]]:
+    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    with open_table(files) as table:
+        yield table, choose_columns(table, scores or [], *names, say=note)
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:

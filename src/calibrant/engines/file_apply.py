@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,8 +12,8 @@ import numpy as np
 from calibrant._files import replacing
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.engines.table_batches import ROWS, add_fields, open_sink, open_writer, parquet_options, read_batches
-from calibrant.engines.table_files import format_of_name, is_remote, open_bytes
+from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_batches
+from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
 
@@ -97,12 +95,6 @@ def apply_file(
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
         new = NewColumns(map_, [score] if isinstance(score, str) else list(score), name)
         path = stack.enter_context(replacing(output))
-        if table.format == kind == "json":
-            new.check(table.name, table.columns, only_new)
-            sink = stack.enter_context(open_sink(path, os.fspath(output)))
-            for text in _append_to_json(table, new, only_new):
-                sink.write(text)
-            return Applied(new.rows, new.unusable, new.names)
         old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
         schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
@@ -134,33 +126,6 @@ def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
-
-
-def _append_to_json(table: Table, new: NewColumns, only_new: bool) -> Iterator[bytes]:
-    """Yield the lines of JSON with the new entries: objects need not have the same ones, so they are no columns."""
-    for name in table.files:
-        with open_bytes(name) as file:
-            lines = (line for line in file if line.strip())
-            while rows := [_parse_json(line, name) for line in islice(lines, ROWS)]:
-                if not only_new and (taken := next((key for row in rows for key in new.names if key in row), None)):
-                    raise InvalidInputError(f"{name} has rows with an entry '{taken}'; choose another with `name`.")
-                scores = [to_doubles([row.get(score) for row in rows], score) for score in new.scores]
-                for row, *values in zip(rows, *(column.tolist() for column in new.compute(scores)), strict=True):
-                    added = {key: None if x != x else x for key, x in zip(new.names, values, strict=True)}  # noqa: PLR0124
-                    text = json.dumps(added if only_new else row | added, ensure_ascii=False)
-                    yield f"{text}\n".encode("utf-8", "backslashreplace")
-
-
-def _parse_json(line: bytes, name: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError:
-        row = None
-    if not isinstance(row, dict):
-        raise InvalidInputError(
-            f"{name} must have one JSON object on each line; got {line[:60].decode(errors='replace')!r}."
-        )
-    return row
 
 
 class NewColumns:
@@ -218,10 +183,9 @@ def _apply(map_: CalibrationMap, scores: Floats) -> Floats:
 
 
 def to_doubles(column: Any, name: str) -> Floats:
-    """Return numbers, booleans or texts of numbers, as an Arrow column or a list, as doubles; NaN is missing."""
+    """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
     pa = require("pyarrow", "tables", CALLER)
     try:
-        column = pa.array(column) if isinstance(column, list) else column
         if pa.types.is_string(column.type):
             column = pa.compute.utf8_trim_whitespace(column)
         elif pa.types.is_temporal(column.type):

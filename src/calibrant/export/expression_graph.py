@@ -139,32 +139,6 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend((parent, False) for parent in reversed(node.parents()))
 
 
-def evaluate(root: Node, scores: Floats) -> Floats:
-    """The value of the graph at each score, with numpy: the result that every export has to reproduce.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.map_functions import Step
-    >>> evaluate(lower(Step([0.5], [0.1, 0.8])), np.array([0.5, 0.6])).tolist()
-    [0.1, 0.8]
-    """
-    values: dict[int, Any] = {}
-    for node in walk(root):
-        if isinstance(node, Score):
-            values[id(node)] = scores
-        elif isinstance(node, Number):
-            values[id(node)] = np.full(len(scores), node.value)
-        elif isinstance(node, Search):
-            values[id(node)] = np.searchsorted(node.edges, values[id(node.of)], side="left")
-        elif isinstance(node, Pick):
-            values[id(node)] = node.table[values[id(node.search)]]
-        elif isinstance(node, Operation):
-            values[id(node)] = ARITHMETIC[node.kind](*(values[id(x)] for x in node.of))
-    out: Floats = values[id(root)]
-    return out
-
-
 def lower(function: map_functions.MapFunction) -> Node:
     """The graph of a function, in which no operation on the same values occurs twice."""
     kept: dict[int, Node] = {}

@@ -2,8 +2,8 @@
 
 import duckdb
 import pytest
-
 from calibrant.cli.columns import Columns, choose, choose_scores, split
+
 from calibrant.cli.errors import Problem
 from calibrant.engines.tables import Table
 

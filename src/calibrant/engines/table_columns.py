@@ -2,20 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from calibrant.cli.errors import Problem
-from calibrant.cli.printing import note, shorten
-from calibrant.engines.table_files import suggest
-from calibrant.engines.tables import Table, open_table, quote
+from calibrant.engines.table_files import shorten, suggest
+from calibrant.engines.tables import Table, quote
+from calibrant.errors import InvalidInputError
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
 
 MOST_CLASSES = 1000
 MOST_SHOWN = 12
+Say = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,16 @@ class Columns:
         return self.scores[0]
 
 
-@contextmanager
-def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: str | None
-) -> Iterator[tuple[Table, Columns]]:
-    """Open the table in some files, and choose its columns: score, label, weight, segments."""
-    with open_table(files) as table:
-        yield table, choose(table, scores or [], *names)
-
-
-def choose(
-    table: Table, scores: Sequence[str], label: str | None, weight: str | None = None, by: str | None = None
+def choose_columns(
+    table: Table,
+    scores: Sequence[str],
+    label: str | None = None,
+    weight: str | None = None,
+    by: str | None = None,
+    *,
+    say: Say = print,
 ) -> Columns:
-    """Check the given names and guess what is missing."""
+    """Check the given names and guess what is missing; what was guessed is said."""
     named = _split_scores(table, scores)
     for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
         if name is not None:
@@ -53,7 +49,7 @@ def choose(
     for name in named:
         check_number(table, name, "--score")
     if label in named:
-        raise Problem(f"--score and --label must name different columns; both name '{label}'.")
+        raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
         check_number(table, weight, "--weight")
     taken = {*named, label, weight, by}
@@ -67,17 +63,17 @@ def choose(
         named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
-        note(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
+        say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
     return Columns(named, label, weight, by)
 
 
-def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
+def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:
     """Choose the score columns of a command that needs no labels."""
     named = _split_scores(table, scores)
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        note(f"Scores are read from column {_list(named)}.")
+        say(f"Scores are read from column {_list(named)}.")
     for name in named:
         check_number(table, name, "--score")
     return named
@@ -88,7 +84,7 @@ def _split_scores(table: Table, given: Sequence[str]) -> tuple[str, ...]:
     names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
-        raise Problem(f"--score must name each column once; it names '{twice}' {names.count(twice)} times.")
+        raise InvalidInputError(f"--score must name each column once; it names '{twice}' {names.count(twice)} times.")
     return names
 
 
@@ -101,7 +97,7 @@ def _check_name(table: Table, name: str, option: str) -> None:
     if name in table.columns:
         return
     near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
-    raise Problem(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
+    raise InvalidInputError(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
 
 
 def check_number(table: Table, name: str, option: str) -> None:
@@ -112,11 +108,11 @@ def check_number(table: Table, name: str, option: str) -> None:
     column = quote(name)
     rows = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
     if not rows and not table.values("SELECT 1 FROM rows LIMIT 1"):
-        raise Problem(f"{table.name} has no rows below its header.")
+        raise InvalidInputError(f"{table.name} has no rows below its header.")
     value = None if not rows or rows[0][0] is None else str(rows[0][0])
     example = "" if value is None else f", such as '{shorten(value, 40)}'"
     kind = "text" if table.kind(name) == "VARCHAR" else f"values of type {table.kind(name).lower()}"
-    raise Problem(
+    raise InvalidInputError(
         f"{option} must be a column of numbers; '{shorten(name)}' holds {kind}{example}.{_advice(value or '')}"
     )
 
@@ -138,10 +134,10 @@ def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, f
     fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
     if len(fitting) == 1:
         return fitting[0]
+    columns, what = _list(table.columns), "labels" if option == "--label" else "scores"
     if len(table.columns) == 1:
-        raise Problem(f"{table.name} has only one column, {_list(table.columns)}; it needs scores and labels.")
-    what = "labels" if option == "--label" else "scores"
-    raise Problem(f"Say which column of {table.name} holds the {what}, with {option}; it has {_list(table.columns)}.")
+        raise InvalidInputError(f"{table.name} has only the column {columns}; it needs scores and labels.")
+    raise InvalidInputError(f"Say which column of {table.name} holds the {what}, with {option}; it has {columns}.")
 
 
 def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
