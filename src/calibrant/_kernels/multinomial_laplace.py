@@ -1,0 +1,154 @@
+"""A multinomial model with blocks of Gaussian coefficients: posterior mode, Laplace evidence and learned scales.
+
+The coefficients of a block B are N(0, σ_B²). With A = H + Λ, H the curvature of the log-likelihood at the mode and Λ
+the precision of the prior, MacKay (Neural Computation 4, 1992) counts how many coefficients the data determine,
+γ_B = |B| − tr(A⁻¹)_BB / σ_B², and sets σ_B² = ‖θ_B‖² / γ_B. An inverse-gamma prior adds a little to both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant._kernels.multinomial_curvature import Arrow, Curvature, Dense
+from calibrant._kernels.multinomial_rows import Layout, Rows
+from calibrant._typing import Floats, Ints
+
+SWEEPS = 12
+SCALE_STEPS = 12  # of MacKay's rule under one curvature
+RELAXATION = 1.6  # the rule converges slowly; its steps on the log scale are stretched
+LARGEST_CHANGE = 3.0  # of a scale under one curvature
+SCALE_LIMITS = 1e-3, 20.0
+SETTLED = 0.02  # change of a log-scale at the end
+ENOUGH = 0.03  # gain in log-posterior at the end
+DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
+
+
+@dataclass(frozen=True)
+class ScalePrior:
+    """The typical size of each block's coefficients, and how many coefficients that guess is worth."""
+
+    centers: Mapping[str, float]
+    strength: float = 0.5  # infinite: the scales are given, not learned
+
+    @property
+    def learns(self) -> bool:
+        """Whether the data have a say."""
+        return bool(np.isfinite(self.strength))
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A Gaussian around the mode, the scale of each block, and the logarithm of the evidence."""
+
+    layout: Layout
+    mean: Floats
+    curvature: Curvature  # with the prior's precision added
+    precision: Floats  # of the prior
+    scales: dict[str, float]
+    evidence: float
+    sweeps: int
+
+
+@dataclass
+class _State:
+    """Where the search stands."""
+
+    theta: Floats
+    log_p: Floats
+    scales: dict[str, float]
+    gain: float = np.inf
+    value: float = -np.inf
+
+
+def learn(rows: Rows, prior: ScalePrior, start: Posterior | None = None) -> Posterior:
+    """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
+    members = rows.layout.members()
+    state = _begin(rows, prior, members, start)
+    for sweep in range(SWEEPS):
+        before = dict(state.scales)
+        p = np.exp(state.log_p)
+        curvature = curvature_at(rows, p)
+        linear = curvature.times(state.theta) + rows.gradient(p)
+        # The last two sweeps only find the mode.
+        precision, target = _settle(curvature, linear, members, state, prior, sweep < SWEEPS - 2)
+        _climb(rows, state, target, precision)
+        moved = max((abs(np.log(state.scales[b] / before[b])) for b in members), default=0.0)
+        if state.gain < ENOUGH and moved < 2.0 * SETTLED:
+            break
+    evidence = state.value + 0.5 * float(np.log(precision).sum()) - 0.5 * curvature.log_determinant()
+    return Posterior(rows.layout, state.theta, curvature, precision, state.scales, evidence, sweep + 1)
+
+
+def curvature_at(rows: Rows, p: Floats) -> Curvature:
+    """Of the log-likelihood where the class probabilities are p."""
+    if len(rows.layout) <= DENSE_UP_TO or "matrix" in rows.layout.blocks:
+        return Dense(rows.curvature(p))
+    return Arrow(*rows.arrow(p))
+
+
+def _begin(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Posterior | None) -> _State:
+    """Zero with the scales as guessed, or where a smaller model ended."""
+    theta = np.zeros(len(rows.layout))
+    scales = {b: prior.centers[b] for b in members}
+    if start is not None:
+        for b in members.keys() & start.scales.keys():
+            theta[members[b]] = start.mean[start.layout.group == b]
+            scales[b] = start.scales[b]
+    return _State(theta, rows.log_probabilities(theta), scales)
+
+
+def _settle(
+    curvature: Curvature, linear: Floats, members: dict[str, Ints], state: _State, prior: ScalePrior, learning: bool
+) -> tuple[Floats, Floats]:
+    """MacKay's rule in the quadratic approximation, no pass over rows; the precision and the mode under it."""
+    before = dict(state.scales)
+    precision = precision_of(members, state.scales)
+    target = curvature.with_prior(precision).solve(linear)
+    for _ in range(SCALE_STEPS if learning and prior.learns else 0):
+        new = _scale_step(members, state.scales, target, curvature.variances(), prior)
+        new = {b: float(np.clip(s, before[b] / LARGEST_CHANGE, before[b] * LARGEST_CHANGE)) for b, s in new.items()}
+        moved = max(abs(np.log(new[b] / state.scales[b])) for b in members)
+        state.scales, precision = new, precision_of(members, new)
+        target = curvature.with_prior(precision).solve(linear)
+        if moved < SETTLED:
+            break
+    return precision, target
+
+
+def _scale_step(
+    members: dict[str, Ints], scales: dict[str, float], theta: Floats, variances: Floats, prior: ScalePrior
+) -> dict[str, float]:
+    new = {}
+    for b, places in members.items():
+        old = scales[b] ** 2
+        determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
+        size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
+        ratio = size / (determined + prior.strength) / old
+        new[b] = float(np.clip(np.sqrt(old * ratio**RELAXATION), *SCALE_LIMITS))
+    return new
+
+
+def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
+    """1 / σ² of each coefficient."""
+    precision = np.empty(sum(len(places) for places in members.values()))
+    for b, places in members.items():
+        precision[places] = 1.0 / scales[b] ** 2
+    return precision
+
+
+def _climb(rows: Rows, state: _State, target: Floats, precision: Floats) -> None:
+    """Go from θ towards the target as far as the posterior rises."""
+    here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
+    share = 1.0
+    while share > 1e-4:
+        theta = state.theta + share * (target - state.theta)
+        log_p = rows.log_probabilities(theta)
+        there = rows.log_likelihood(log_p) - 0.5 * float(precision @ theta**2)
+        if there >= here - 1e-8:
+            state.theta, state.log_p, state.value, state.gain = theta, log_p, there, there - here
+            return
+        share *= 0.5
+    state.value, state.gain = here, 0.0

@@ -1,0 +1,135 @@
+"""The multinomial likelihood of rows whose logits are linear in features of each class: values and derivatives.
+
+Row i has the logits z_ik = offset_ik + V_ik · θ[places of class k]. Coefficients come in blocks: shared by all classes,
+one set for each class, and the rows of a matrix. A pass costs O(n K M), the curvature O(n K M² + n D²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibrant._kernels.class_features import OWN, SHARED, Features, log_softmax
+from calibrant._typing import Floats, Ints
+
+KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which coefficient belongs to which block: shared ones first, then class by class, then the matrix."""
+
+    blocks: tuple[str, ...]
+    n_classes: int
+    n_shared: int
+    n_own: int
+    group: np.ndarray  # the name of each coefficient's block
+
+    @classmethod
+    def of(cls, features: Features, blocks: tuple[str, ...], n_classes: int) -> Self:
+        """The layout of these blocks."""
+        sizes = features.sizes(blocks)
+        shared = [b for b in SHARED if b in blocks for _ in range(sizes[b])]
+        own = [b for b in OWN if b in blocks for _ in range(sizes[b])]
+        matrix = ["matrix"] * (n_classes * (n_classes - 1) * ("matrix" in blocks))
+        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes + matrix))
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def places(self, k: int) -> Ints:
+        """Where the coefficients of class k are: shared, own, and its row of the matrix."""
+        own = self.n_shared + k * self.n_own + np.arange(self.n_own)
+        row = np.arange(0)
+        if "matrix" in self.blocks:
+            width = self.n_classes - 1
+            row = self.n_shared + self.n_classes * self.n_own + k * width + np.arange(width)
+        return np.concatenate((np.arange(self.n_shared), own, row))
+
+    def members(self) -> dict[str, Ints]:
+        """The places of each block that has coefficients."""
+        return {b: np.flatnonzero(self.group == b) for b in self.blocks if (self.group == b).any()}
+
+
+class Rows:
+    """Log-probabilities to start from, labels and weights, with the features of each class."""
+
+    def __init__(self, features: Features, ell: Floats, y: Ints, weights: Floats, blocks: tuple[str, ...]) -> None:
+        self.features, self.ell, self.y, self.weights = features, ell, y, weights
+        n, n_classes = ell.shape
+        self.layout = Layout.of(features, blocks, n_classes)
+        self.places = [self.layout.places(k) for k in range(n_classes)]
+        values = n_classes * len(self.places[0])
+        self._step = max(64, min(n, KEPT_VALUES // max(values, 1)))
+        self._kept = list(self._chunk(slice(0, n))) if self._step >= n else None
+
+    def _chunk(self, rows: slice) -> Iterator[Floats]:
+        ell, blocks = self.ell[rows], self.layout.blocks
+        common = self.features.of_rows(ell)
+        return (self.features.of_class(ell, k, blocks, common) for k in range(self.layout.n_classes))
+
+    def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
+        """Slices of rows with the features (rows, M) of one class after the other."""
+        for start in range(0, len(self.ell), self._step):
+            rows = slice(start, start + self._step)
+            yield rows, self._kept if self._kept is not None else self._chunk(rows)
+
+    def log_probabilities(self, theta: Floats) -> Floats:
+        """Logarithms of the class probabilities at θ, (n, K)."""
+        out = np.empty_like(self.ell)
+        for rows, classes in self.chunks():
+            z = out[rows]
+            for k, features in enumerate(classes):
+                z[:, k] = features @ theta[self.places[k]]
+            z += self.ell[rows]
+            out[rows] = log_softmax(z)
+        return out
+
+    def log_likelihood(self, log_p: Floats) -> float:
+        """Σ weights log p of the labels."""
+        return float(self.weights @ log_p[np.arange(len(self.y)), self.y])
+
+    def gradient(self, p: Floats) -> Floats:
+        """Of the log-likelihood where the class probabilities are p: Σ_k V_kᵀ weights (1[y = k] − p_k)."""
+        residual = -self.weights[:, None] * p
+        residual[np.arange(len(self.y)), self.y] += self.weights
+        out = np.zeros(len(self.layout))
+        for rows, classes in self.chunks():
+            for k, features in enumerate(classes):
+                out[self.places[k]] += residual[rows, k] @ features
+        return out
+
+    def curvature(self, p: Floats) -> Floats:
+        """Minus the second derivatives: Σ_k V_kᵀ diag(w p_k) V_k − Gᵀ diag(w) G with G = Σ_k diag(p_k) V_k, (D, D)."""
+        size = len(self.layout)
+        out = np.zeros((size, size))
+        for rows, classes in self.chunks():
+            q, root = p[rows], np.sqrt(self.weights[rows])[:, None]
+            mean = np.zeros((len(q), size))
+            for k, features in enumerate(classes):
+                at, weighted = self.places[k], root * q[:, k, None] * features
+                out[at[:, None], at] += (root * features).T @ weighted
+                mean[:, at] += weighted
+            out -= mean.T @ mean
+        return out
+
+    def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        """The same without what links different classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
+        layout = self.layout
+        s, c, n_classes = layout.n_shared, layout.n_own, layout.n_classes
+        shared, link, own = np.zeros((s, s)), np.zeros((n_classes, s, c)), np.zeros((n_classes, c, c))
+        for rows, classes in self.chunks():
+            q, w, columns = p[rows], self.weights[rows, None], list(classes)
+            mean = np.zeros((len(q), s))
+            for k, features in enumerate(columns):
+                mean += q[:, k, None] * features[:, :s]
+            shared -= mean.T @ (w * mean)
+            for k, features in enumerate(columns):
+                first, last, weight = features[:, :s], features[:, s:], w * q[:, k, None]
+                shared += first.T @ (weight * first)
+                link[k] += (first - mean).T @ (weight * last)
+                own[k] += last.T @ (weight * (1.0 - q[:, k, None]) * last)
+        return shared, link, own
