@@ -18,6 +18,8 @@ LEAST_SPREAD = 1e-3
 QUANTILE_ENTRIES = 2_000_000
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
+# Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
+PAIRS = ("matrix", "confusion")
 
 
 def log_softmax(z: Floats) -> Floats:
@@ -44,7 +46,8 @@ def zero_as(p: Floats) -> float:
 class Features:
     """How logarithms of class probabilities become features: fixed by the rows of the fit.
 
-    `low` and `high` bound the logarithms that enter linearly; `center` and `spread` standardise them.
+    `low` and `high` bound the logarithms that enter linearly; `center` and `spread` standardise them, `mean` and
+    `deviation` the probabilities.
     """
 
     curve: Curve
@@ -55,9 +58,11 @@ class Features:
     center: Floats
     spread: float
     slope_spread: float
+    mean: Floats
+    deviation: float
 
     @classmethod
-    def from_rows(cls, ell: Floats, weights: Floats, *, bounded: bool = True) -> Self:
+    def from_rows(cls, ell: Floats, weights: Floats, *, bounded: bool = True, standardised: bool = True) -> Self:
         """Knots, bounds and spreads for log-probabilities (n, K); without bounds the linear terms are unlimited."""
         step = max(1, ell.size // QUANTILE_ENTRIES)
         some, w = ell[::step], weights[::step]
@@ -69,9 +74,9 @@ class Features:
         sure = log_odds(some.max(axis=1))
         gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
         low, high = (_bounds(knots[0], knots[-1])) if bounded else (-np.inf, np.inf)
-        u = np.clip(ell, low, high)
-        center = np.average(u, axis=0, weights=weights)
-        spread = float(np.sqrt(np.average(((u - center) ** 2).mean(axis=1), weights=weights)))
+        center, spread = _standard(np.clip(ell, low, high), weights)
+        if not standardised:
+            center, spread = np.zeros(ell.shape[1]), 1.0
         middle = np.average(flat, weights=mass)
         slope_spread = float(np.sqrt(np.average((flat - middle) ** 2, weights=mass)))
         return cls(
@@ -81,8 +86,9 @@ class Features:
             low,
             high,
             center,
-            max(spread, LEAST_SPREAD),
+            spread,
             max(slope_spread, LEAST_SPREAD),
+            *_standard(np.exp(ell), weights),
         )
 
     def sizes(self, blocks: tuple[str, ...]) -> dict[str, int]:
@@ -91,9 +97,9 @@ class Features:
         curves = {"curve": self.curve.size, "gate": self.gate.size, "class_curve": self.class_curve.size}
         return {name: size for name, size in (one | curves).items() if name in blocks}
 
-    def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats]) -> Floats:
+    def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
         """Features of class k, (n, M): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
-        scaled, gates = common
+        scaled, gates, shares = common
         own = ell[:, k]
         parts: list[Floats] = []
         if "slope" in blocks:
@@ -110,12 +116,25 @@ class Features:
             parts.append(self.class_curve(own))
         if "matrix" in blocks:
             parts.append(np.delete(scaled, k, axis=1))
+        if "confusion" in blocks:
+            parts.append(np.delete(shares, k, axis=1))
         return np.concatenate(parts, axis=1)
 
-    def of_rows(self, ell: Floats) -> tuple[Floats, Floats]:
-        """What all classes of a row have in common: standardised logarithms (n, K) and gates (n, functions)."""
+    def of_rows(self, ell: Floats) -> tuple[Floats, Floats, Floats]:
+        """What all classes of a row have in common.
+
+        Standardised logarithms (n, K), gates (n, functions) and standardised probabilities (n, K).
+        """
         scaled = (np.clip(ell, self.low, self.high) - self.center) / self.spread
-        return scaled, self.gate(log_odds(ell.max(axis=1)))
+        shares = (np.exp(ell) - self.mean) / self.deviation
+        return scaled, self.gate(log_odds(ell.max(axis=1))), shares
+
+
+def _standard(values: Floats, weights: Floats) -> tuple[Floats, float]:
+    """The mean of each column and one common standard deviation around them."""
+    center = np.average(values, axis=0, weights=weights)
+    spread = float(np.sqrt(np.average(((values - center) ** 2).mean(axis=1), weights=weights)))
+    return center, max(spread, LEAST_SPREAD)
 
 
 def _bounds(low: float, high: float) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """The multinomial likelihood of rows whose logits are linear in features of each class: values and derivatives.
 
 Row i has the logits z_ik = offset_ik + V_ik · θ[places of class k]. Coefficients come in blocks: shared by all classes,
-one set for each class, and the rows of a matrix. A pass costs O(n K M), the curvature O(n K M² + n D²).
+one set for each class, and a row of each matrix. A pass costs O(n K M), the curvature O(n K M² + n D²).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from calibrant._kernels.class_features import OWN, SHARED, Features, log_softmax
+from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features, log_softmax
 from calibrant._typing import Floats, Ints
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
@@ -20,7 +20,7 @@ KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are c
 
 @dataclass(frozen=True)
 class Layout:
-    """Which coefficient belongs to which block: shared ones first, then class by class, then the matrix."""
+    """Which coefficient belongs to which block: shared ones first, then class by class, then matrix rows."""
 
     blocks: tuple[str, ...]
     n_classes: int
@@ -34,19 +34,17 @@ class Layout:
         sizes = features.sizes(blocks)
         shared = [b for b in SHARED if b in blocks for _ in range(sizes[b])]
         own = [b for b in OWN if b in blocks for _ in range(sizes[b])]
-        matrix = ["matrix"] * (n_classes * (n_classes - 1) * ("matrix" in blocks))
-        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes + matrix))
+        pairs = [b for b in PAIRS if b in blocks for _ in range(n_classes - 1)]
+        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes + pairs * n_classes))
 
     def __len__(self) -> int:
         return len(self.group)
 
     def places(self, k: int) -> Ints:
-        """Where the coefficients of class k are: shared, own, and its row of the matrix."""
+        """Where the coefficients of class k are: shared, own, and its rows of the matrices."""
         own = self.n_shared + k * self.n_own + np.arange(self.n_own)
-        row = np.arange(0)
-        if "matrix" in self.blocks:
-            width = self.n_classes - 1
-            row = self.n_shared + self.n_classes * self.n_own + k * width + np.arange(width)
+        width = (self.n_classes - 1) * sum(b in self.blocks for b in PAIRS)
+        row = self.n_shared + self.n_classes * self.n_own + k * width + np.arange(width)
         return np.concatenate((np.arange(self.n_shared), own, row))
 
     def members(self) -> dict[str, Ints]:

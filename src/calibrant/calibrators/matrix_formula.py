@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant._kernels.class_features import OWN, SHARED, Features
+from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features
 from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats
 from calibrant.calibrators.matrix_map import EMPTY, MatrixMember
@@ -23,6 +23,9 @@ def write_formula(theta: Floats, layout: Layout, features: Features, weight: flo
         bias = bias - vector * center
     if matrix.size:
         bias = bias - matrix @ center
+    confusion = parts["confusion"] / features.deviation if "confusion" in parts else EMPTY
+    if confusion.size:
+        bias = bias - confusion @ features.mean
     return MatrixMember(
         weight,
         slope=float(parts["slope"][0]) / features.slope_spread if "slope" in parts else 0.0,
@@ -32,11 +35,12 @@ def write_formula(theta: Floats, layout: Layout, features: Features, weight: flo
         vector=vector,
         class_curves=parts["class_curve"] @ features.class_curve.values.T if "class_curve" in parts else EMPTY,
         matrix=matrix,
+        confusion=confusion,
     )
 
 
 def _split(theta: Floats, layout: Layout, features: Features) -> dict[str, Floats]:
-    """The coefficients of each block that has any: shared (size,), own (K, size), matrix (K, K)."""
+    """The coefficients of each block that has any: shared (size,), own (K, size), matrices (K, K)."""
     sizes = features.sizes(layout.blocks)
     parts: dict[str, Floats] = {}
     start = 0
@@ -48,7 +52,9 @@ def _split(theta: Floats, layout: Layout, features: Features) -> dict[str, Float
     for b in (b for b in OWN if sizes.get(b)):
         parts[b] = own[:, start : start + sizes[b]]
         start += sizes[b]
-    if "matrix" in layout.blocks:
-        parts["matrix"] = np.zeros((n_classes, n_classes))
-        parts["matrix"][~np.eye(n_classes, dtype=bool)] = theta[end:]
+    used = [b for b in PAIRS if b in layout.blocks]
+    pairs = theta[end:].reshape(n_classes, len(used), n_classes - 1)
+    for place, b in enumerate(used):
+        parts[b] = np.zeros((n_classes, n_classes))
+        parts[b][~np.eye(n_classes, dtype=bool)] = pairs[:, place].ravel()
     return parts

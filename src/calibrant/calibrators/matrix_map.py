@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,8 +37,9 @@ def _empty() -> Floats:
 class MatrixMember:
     """One formula: the logits that are added to the tempered log-probabilities ℓ.
 
-    slope · ℓ_k + curve(ℓ_k) + gate(confidence) · u_k + bias_k + vector_k · u_k + class_curves_k(ℓ_k) + (matrix u)_k,
-    where u is ℓ clipped to the map's bounds. An empty array is a part that the member does not have.
+    slope · ℓ_k + curve(ℓ_k) + gate(confidence) · u_k + bias_k + vector_k · u_k + class_curves_k(ℓ_k) + (matrix u)_k
+    + (confusion exp ℓ)_k, where u is ℓ clipped to the map's bounds and the confidence is the log-odds of the largest
+    probability. An empty array is a part that the member does not have.
     """
 
     weight: float
@@ -49,6 +50,7 @@ class MatrixMember:
     vector: Floats = field(default_factory=_empty)  # (K,)
     class_curves: Floats = field(default_factory=_empty)  # (K, knots)
     matrix: Floats = field(default_factory=_empty)  # (K, K), row k for the logit of class k
+    confusion: Floats = field(default_factory=_empty)  # (K, K)
 
     def logits(self, shape: MatrixMap, ell: Floats) -> Floats:
         """The corrected logits, (n, K)."""
@@ -66,13 +68,17 @@ class MatrixMember:
             z[:, k] += np.interp(ell[:, k], shape.class_knots, values)
         if self.matrix.size:
             z += u @ self.matrix.T
+        if self.confusion.size:
+            z += np.exp(ell) @ self.confusion.T
         return z
 
     def permuted(self, order: np.ndarray[Any, Any]) -> MatrixMember:
         """The member for columns in another order: new column j is old column `order[j]`."""
-        matrix = self.matrix[np.ix_(order, order)] if self.matrix.size else self.matrix
-        bias, vector, curves = (a[order] if a.size else a for a in (self.bias, self.vector, self.class_curves))
-        return MatrixMember(self.weight, self.slope, self.curve, self.gate, bias, vector, curves, matrix)
+        own = {name: getattr(self, name) for name in ("bias", "vector", "class_curves")}
+        pairs = {name: getattr(self, name) for name in ("matrix", "confusion")}
+        moved = {name: a[order] for name, a in own.items() if a.size}
+        moved |= {name: a[np.ix_(order, order)] for name, a in pairs.items() if a.size}
+        return replace(self, **moved)
 
 
 @dataclass(frozen=True, eq=False)
