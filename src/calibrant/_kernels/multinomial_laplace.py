@@ -18,11 +18,14 @@ from calibrant._typing import Floats, Ints
 
 SWEEPS = 12
 SCALE_STEPS = 12  # of MacKay's rule under one curvature
-RELAXATION = 1.6  # the rule converges slowly; its steps on the log scale are stretched
+# The rule converges slowly, and blocks that can stand in for each other make it swing: its steps on the log scale are
+# stretched while they keep their direction and shortened when they turn.
+STRETCH, SHORTEN, LONGEST = 1.3, 0.5, 2.0
 LARGEST_CHANGE = 3.0  # of a scale under one curvature
 SCALE_LIMITS = 1e-3, 20.0
 SETTLED = 0.02  # change of a log-scale at the end
-ENOUGH = 0.03  # gain in log-posterior at the end
+ENOUGH = 0.2  # gain in log-posterior at the end
+SURE = 0.3  # change of the evidence at the end, in nats
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
 
 
@@ -59,6 +62,8 @@ class _State:
     theta: Floats
     log_p: Floats
     scales: dict[str, float]
+    steps: dict[str, float]  # last changes of log-scales as the rule had them
+    pace: dict[str, float]  # what they are multiplied by
     gain: float = np.inf
     value: float = -np.inf
 
@@ -67,18 +72,18 @@ def learn(rows: Rows, prior: ScalePrior, start: Posterior | None = None) -> Post
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members()
     state = _begin(rows, prior, members, start)
+    evidence = -np.inf
     for sweep in range(SWEEPS):
-        before = dict(state.scales)
         p = np.exp(state.log_p)
         curvature = curvature_at(rows, p)
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
         precision, target = _settle(curvature, linear, members, state, prior, sweep < SWEEPS - 2)
         _climb(rows, state, target, precision)
-        moved = max((abs(np.log(state.scales[b] / before[b])) for b in members), default=0.0)
-        if state.gain < ENOUGH and moved < 2.0 * SETTLED:
+        before, evidence = evidence, state.value + 0.5 * float(np.log(precision).sum() - curvature.log_determinant())
+        # Scales of what the data do not need may go on falling; that changes nothing.
+        if state.gain < ENOUGH and abs(evidence - before) < SURE:
             break
-    evidence = state.value + 0.5 * float(np.log(precision).sum()) - 0.5 * curvature.log_determinant()
     return Posterior(rows.layout, state.theta, curvature, precision, state.scales, evidence, sweep + 1)
 
 
@@ -97,7 +102,7 @@ def _begin(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Poste
         for b in members.keys() & start.scales.keys():
             theta[members[b]] = start.mean[start.layout.group == b]
             scales[b] = start.scales[b]
-    return _State(theta, rows.log_probabilities(theta), scales)
+    return _State(theta, rows.log_probabilities(theta), scales, dict.fromkeys(members, 0.0), dict.fromkeys(members, 1.0))
 
 
 def _settle(
@@ -108,8 +113,7 @@ def _settle(
     precision = precision_of(members, state.scales)
     target = curvature.with_prior(precision).solve(linear)
     for _ in range(SCALE_STEPS if learning and prior.learns else 0):
-        new = _scale_step(members, state.scales, target, curvature.variances(), prior)
-        new = {b: float(np.clip(s, before[b] / LARGEST_CHANGE, before[b] * LARGEST_CHANGE)) for b, s in new.items()}
+        new = _scale_step(members, state, target, curvature.variances(), prior, before)
         moved = max(abs(np.log(new[b] / state.scales[b])) for b in members)
         state.scales, precision = new, precision_of(members, new)
         target = curvature.with_prior(precision).solve(linear)
@@ -119,15 +123,25 @@ def _settle(
 
 
 def _scale_step(
-    members: dict[str, Ints], scales: dict[str, float], theta: Floats, variances: Floats, prior: ScalePrior
+    members: dict[str, Ints],
+    state: _State,
+    theta: Floats,
+    variances: Floats,
+    prior: ScalePrior,
+    before: dict[str, float],
 ) -> dict[str, float]:
+    """Every scale one step further by MacKay's rule, with the prior's coefficients added to the block's."""
     new = {}
     for b, places in members.items():
-        old = scales[b] ** 2
+        old = state.scales[b] ** 2
         determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
         size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
-        ratio = size / (determined + prior.strength) / old
-        new[b] = float(np.clip(np.sqrt(old * ratio**RELAXATION), *SCALE_LIMITS))
+        step = 0.5 * float(np.log(size / (determined + prior.strength) / old))
+        state.pace[b] = min(state.pace[b] * (STRETCH if step * state.steps[b] >= 0.0 else SHORTEN), LONGEST)
+        state.steps[b] = step
+        scale = state.scales[b] * np.exp(state.pace[b] * step)
+        low, high = max(before[b] / LARGEST_CHANGE, SCALE_LIMITS[0]), min(before[b] * LARGEST_CHANGE, SCALE_LIMITS[1])
+        new[b] = float(np.clip(scale, low, high))
     return new
 
 

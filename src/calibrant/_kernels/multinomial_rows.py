@@ -16,6 +16,7 @@ from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features, log_
 from calibrant._typing import Floats, Ints
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
+CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ class Layout:
     def __len__(self) -> int:
         return len(self.group)
 
-    def places(self, k: int) -> Ints:
+    def ranges(self, k: int) -> tuple[slice, slice, slice]:
         """Where the coefficients of class k are: shared, own, and its rows of the matrices."""
-        own = self.n_shared + k * self.n_own + np.arange(self.n_own)
+        own = self.n_shared + k * self.n_own
         width = (self.n_classes - 1) * sum(b in self.blocks for b in PAIRS)
-        row = self.n_shared + self.n_classes * self.n_own + k * width + np.arange(width)
-        return np.concatenate((np.arange(self.n_shared), own, row))
+        row = self.n_shared + self.n_classes * self.n_own + k * width
+        return slice(0, self.n_shared), slice(own, own + self.n_own), slice(row, row + width)
+
+    def places(self, k: int) -> Ints:
+        """The same as numbers."""
+        return np.concatenate([np.arange(part.start, part.stop) for part in self.ranges(k)])
 
     def members(self) -> dict[str, Ints]:
         """The places of each block that has coefficients."""
@@ -71,9 +76,10 @@ class Rows:
 
     def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
         """Slices of rows with the features (rows, M) of one class after the other."""
-        for start in range(0, len(self.ell), self._step):
-            rows = slice(start, start + self._step)
-            yield rows, self._kept if self._kept is not None else self._chunk(rows)
+        step = self._step if self._kept is None else CACHED_ROWS
+        for start in range(0, len(self.ell), step):
+            rows = slice(start, start + step)
+            yield rows, self._chunk(rows) if self._kept is None else [features[rows] for features in self._kept]
 
     def log_probabilities(self, theta: Floats) -> Floats:
         """Logarithms of the class probabilities at θ, (n, K)."""
@@ -105,14 +111,23 @@ class Rows:
         size = len(self.layout)
         out = np.zeros((size, size))
         for rows, classes in self.chunks():
-            q, root = p[rows], np.sqrt(self.weights[rows])[:, None]
-            mean = np.zeros((len(q), size))
+            q, w = p[rows], self.weights[rows, None]
+            mean = np.zeros((size, len(q))).T  # columns lie together
             for k, features in enumerate(classes):
-                at, weighted = self.places[k], root * q[:, k, None] * features
-                out[at[:, None], at] += (root * features).T @ weighted
-                mean[:, at] += weighted
+                at, weighted = self.places[k], q[:, k, None] * features
+                out[at[:, None], at] += features.T @ (w * weighted)
+                self._place(weighted, k, mean)
+            mean *= np.sqrt(w)
             out -= mean.T @ mean
         return out
+
+    def _place(self, values: Floats, k: int, out: Floats) -> None:
+        """Add the columns of class k to those of all coefficients; only shared ones have been written before."""
+        start = 0
+        for number, part in enumerate(self.layout.ranges(k)):
+            columns = values[:, start : start + part.stop - part.start]
+            out[:, part] = out[:, part] + columns if number == 0 else columns
+            start += columns.shape[1]
 
     def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         """The same without what links different classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""

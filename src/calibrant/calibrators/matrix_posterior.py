@@ -22,7 +22,7 @@ __all__ = ["MultinomialCalibrator"]
 
 LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
-AVERAGED_ENTRIES = 100_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
+AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
 HOPELESS = 30.0  # nats of evidence on the first rows
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
