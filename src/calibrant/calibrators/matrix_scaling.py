@@ -20,7 +20,7 @@ class MatrixScaling(MultinomialCalibrator):
     Parameters
     ----------
     space : {"probability", "logits"}
-        What the scores are.
+        What the scores are; of logits the log-softmax is taken, of probabilities the logarithm.
 
     Examples
     --------
@@ -37,3 +37,4 @@ class MatrixScaling(MultinomialCalibrator):
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("slope", "bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3, "matrix": 0.25}
+    tempered: ClassVar[bool] = False

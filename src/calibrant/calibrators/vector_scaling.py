@@ -19,7 +19,7 @@ class VectorScaling(MultinomialCalibrator):
     Parameters
     ----------
     space : {"probability", "logits"}
-        What the scores are.
+        What the scores are; of logits the log-softmax is taken, of probabilities the logarithm.
 
     Examples
     --------
@@ -36,3 +36,4 @@ class VectorScaling(MultinomialCalibrator):
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"vector": ("slope", "bias", "vector")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3}
+    tempered: ClassVar[bool] = False
