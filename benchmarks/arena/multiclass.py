@@ -3,8 +3,8 @@
     python -m benchmarks.arena.multiclass run --data FOLDER --out rows.csv
     python -m benchmarks.arena.multiclass summary rows.csv --data FOLDER
 
-FOLDER holds a `<task>.npz` for each line of its INDEX.csv (task, source, K): `logp` (n, K), where −inf is an exact zero,
-and `y` (n,). Its `peers.csv` holds what other libraries reached on the same rows.
+FOLDER holds a `<task>.npz` for each line of its INDEX.csv (task, source, K): `logp` (n, K), where −inf is an exact
+zero, and `y` (n,). Its `peers.csv` holds what other libraries reached on the same rows.
 """
 
 from __future__ import annotations
@@ -96,7 +96,11 @@ def measure(p: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 
 def run(
-    wanted: list[Table], methods: dict[str, Callable[[], Any]], sizes: tuple[int, ...], seeds: tuple[int, ...], out: Path
+    wanted: list[Table],
+    methods: dict[str, Callable[[], Any]],
+    sizes: tuple[int, ...],
+    seeds: tuple[int, ...],
+    out: Path,
 ) -> None:
     """Append a line for each (task, N, seed, method) that the file does not hold yet."""
     done = set()
@@ -126,7 +130,7 @@ def _judged(make: Callable[[], Any], split: Split) -> dict[str, Any]:
     begin = time.perf_counter()
     try:
         predicted = make().fit(split.scores, split.labels).predict_proba(split.test_scores)
-    except Exception as error:  # noqa: BLE001 - a method that fails is a result
+    except Exception as error:  # a method that fails is a result
         return {"error": repr(error)}
     return measure(predicted, split.test_labels) | {"seconds": round(time.perf_counter() - begin, 4)}
 

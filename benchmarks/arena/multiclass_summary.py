@@ -70,7 +70,9 @@ def by_classes(table: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame:
 
 def paired(table: pd.DataFrame, index: pd.DataFrame, name: str) -> pd.DataFrame:
     """Mean difference to each other method by N, and its standard error clustered by data set."""
-    clusters = np.array([data_set(task, index["source"].get(task, "")) for task in table.index.get_level_values("task")])
+    clusters = np.array(
+        [data_set(task, index["source"].get(task, "")) for task in table.index.get_level_values("task")]
+    )
     lines = {}
     for other in table.columns.drop(name):
         difference = (table[name] - table[other]) * 1000
@@ -96,7 +98,7 @@ def data_set(task: str, source: str) -> str:
     """The data that a table is about: learners of one table share it, as do all nets on one set of images."""
     if "pmlb" in source:
         return task.rsplit("_", 1)[0]
-    first = task.split("_")[0]
+    first = task.split("_", 1)[0]
     return "cifar10" if first == "cifar10h" or task == "crossval_cifar10" else task if first == "crossval" else first
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import integrate, optimize
 from scipy.special import log_softmax
 
-from calibrant._kernels import multinomial_laplace
+from calibrant._kernels import multinomial_rows
 from calibrant._kernels.class_features import Features
 from calibrant._kernels.multinomial_laplace import ScalePrior, learn
 from calibrant._kernels.multinomial_rows import Rows
@@ -88,14 +88,17 @@ def test_scales_are_a_maximum_of_the_evidence_and_its_prior():
 def test_a_richer_model_starts_where_the_smaller_ended():
     small = learn(make_rows(("slope",)), ScalePrior({"slope": 0.2}))
     prior = ScalePrior({"slope": 0.2, "bias": 0.2})
-    from_there, from_zero = learn(make_rows(("slope", "bias")), prior, small), learn(make_rows(("slope", "bias")), prior)
+    from_there, from_zero = (
+        learn(make_rows(("slope", "bias")), prior, small),
+        learn(make_rows(("slope", "bias")), prior),
+    )
     np.testing.assert_allclose(from_there.mean, from_zero.mean, atol=0.02)
 
 
 def test_the_arrow_finds_nearly_the_same(monkeypatch):
     rows = make_rows(("slope", "bias"), n_classes=12, bias=np.linspace(-1, 1, 12), n=3000)
     dense = learn(rows, fixed(slope=0.3, bias=0.5))
-    monkeypatch.setattr(multinomial_laplace, "DENSE_UP_TO", 5)
+    monkeypatch.setattr(multinomial_rows, "DENSE_UP_TO", 5)
     arrow = learn(rows, fixed(slope=0.3, bias=0.5))
     p, q = (np.exp(rows.log_probabilities(found.mean)) for found in (dense, arrow))
     np.testing.assert_allclose(p, q, atol=5e-3)

@@ -17,9 +17,9 @@ LOSSES = {
     ("b_nb", 200): {"raw": 0.1, "x": 0.3, "calibrant.y": 0.2},
     ("b_rf", 200): {"raw": 0.5, "x": 0.6, "calibrant.y": 0.4},
 }
-INDEX = pd.DataFrame(
-    {"task": ["a_nb", "b_nb", "b_rf"], "source": "EpistasisLab/pmlb", "K": [3, 30, 30]}
-).set_index("task")
+INDEX = pd.DataFrame({"task": ["a_nb", "b_nb", "b_rf"], "source": "EpistasisLab/pmlb", "K": [3, 30, 30]}).set_index(
+    "task"
+)
 
 
 def hand_table():
@@ -75,7 +75,15 @@ def make_folder(folder):
     y = (truth.cumsum(axis=1) < rng.random((1000, 1))).sum(axis=1)
     np.savez(folder / "made_nb.npz", logp=2.0 * np.log(truth).astype(np.float32), y=y)
     pd.DataFrame({"task": ["made_nb"], "source": ["make"], "K": [3]}).to_csv(folder / "INDEX.csv", index=False)
-    peers = {"task": "made_nb", "K": 3, "N": 200, "seed": 0, "method": ["raw", "x"], "log_loss": [1.2, 1.1], "brier": 0.7}
+    peers = {
+        "task": "made_nb",
+        "K": 3,
+        "N": 200,
+        "seed": 0,
+        "method": ["raw", "x"],
+        "log_loss": [1.2, 1.1],
+        "brier": 0.7,
+    }
     pd.DataFrame(peers).to_csv(folder / "peers.csv", index=False)
 
 

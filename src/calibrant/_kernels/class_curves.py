@@ -48,7 +48,7 @@ class Curve:
     @property
     def size(self) -> int:
         """How many functions there are."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     def __call__(self, x: Floats) -> Floats:
         """The functions at x, (..., functions)."""

@@ -30,7 +30,7 @@ def log_softmax(z: Floats) -> Floats:
 
 
 def log_odds(log_p: Floats) -> Floats:
-    """log p − log(1 − p) from log p, at most 35."""
+    """The log-odds, at most 35, from log p."""
     out: Floats = log_p - np.log(np.maximum(-np.expm1(np.minimum(log_p, 0.0)), 1e-15))
     return out
 
@@ -142,7 +142,7 @@ def _bounds(low: float, high: float) -> tuple[float, float]:
 
 
 def fit_log_slope(x: Floats, y: Ints, weights: Floats, prior_sd: float = 1.0, steps: int = 40) -> float:
-    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²), by Newton's steps, halved where they do not help. O(n K)."""
+    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²): Newton's steps, halved where they do not help. O(n K)."""
     tau = 0.0
     value, gradient, curvature = _slope_parts(x, y, weights, tau, prior_sd)
     for _ in range(steps):

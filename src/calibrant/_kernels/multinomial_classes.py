@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.class_features import Features
+from calibrant._kernels.multinomial_curvature import Arrow
 from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats, Ints
 
@@ -67,10 +68,14 @@ class ClassRows:
             np.add.at(out[:, 1], y, w * scaled[np.arange(len(y)), y])
         return out.ravel()
 
-    def arrow(self, p: np.ndarray[Any, Any]) -> tuple[Floats, Floats, Floats]:
-        """Nothing shared, and the curvature (K, 2, 2) of each class by itself."""
-        n_classes = self.ell.shape[1]
-        own = np.zeros((n_classes, 2, 2))
+    def second_derivatives(self, p: np.ndarray[Any, Any]) -> Arrow:
+        """An arrow that has nothing shared."""
+        own = self.blocks(p)
+        return Arrow(np.zeros((0, 0)), np.zeros((len(own), 0, 2)), own)
+
+    def blocks(self, p: np.ndarray[Any, Any]) -> Floats:
+        """The curvature (K, 2, 2) of each class by itself."""
+        own = np.zeros((self.ell.shape[1], 2, 2))
         for rows, scaled in self._chunks():
             mass = p[rows] * (1.0 - p[rows])
             mass *= self.weights[rows, None].astype(np.float32)
@@ -80,4 +85,4 @@ class ClassRows:
             mass *= scaled
             own[:, 1, 1] += mass.sum(axis=0)
         own[:, 1, 0] = own[:, 0, 1]
-        return np.zeros((0, 0)), np.zeros((n_classes, 0, 2)), own
+        return own

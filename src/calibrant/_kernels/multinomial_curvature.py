@@ -1,4 +1,4 @@
-"""The precision of a Gaussian posterior of many coefficients: as one matrix, or as an arrow where there are too many."""
+"""The precision of a Gaussian posterior of many coefficients: one matrix, or an arrow where there are too many."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Curvature(Protocol):
         """The diagonal of the inverse."""
 
     def log_determinant(self) -> float:
-        """log |A|."""
+        """The logarithm of |A|."""
 
     def draw(self, normals: Floats) -> Floats:
         """Independent standard normals (D, draws) as draws from N(0, A⁻¹)."""

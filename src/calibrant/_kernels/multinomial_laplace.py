@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from calibrant._kernels.multinomial_curvature import Arrow, Curvature, Dense
-from calibrant._kernels.multinomial_rows import Layout, Rows
+from calibrant._kernels.multinomial_curvature import Curvature
+from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats, Ints
 
 SWEEPS = 12
@@ -26,7 +27,24 @@ SCALE_LIMITS = 1e-3, 20.0
 SETTLED = 0.02  # change of a log-scale at the end
 ENOUGH = 0.2  # gain in log-posterior at the end
 SURE = 0.3  # change of the evidence at the end, in nats
-DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
+
+
+class Likelihood(Protocol):
+    """What the search asks of rows; `Rows` and `ClassRows` answer."""
+
+    layout: Layout
+
+    def log_probabilities(self, theta: Floats) -> Any:
+        """Logarithms of the class probabilities at θ, (n, K)."""
+
+    def log_likelihood(self, log_p: Any) -> float:
+        """Σ weights log p of the labels."""
+
+    def gradient(self, p: Any) -> Floats:
+        """Of the log-likelihood where the class probabilities are p."""
+
+    def second_derivatives(self, p: Any) -> Curvature:
+        """Minus those of the log-likelihood."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +78,7 @@ class _State:
     """Where the search stands."""
 
     theta: Floats
-    log_p: Floats
+    log_p: Any
     scales: dict[str, float]
     steps: dict[str, float]  # last changes of log-scales as the rule had them
     pace: dict[str, float]  # what they are multiplied by
@@ -68,14 +86,14 @@ class _State:
     value: float = -np.inf
 
 
-def learn(rows: Rows, prior: ScalePrior, start: Posterior | None = None) -> Posterior:
+def learn(rows: Likelihood, prior: ScalePrior, start: Posterior | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members()
     state = _begin(rows, prior, members, start)
     evidence = -np.inf
     for sweep in range(SWEEPS):
         p = np.exp(state.log_p)
-        curvature = curvature_at(rows, p)
+        curvature = rows.second_derivatives(p)
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
         precision, target = _settle(curvature, linear, members, state, prior, sweep < SWEEPS - 2)
@@ -87,14 +105,7 @@ def learn(rows: Rows, prior: ScalePrior, start: Posterior | None = None) -> Post
     return Posterior(rows.layout, state.theta, curvature, precision, state.scales, evidence, sweep + 1)
 
 
-def curvature_at(rows: Rows, p: Floats) -> Curvature:
-    """Of the log-likelihood where the class probabilities are p."""
-    if len(rows.layout) <= DENSE_UP_TO or "matrix" in rows.layout.blocks:
-        return Dense(rows.curvature(p))
-    return Arrow(*rows.arrow(p))
-
-
-def _begin(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Posterior | None) -> _State:
+def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Posterior | None) -> _State:
     """Zero with the scales as guessed, or where a smaller model ended."""
     theta = np.zeros(len(rows.layout))
     scales = {b: prior.centers[b] for b in members}
@@ -102,7 +113,9 @@ def _begin(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Poste
         for b in members.keys() & start.scales.keys():
             theta[members[b]] = start.mean[start.layout.group == b]
             scales[b] = start.scales[b]
-    return _State(theta, rows.log_probabilities(theta), scales, dict.fromkeys(members, 0.0), dict.fromkeys(members, 1.0))
+    return _State(
+        theta, rows.log_probabilities(theta), scales, dict.fromkeys(members, 0.0), dict.fromkeys(members, 1.0)
+    )
 
 
 def _settle(
@@ -153,7 +166,7 @@ def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
     return precision
 
 
-def _climb(rows: Rows, state: _State, target: Floats, precision: Floats) -> None:
+def _climb(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
     share = 1.0

@@ -13,9 +13,11 @@ from typing import Self
 import numpy as np
 
 from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features, log_softmax
+from calibrant._kernels.multinomial_curvature import Arrow, Curvature, Dense
 from calibrant._typing import Floats, Ints
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
+DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
 CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
 
 
@@ -106,6 +108,12 @@ class Rows:
                 out[self.places[k]] += residual[rows, k] @ features
         return out
 
+    def second_derivatives(self, p: Floats) -> Curvature:
+        """Minus those of the log-likelihood, as one matrix or, for very many coefficients, as an arrow."""
+        if len(self.layout) <= DENSE_UP_TO or any(b in self.layout.blocks for b in PAIRS):
+            return Dense(self.curvature(p))
+        return Arrow(*self.arrow(p))
+
     def curvature(self, p: Floats) -> Floats:
         """Minus the second derivatives: Σ_k V_kᵀ diag(w p_k) V_k − Gᵀ diag(w) G with G = Σ_k diag(p_k) V_k, (D, D)."""
         size = len(self.layout)
@@ -130,7 +138,7 @@ class Rows:
             start += columns.shape[1]
 
     def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        """The same without what links different classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
+        """The same without what links classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
         layout = self.layout
         s, c, n_classes = layout.n_shared, layout.n_own, layout.n_classes
         shared, link, own = np.zeros((s, s)), np.zeros((n_classes, s, c)), np.zeros((n_classes, c, c))

@@ -132,9 +132,7 @@ class MatrixBlend(MultinomialCalibrator):
         )
 
 
-def _raw_log_likelihood(
-    scores: np.ndarray[Any, Any], labels: Ints, weights: Floats, space: str, floor: float
-) -> float:
+def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Floats, space: str, floor: float) -> float:
     """Of the scores as they are, an exact zero read as the map reads it."""
     total, step = 0.0, max(1, CHUNK_ENTRIES // scores.shape[1])
     for start in range(0, len(scores), step):

@@ -15,8 +15,9 @@ from calibrant._kernels.multinomial_laplace import Posterior, ScalePrior, learn
 from calibrant._kernels.multinomial_rows import Rows
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator
+from calibrant.calibrators.matrix_formula import write_formula
 from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
-from calibrant.calibrators.matrix_preparation import Preparation
+from calibrant.calibrators.matrix_preparation import CHUNK_ENTRIES, Preparation
 
 __all__ = ["MultinomialCalibrator"]
 
@@ -89,11 +90,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         ]
         return self._preparation.map(self.classes_, members, type(self).__name__)
 
-    def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:
+    def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:  # noqa: ARG002 - for those that depend on it
         """The blocks of each model for so many classes."""
         return dict(self.models)
 
-    def scale_prior(self, n_rows: float, n_classes: int) -> ScalePrior:
+    def scale_prior(self, n_rows: float, n_classes: int) -> ScalePrior:  # noqa: ARG002 - the same
         """What is known about the sizes of coefficients."""
         return ScalePrior(self.centers)
 
@@ -142,38 +143,35 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
         """What classes share from a part of the rows, each class's bias and slope from all of them."""
-        blocks = self.models_for(scores.shape[1])["vector"]
+        prepared = self._preparation
         prior = self.scale_prior(float(weights.sum()), scores.shape[1])
         every = max(every, len(y) // START_ROWS)
         some = slice(None, None, every)
-        part = Rows(
-            self._preparation.features, self._preparation.tempered(scores[some]), y[some], weights[some], blocks
-        )
+        blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
+        part = Rows(prepared.features, prepared.tempered(scores[some]), y[some], weights[some], blocks)
         first = learn(part, prior)
+        ell = prepared.tempered(scores, np.float32)
+        rows = ClassRows(prepared.features, ell, self._offsets(ell, first), y, weights)
+        own = learn(rows, prior)
         size = first.layout.n_shared
-        shared = first.mean.copy()
-        shared[size:] = 0.0
-        ell = self._preparation.tempered(scores, np.float32)
-        offset = self._offsets(ell, first, shared)
-        own = learn(ClassRows(self._preparation.features, ell, offset, y, weights), prior)
         mean = np.concatenate((first.mean[:size], own.mean))
         precision = np.concatenate((first.precision[:size], own.precision))
-        # The shared coefficients would be as sure as all rows make them; the link to the classes is left out.
-        common = np.asarray(part.arrow(np.exp(part.log_probabilities(first.mean)))[0]) * every
+        # The shared coefficients are as sure as all rows would make them; their link to the classes is left out.
+        shared = every * part.arrow(np.exp(part.log_probabilities(first.mean)))[0]
         link = np.zeros((scores.shape[1], size, 2))
-        curvature = Arrow(common, link, own.curvature.own).with_prior(precision)
-        posterior = replace(first, mean=mean, curvature=curvature, precision=precision, scales=first.scales | own.scales)
+        curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(own.mean)))).with_prior(precision)
+        scales = first.scales | own.scales
+        posterior = replace(first, mean=mean, curvature=curvature, precision=precision, scales=scales)
         self._weigh({"vector": own.evidence}, {"vector": posterior})
         return [FittedModel(posterior, mean, np.zeros((1, len(mean))), 1.0)]
 
-    def _offsets(self, ell: np.ndarray[Any, Any], first: Posterior, shared: Floats) -> np.ndarray[Any, Any]:
+    def _offsets(self, ell: np.ndarray[Any, Any], first: Posterior) -> np.ndarray[Any, Any]:
         """Logits with the shared terms alone, in float32."""
-        from calibrant.calibrators.matrix_formula import write_formula
-
+        shared = np.where(np.arange(len(first.mean)) < first.layout.n_shared, first.mean, 0.0)
         member = write_formula(shared, first.layout, self._preparation.features)
         map_ = self._preparation.map(self.classes_, [member], type(self).__name__)
         out = np.empty_like(ell)
-        step = max(1, 4_000_000 // ell.shape[1])
+        step = max(1, CHUNK_ENTRIES // ell.shape[1])
         for start in range(0, len(ell), step):
             rows = slice(start, start + step)
             out[rows] = member.logits(map_, ell[rows].astype(np.float64))
