@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit, log_softmax
 
 from calibrant._kernels.class_features import Features
-from calibrant._kernels.multinomial_average import centre, spread_draws
+from calibrant._kernels.multinomial_average import centre, spread_draws, tighten
 from calibrant._kernels.multinomial_laplace import ScalePrior, learn
 from calibrant._kernels.multinomial_rows import Rows
 
@@ -55,3 +55,25 @@ def test_draws_come_in_pairs(count):
     _, posterior = fit()
     draws = spread_draws(posterior, count, np.random.default_rng(0))
     np.testing.assert_allclose(draws[: count // 2], -draws[count // 2 :])
+
+
+def test_the_tightened_posterior_is_the_curvature_at_the_averaged_probabilities():
+    rows, posterior = fit()
+    draws = spread_draws(posterior, 64, np.random.default_rng(0))
+    average = np.mean([np.exp(rows.log_probabilities(posterior.mean + s)) for s in draws], axis=0)
+    right = np.arange(len(posterior.mean), dtype=float)
+    expected = np.linalg.solve(rows.curvature(average) + np.diag(posterior.precision), right)
+    np.testing.assert_allclose(tighten(rows, posterior, draws).curvature.solve(right), expected)
+
+
+def test_separated_classes_do_not_blow_the_average_up():
+    """Scores that separate the classes hardly bend the likelihood at its mode, and a wide prior leaves it at that."""
+    y = np.repeat([0, 1, 2], 30)
+    ell = log_softmax(6.0 * np.eye(3)[y] + 0.1 * np.random.default_rng(0).normal(size=(90, 3)), axis=1)
+    rows = Rows(Features.from_rows(ell, np.ones(90)), ell, y, np.ones(90), ("slope", "bias", "vector"))
+    posterior = learn(rows, ScalePrior({"slope": 20.0, "bias": 20.0, "vector": 20.0}, strength=np.inf))
+    tight = tighten(rows, posterior, spread_draws(posterior, 32, np.random.default_rng(0)))
+    draws = spread_draws(tight, 32, np.random.default_rng(0))
+    mean = centre(rows, tight, draws)
+    average = np.mean([np.exp(rows.log_probabilities(mean + s)) for s in draws], axis=0)
+    assert -np.log(average[np.arange(90), y]).mean() < 0.1

@@ -13,6 +13,9 @@ from calibrant._typing import Floats, Ints
 TINY = 1e-300
 SHARED_KNOTS, CLASS_KNOTS, GATE_KNOTS = 12, 5, 4
 TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
+# Two more knots of the common curve among the rare, low probabilities, each at most so many nats below the next: a
+# model that lapses gives them more than they say, whichever they are.
+RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
 QUANTILE_ENTRIES = 2_000_000
@@ -68,8 +71,9 @@ class Features:
         some, w = ell[::step], weights[::step]
         flat, q = some.ravel(), np.exp(some).ravel()
         mass = np.repeat(w, ell.shape[1]) * (q * (1.0 - q) + EVERY_ENTRY)  # knots go where probability is at stake
-        at = np.linspace(TAIL, 1.0 - TAIL, SHARED_KNOTS)
-        knots = weighted_quantiles(flat, mass, at)
+        knots = weighted_quantiles(flat, mass, np.linspace(TAIL, 1.0 - TAIL, SHARED_KNOTS))
+        rare = weighted_quantiles(flat, mass, RARE)
+        rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
         class_knots = weighted_quantiles(flat, mass, np.linspace(TAIL, 1.0 - TAIL, CLASS_KNOTS))
         sure = log_odds(some.max(axis=1))
         gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
@@ -80,7 +84,7 @@ class Features:
         middle = np.average(flat, weights=mass)
         slope_spread = float(np.sqrt(np.average((flat - middle) ** 2, weights=mass)))
         return cls(
-            Curve.over(knots),
+            Curve.over(np.concatenate((rare, knots))),
             Curve.over(class_knots),
             gate,
             low,

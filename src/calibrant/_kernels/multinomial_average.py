@@ -3,10 +3,14 @@
 A softmax is curved: averaged over a Gaussian around the mode, small probabilities rise by about half their logit's
 variance, on the very rows that were fitted. The Gaussian that is nearest to the posterior (in Kullback-Leibler
 divergence) lies elsewhere: its mean m maximises E log p(y | m + s) − ½ mᵀΛm, at which the *averaged* probabilities, not
-those of the mode, balance the residuals against the prior. With the deviations s held fixed this is concave in m.
+those of the mode, balance the residuals against the prior. With the deviations s held fixed this is concave in m. Its
+precision is the expected curvature; that at the averaged probabilities bounds it from above, and takes the place of the
+curvature at the mode, which is far too small where classes are nearly separated.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +26,12 @@ def spread_draws(posterior: Posterior, count: int, rng: np.random.Generator) -> 
     """Deviations from the mean in pairs s and −s, (count, D), with the posterior's covariance in expectation."""
     half = posterior.curvature.draw(rng.standard_normal((len(posterior.mean), count // 2))).T
     return np.concatenate((half, -half))
+
+
+def tighten(rows: Rows, posterior: Posterior, deviations: Floats) -> Posterior:
+    """The posterior with the curvature at the probabilities that the deviations average to."""
+    average = _expected(rows, posterior, posterior.mean, deviations)[1]
+    return replace(posterior, curvature=rows.second_derivatives(average).with_prior(posterior.precision))
 
 
 def centre(rows: Rows, posterior: Posterior, deviations: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.multinomial_average import centre, spread_draws
+from calibrant._kernels.multinomial_average import centre, spread_draws, tighten
 from calibrant._kernels.multinomial_classes import ClassRows
 from calibrant._kernels.multinomial_curvature import Arrow
 from calibrant._kernels.multinomial_laplace import Posterior, ScalePrior, learn
@@ -193,5 +193,7 @@ def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> Fit
     """A model with as many draws as its weight deserves, in pairs, or with its mode alone."""
     if not draws:
         return FittedModel(posterior, posterior.mean, np.zeros((1, len(posterior.mean))), weight)
-    deviations = spread_draws(posterior, 2 * int(np.ceil(0.5 * draws * weight)), np.random.default_rng(0))
+    count = 2 * int(np.ceil(0.5 * draws * weight))
+    posterior = tighten(rows, posterior, spread_draws(posterior, count, np.random.default_rng(0)))
+    deviations = spread_draws(posterior, count, np.random.default_rng(0))
     return FittedModel(posterior, centre(rows, posterior, deviations), deviations, weight)
