@@ -91,3 +91,14 @@ def test_averages_are_those_of_single_passes():
     each = [rows.log_probabilities(t) for t in thetas]
     assert value == pytest.approx(np.mean([rows.log_likelihood(log_p) for log_p in each]))
     np.testing.assert_allclose(p, np.exp(each).mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("limit", [10, 60_000_000])
+def test_restricted_rows_are_rows_of_those_blocks(monkeypatch, limit):
+    monkeypatch.setattr(multinomial_rows, "KEPT_VALUES", limit)
+    blocks = ("slope", "bias", "matrix")
+    rows, _ = make_rows(n=90)
+    direct, theta = make_rows(blocks, n=90)
+    restricted = rows.restricted(blocks)
+    assert (restricted.layout.group == direct.layout.group).all()
+    np.testing.assert_allclose(restricted.log_probabilities(theta), direct.log_probabilities(theta), atol=1e-12)

@@ -7,6 +7,7 @@ one set for each class, and a row of each matrix. A pass costs O(n K M), the cur
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Self
 
@@ -70,6 +71,17 @@ class Rows:
         values = n_classes * len(self.places[0])
         self._step = max(64, min(n, KEPT_VALUES // max(values, 1)))
         self._kept = list(self._chunk(slice(0, n))) if self._step >= n else None
+
+    def restricted(self, blocks: tuple[str, ...]) -> Rows:
+        """The same rows with some of the blocks, whose features are not computed again."""
+        if self._kept is None:
+            return Rows(self.features, self.ell, self.y, self.weights, blocks)
+        out = copy(self)
+        out.layout = Layout.of(self.features, blocks, self.layout.n_classes)
+        out.places = [out.layout.places(k) for k in range(self.layout.n_classes)]
+        held = np.isin(self.layout.group[self.places[0]], blocks)
+        out._kept = [features[:, held] for features in self._kept]
+        return out
 
     def _chunk(self, rows: slice) -> Iterator[Floats]:
         ell, blocks = self.ell[rows], self.layout.blocks

@@ -35,10 +35,10 @@ class DirichletCalibration(MultinomialCalibrator):
     Examples
     --------
     >>> from calibrant.calibrators.dirichlet import DirichletCalibration
-    >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 40
-    >>> calibrator = DirichletCalibration(regularisation="odir").fit(scores, [0, 1, 1] * 40)
-    >>> calibrator.predict_proba([[0.3, 0.3, 0.4]]).argmax()
-    1
+    >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.5, 0.4]] * 40
+    >>> calibrator = DirichletCalibration(regularisation="odir").fit(scores, [0, 1, 2] * 40)
+    >>> calibrator.predict([[0.1, 0.5, 0.4]]).tolist()
+    [2]
     """
 
     name: ClassVar[str] = "dirichlet"

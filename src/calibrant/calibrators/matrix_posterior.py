@@ -25,7 +25,7 @@ LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
-HOPELESS = 30.0  # nats of evidence on the first rows
+BEATEN, HOPELESS = 10.0, 30.0  # nats of evidence that a simpler, or a richer, model is behind on the first rows
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
 
 
@@ -103,35 +103,28 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return DRAWS if entries <= AVERAGED_ENTRIES else 0
 
     def _fit_models(self, ell: Floats, y: Ints, weights: Floats) -> list[FittedModel]:
+        models = self.models_for(ell.shape[1])
         prior = self.scale_prior(float(weights.sum()), ell.shape[1])
-        starts = self._first_look(ell, y, weights, prior)
-        rows: dict[str, Rows] = {}
-        posteriors: dict[str, Posterior] = {}
-        last: Posterior | None = None
-        for name, blocks in self.models_for(ell.shape[1]).items():
-            if starts and name not in starts:
-                continue
-            rows[name] = Rows(self._preparation.features, ell, y, weights, blocks)
-            last = posteriors[name] = learn(rows[name], prior, starts.get(name, last))
+        starts: dict[str, Posterior] = {}
+        every = len(ell) // START_ROWS
+        if every > 1:
+            # Many rows begin with some of them: where to start from, and which models are not worth more.
+            some = slice(None, None, every)
+            first = _learn_nested(self._rows(ell[some], y[some], weights[some], models), prior, {})
+            starts = _worth_more(first)
+            models = {name: blocks for name, blocks in models.items() if name in starts}
+        rows = self._rows(ell, y, weights, models)
+        posteriors = _learn_nested(rows, prior, starts)
         self._weigh({name: posterior.evidence for name, posterior in posteriors.items()}, posteriors)
         draws = self.draws_for(ell.size)
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
         total = sum(self.weights_[name] for name in kept)
         return [_average(rows[name], posteriors[name], self.weights_[name] / total, draws) for name in kept]
 
-    def _first_look(self, ell: Floats, y: Ints, weights: Floats, prior: ScalePrior) -> dict[str, Posterior]:
-        """Many rows begin with some of them: where to start from, and which models are not worth more."""
-        every = len(ell) // START_ROWS
-        if every < 2:
-            return {}
-        some = slice(None, None, every)
-        posteriors: dict[str, Posterior] = {}
-        last: Posterior | None = None
-        for name, blocks in self.models_for(ell.shape[1]).items():
-            rows = Rows(self._preparation.features, ell[some], y[some], weights[some], blocks)
-            last = posteriors[name] = learn(rows, prior, last)
-        best = max(posterior.evidence for posterior in posteriors.values())
-        return {name: posterior for name, posterior in posteriors.items() if posterior.evidence > best - HOPELESS}
+    def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
+        """The rows of each model; the features are computed once, for the richest."""
+        richest = Rows(self._preparation.features, ell, y, weights, list(models.values())[-1])
+        return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
     def _weigh(self, evidence: dict[str, float], posteriors: dict[str, Posterior]) -> None:
         values = np.array(list(evidence.values()))
@@ -187,6 +180,24 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             shifts = model.posterior.curvature.draw(rng.standard_normal((len(model.centre), count))).T
             members += [self._formula(model, model.centre + shift, 1.0 / n_draws) for shift in shifts]
         return members
+
+
+def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: dict[str, Posterior]) -> dict[str, Posterior]:
+    """Every model, from its start or from where the one before ended."""
+    posteriors: dict[str, Posterior] = {}
+    last: Posterior | None = None
+    for name, these in rows.items():
+        last = posteriors[name] = learn(these, prior, starts.get(name, last))
+    return posteriors
+
+
+def _worth_more(posteriors: dict[str, Posterior]) -> dict[str, Posterior]:
+    """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
+    evidence = {name: posterior.evidence for name, posterior in posteriors.items()}
+    best = max(evidence, key=evidence.__getitem__)
+    names = list(evidence)
+    limits = {name: BEATEN if names.index(name) < names.index(best) else HOPELESS for name in names}
+    return {name: posteriors[name] for name in names if evidence[name] > evidence[best] - limits[name]}
 
 
 def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> FittedModel:

@@ -24,10 +24,10 @@ class VectorScaling(MultinomialCalibrator):
     Examples
     --------
     >>> from calibrant.calibrators.vector_scaling import VectorScaling
-    >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 40
-    >>> calibrator = VectorScaling().fit(scores, [0, 1, 1] * 40)
-    >>> calibrator.predict_proba([[0.3, 0.3, 0.4]]).argmax()
-    1
+    >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.5, 0.4]] * 40
+    >>> calibrator = VectorScaling().fit(scores, [0, 1, 2] * 40)
+    >>> calibrator.predict([[0.1, 0.5, 0.4]]).tolist()
+    [2]
     """
 
     name: ClassVar[str] = "vector_scaling"
