@@ -71,10 +71,10 @@ class Features:
         some, w = ell[::step], weights[::step]
         flat, q = some.ravel(), np.exp(some).ravel()
         mass = np.repeat(w, ell.shape[1]) * (q * (1.0 - q) + EVERY_ENTRY)  # knots go where probability is at stake
-        knots = weighted_quantiles(flat, mass, np.linspace(TAIL, 1.0 - TAIL, SHARED_KNOTS))
-        rare = weighted_quantiles(flat, mass, RARE)
+        at = [np.linspace(TAIL, 1.0 - TAIL, count) for count in (SHARED_KNOTS, CLASS_KNOTS)]
+        quantiles = weighted_quantiles(flat, mass, np.concatenate((RARE, *at)))  # one sort for all
+        rare, knots, class_knots = np.split(quantiles, [len(RARE), len(RARE) + SHARED_KNOTS])
         rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
-        class_knots = weighted_quantiles(flat, mass, np.linspace(TAIL, 1.0 - TAIL, CLASS_KNOTS))
         sure = log_odds(some.max(axis=1))
         gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
         low, high = (_bounds(knots[0], knots[-1])) if bounded else (-np.inf, np.inf)

@@ -74,12 +74,14 @@ class Rows:
 
     def restricted(self, blocks: tuple[str, ...]) -> Rows:
         """The same rows with some of the blocks, whose features are not computed again."""
+        if blocks == self.layout.blocks:
+            return self
         if self._kept is None:
             return Rows(self.features, self.ell, self.y, self.weights, blocks)
         out = copy(self)
         out.layout = Layout.of(self.features, blocks, self.layout.n_classes)
         out.places = [out.layout.places(k) for k in range(self.layout.n_classes)]
-        held = np.isin(self.layout.group[self.places[0]], blocks)
+        held = np.flatnonzero(np.isin(self.layout.group[self.places[0]], blocks))
         out._kept = [features[:, held] for features in self._kept]
         return out
 
