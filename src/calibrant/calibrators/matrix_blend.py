@@ -98,7 +98,7 @@ class MatrixBlend(MultinomialCalibrator):
         "vector": 0.3,
         "class_curve": 0.35,
         "matrix": 0.25,
-        "confusion": 0.1,
+        "confusion": 0.3,
     }
     bounded: ClassVar[bool] = True
 
