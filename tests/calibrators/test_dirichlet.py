@@ -51,3 +51,15 @@ def test_strange_options_are_refused(rows):
         DirichletCalibration(regularisation="l1").fit(*rows)
     with pytest.raises(InvalidInputError, match="must be positive"):
         DirichletCalibration(regularisation="odir", off_diagonal=0.0).fit(*rows)
+
+
+@pytest.mark.parametrize("regularisation", ["learned", "odir"])
+def test_extreme_scores_are_followed(regularisation):
+    """Scores that are far too sure, as those of naive Bayes, start far from the mode."""
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet(np.ones(3), size=400)
+    y = (p.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1)
+    sure = softmax(40.0 * np.log(p), axis=1)
+    fitted = DirichletCalibration(space="logits", regularisation=regularisation).fit(40.0 * np.log(p), y)
+    assert sure.max(axis=1).mean() > 0.95
+    assert np.abs(fitted.predict_proba(40.0 * np.log(p)) - p).mean() < 0.08

@@ -17,7 +17,8 @@ from calibrant._kernels.multinomial_curvature import Curvature
 from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats, Ints
 
-SWEEPS = 12
+SWEEPS, FIXED_SWEEPS = 12, 60  # while scales are learned, and where they are given
+SHORTEST = 1e-8  # share of a Newton step
 SCALE_STEPS = 12  # of MacKay's rule under one curvature
 # The rule converges slowly, and blocks that can stand in for each other make it swing: its steps on the log scale are
 # stretched while they keep their direction and shortened when they turn.
@@ -61,14 +62,20 @@ class ScalePrior:
 
 
 @dataclass(frozen=True)
-class Posterior:
-    """A Gaussian around the mode, the scale of each block, and the logarithm of the evidence."""
+class Start:
+    """Coefficients and scales from which a search begins."""
 
     layout: Layout
     mean: Floats
+    scales: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Posterior(Start):
+    """A Gaussian around the mode, the scale of each block, and the logarithm of the evidence."""
+
     curvature: Curvature  # with the prior's precision added
     precision: Floats  # of the prior
-    scales: dict[str, float]
     evidence: float
     sweeps: int
 
@@ -86,26 +93,27 @@ class _State:
     value: float = -np.inf
 
 
-def learn(rows: Likelihood, prior: ScalePrior, start: Posterior | None = None) -> Posterior:
+def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members()
     state = _begin(rows, prior, members, start)
     evidence = -np.inf
-    for sweep in range(SWEEPS):
+    sweeps = SWEEPS if prior.learns else FIXED_SWEEPS
+    for sweep in range(sweeps):
         p = np.exp(state.log_p)
         curvature = rows.second_derivatives(p)
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
-        precision, target = _settle(curvature, linear, members, state, prior, sweep < SWEEPS - 2)
+        precision, target = _settle(curvature, linear, members, state, prior, sweep < sweeps - 2)
         _climb(rows, state, target, precision)
         before, evidence = evidence, state.value + 0.5 * float(np.log(precision).sum() - curvature.log_determinant())
         # Scales of what the data do not need may go on falling; that changes nothing.
         if state.gain < ENOUGH and abs(evidence - before) < SURE:
             break
-    return Posterior(rows.layout, state.theta, curvature, precision, state.scales, evidence, sweep + 1)
+    return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, sweep + 1)
 
 
-def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Posterior | None) -> _State:
+def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
     """Zero with the scales as guessed, or where a smaller model ended."""
     theta = np.zeros(len(rows.layout))
     scales = {b: prior.centers[b] for b in members}
@@ -170,7 +178,7 @@ def _climb(rows: Likelihood, state: _State, target: Floats, precision: Floats) -
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
     share = 1.0
-    while share > 1e-4:
+    while share > SHORTEST:
         theta = state.theta + share * (target - state.theta)
         log_p = rows.log_probabilities(theta)
         there = rows.log_likelihood(log_p) - 0.5 * float(precision @ theta**2)

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant._kernels.class_features import fit_log_slope
 from calibrant._kernels.multinomial_average import centre, spread_draws, tighten
 from calibrant._kernels.multinomial_classes import ClassRows
 from calibrant._kernels.multinomial_curvature import Arrow
-from calibrant._kernels.multinomial_laplace import Posterior, ScalePrior, learn
+from calibrant._kernels.multinomial_laplace import Posterior, ScalePrior, Start, learn
 from calibrant._kernels.multinomial_rows import Rows
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator
@@ -110,16 +111,28 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         if every > 1:
             # Many rows begin with some of them: where to start from, and which models are not worth more.
             some = slice(None, None, every)
-            first = _learn_nested(self._rows(ell[some], y[some], weights[some], models), prior, {})
+            few = self._rows(ell[some], y[some], weights[some], models)
+            first = _learn_nested(few, prior, self._first_starts(few, prior))
             starts = _worth_more(first)
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
-        posteriors = _learn_nested(rows, prior, starts)
+        posteriors = _learn_nested(rows, prior, starts or self._first_starts(rows, prior))
         self._weigh({name: posterior.evidence for name, posterior in posteriors.items()}, posteriors)
         draws = self.draws_for(ell.size)
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
         total = sum(self.weights_[name] for name in kept)
         return [_average(rows[name], posteriors[name], self.weights_[name] / total, draws) for name in kept]
+
+    def _first_starts(self, rows: dict[str, Rows], prior: ScalePrior) -> dict[str, Start]:
+        """Where there is no temperature before the model, it starts at one: extreme scores make Newton's steps lame."""
+        if self.tempered:
+            return {}
+        name, first = next(iter(rows.items()))
+        excess = np.exp(fit_log_slope(first.ell, first.y, first.weights)) - 1.0
+        features, group = first.features, first.layout.group
+        block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
+        mean = np.where(group == block, excess * spread, 0.0)
+        return {name: Start(first.layout, mean, {b: prior.centers[b] for b in first.layout.members()})}
 
     def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
         """The rows of each model; the features are computed once, for the richest."""
@@ -182,7 +195,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return members
 
 
-def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: dict[str, Posterior]) -> dict[str, Posterior]:
+def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
     """Every model, from its start or from where the one before ended."""
     posteriors: dict[str, Posterior] = {}
     last: Posterior | None = None
