@@ -14,7 +14,7 @@ from calibrant.errors import InvalidInputError
 __all__ = ["DirichletCalibration"]
 
 REGULARISATIONS = ("learned", "odir")
-FREE = 1e3  # a scale so wide that the coefficient is free
+FREE = 10.0  # a scale so wide that the coefficient is free, unless its class has no rows at all
 
 
 class DirichletCalibration(MultinomialCalibrator):
