@@ -1,0 +1,116 @@
+"""The precision of a Gaussian posterior of many coefficients: one matrix, or an arrow where there are too many."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+
+from calibrant._typing import Floats
+
+__all__ = ["Arrow", "Curvature", "Dense"]
+
+
+class Curvature(Protocol):
+    """Second derivatives of a log-likelihood, to which the precision of a Gaussian prior is added."""
+
+    def times(self, theta: Floats) -> Floats:
+        """The curvature of the likelihood alone times θ."""
+
+    def with_prior(self, precision: Floats) -> Self:
+        """Add a diagonal; what follows is about the sum."""
+
+    def solve(self, right: Floats) -> Floats:
+        """The solution x of A x = right."""
+
+    def variances(self) -> Floats:
+        """The diagonal of the inverse."""
+
+    def log_determinant(self) -> float:
+        """The logarithm of |A|."""
+
+    def draw(self, normals: Floats) -> Floats:
+        """Independent standard normals (D, draws) as draws from N(0, A⁻¹)."""
+
+
+class Dense:
+    """All second derivatives. O(D³) for each prior."""
+
+    def __init__(self, curvature: Floats) -> None:
+        self.curvature = curvature
+
+    def times(self, theta: Floats) -> Floats:
+        out: Floats = self.curvature @ theta
+        return out
+
+    def with_prior(self, precision: Floats) -> Self:
+        total = self.curvature + np.diag(precision)
+        self.factor, failed = dpotrf(total, lower=1, clean=1)
+        if failed:  # rounding: the curvature of the likelihood is positive semi-definite
+            floor = 1e-10 * float(np.trace(total)) / len(total)
+            self.factor, _ = dpotrf(total + floor * np.eye(len(total)), lower=1, clean=1)
+        return self
+
+    def solve(self, right: Floats) -> Floats:
+        out: Floats = dpotrs(self.factor, right, lower=1)[0]
+        return out
+
+    def variances(self) -> Floats:
+        return np.diag(dpotri(self.factor, lower=1)[0]).copy()
+
+    def log_determinant(self) -> float:
+        return 2.0 * float(np.log(np.diag(self.factor)).sum())
+
+    def draw(self, normals: Floats) -> Floats:
+        out: Floats = solve_triangular(self.factor, normals, lower=True, trans="T", check_finite=False)
+        return out
+
+
+class Arrow:
+    """Classes meet through the shared coefficients only: a Schur complement does the rest. O(K (S² C + C³))."""
+
+    def __init__(self, shared: Floats, link: Floats, own: Floats) -> None:
+        self.shared, self.link, self.own = shared, link, own
+
+    def times(self, theta: Floats) -> Floats:
+        shared, own = self._split(theta)
+        top = self.shared @ shared + np.einsum("ksc,kc->s", self.link, own)
+        rest = np.einsum("ksc,s->kc", self.link, shared) + np.einsum("kcd,kd->kc", self.own, own)
+        return np.concatenate((top, rest.ravel()))
+
+    def with_prior(self, precision: Floats) -> Self:
+        first, rest = self._split(precision)
+        own = self.own + rest[:, :, None] * np.eye(rest.shape[1])
+        self.own_inverse = np.linalg.inv(own)
+        self.carried = self.link @ self.own_inverse
+        schur = self.shared + np.diag(first) - (self.carried @ np.swapaxes(self.link, 1, 2)).sum(axis=0)
+        self.schur_inverse = np.linalg.inv(schur)
+        self._log_determinant = float(np.linalg.slogdet(own)[1].sum() + np.linalg.slogdet(schur)[1])
+        return self
+
+    def solve(self, right: Floats) -> Floats:
+        first, rest = self._split(right)
+        shared = self.schur_inverse @ (first - np.einsum("ksc,kc->s", self.carried, rest))
+        own = np.einsum("kcd,kd->kc", self.own_inverse, rest) - np.einsum("ksc,s->kc", self.carried, shared)
+        return np.concatenate((shared, own.ravel()))
+
+    def variances(self) -> Floats:
+        through = np.einsum("ksc,ksc->kc", self.carried, self.schur_inverse @ self.carried)
+        own = np.einsum("kcc->kc", self.own_inverse) + through
+        return np.concatenate((np.diag(self.schur_inverse), own.ravel()))
+
+    def log_determinant(self) -> float:
+        return self._log_determinant
+
+    def draw(self, normals: Floats) -> Floats:
+        size, (n_classes, n_own) = len(self.shared), self.own.shape[:2]
+        shared = np.linalg.cholesky(self.schur_inverse) @ normals[:size]
+        own = np.linalg.cholesky(self.own_inverse) @ normals[size:].reshape(n_classes, n_own, -1)
+        own -= np.einsum("ksc,sj->kcj", self.carried, shared)
+        return np.concatenate((shared, own.reshape(n_classes * n_own, -1)))
+
+    def _split(self, theta: Floats) -> tuple[Floats, Floats]:
+        size = len(self.shared)
+        return theta[:size], theta[size:].reshape(self.own.shape[:2])

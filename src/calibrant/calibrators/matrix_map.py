@@ -1,0 +1,238 @@
+"""The fitted map of several classes: a linear pool of closed formulas that numpy alone evaluates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from calibrant._files import write_atomically
+from calibrant._kernels.class_features import log_odds, log_softmax
+from calibrant._kernels.softmax import softmax
+from calibrant._typing import ArrayLike, Floats
+from calibrant.calibrators.matrix_input import read_matrix
+from calibrant.errors import InvalidInputError, ModelFileError
+
+__all__ = ["MatrixMap", "MatrixMember"]
+
+FORMAT = "calibrant-matrix-map"
+VERSION = 1
+SPACES = ("probability", "logits")
+CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
+REPLAY_TOLERANCE = 1e-9
+EMPTY = np.zeros(0)
+
+
+def _empty() -> Floats:
+    return EMPTY
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixMember:
+    """One formula: the logits that are added to the tempered log-probabilities ℓ.
+
+    slope · ℓ_k + curve(ℓ_k) + gate(confidence) · u_k + bias_k + vector_k · u_k + class_curves_k(ℓ_k) + (matrix u)_k
+    + (confusion exp ℓ)_k, where u is ℓ clipped to the map's bounds and the confidence is the log-odds of the largest
+    probability. An empty array is a part that the member does not have.
+    """
+
+    weight: float
+    slope: float = 0.0
+    curve: Floats = field(default_factory=_empty)  # values at the map's knots
+    gate: Floats = field(default_factory=_empty)
+    bias: Floats = field(default_factory=_empty)  # (K,)
+    vector: Floats = field(default_factory=_empty)  # (K,)
+    class_curves: Floats = field(default_factory=_empty)  # (K, knots)
+    matrix: Floats = field(default_factory=_empty)  # (K, K), row k for the logit of class k
+    confusion: Floats = field(default_factory=_empty)  # (K, K)
+
+    def logits(self, shape: MatrixMap, ell: Floats) -> Floats:
+        """The corrected logits, (n, K)."""
+        u = np.clip(ell, shape.low, shape.high)
+        z = (1.0 + self.slope) * ell
+        if self.curve.size:
+            z += np.interp(ell, shape.curve_knots, self.curve)
+        if self.gate.size:
+            z += np.interp(log_odds(ell.max(axis=1)), shape.gate_knots, self.gate)[:, None] * u
+        if self.bias.size:
+            z += self.bias
+        if self.vector.size:
+            z += self.vector * u
+        for k, values in enumerate(self.class_curves):
+            z[:, k] += np.interp(ell[:, k], shape.class_knots, values)
+        if self.matrix.size:
+            z += u @ self.matrix.T
+        if self.confusion.size:
+            z += np.exp(ell) @ self.confusion.T
+        return z
+
+    def permuted(self, order: np.ndarray[Any, Any]) -> MatrixMember:
+        """The member for columns in another order: new column j is old column `order[j]`."""
+        own = {name: getattr(self, name) for name in ("bias", "vector", "class_curves")}
+        pairs = {name: getattr(self, name) for name in ("matrix", "confusion")}
+        moved = {name: a[order] for name, a in own.items() if a.size}
+        moved |= {name: a[np.ix_(order, order)] for name, a in pairs.items() if a.size}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixMap:
+    """A fitted calibration of K classes: call it on an (n, K) matrix to get probabilities.
+
+    The scores' logarithms are multiplied by `inverse_temperature` and normalised to ℓ; each member corrects ℓ by a
+    closed formula; the probabilities are the members' softmaxes, averaged by weight.
+
+    Parameters
+    ----------
+    classes : tuple
+        The labels of the columns.
+    space : {"probability", "logits"}
+        What it accepts.
+    inverse_temperature : float
+        Above 1 the scores were not sure enough of themselves.
+    members : tuple of MatrixMember
+        The formulas, their weights adding up to one.
+    floor : float
+        What smaller probabilities, such as exact zeros, are read as.
+    low, high : float
+        Bounds of the ℓ that enter linearly.
+    curve_knots, class_knots, gate_knots : ndarray
+        Where the curves of the members have their values.
+    method : str
+        The name of the method that made it.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
+    >>> halved = MatrixMap((0, 1, 2), "logits", 0.5, (MatrixMember(1.0),))
+    >>> halved([[0.0, 0.0, 2.0]]).round(3).tolist()
+    [[0.212, 0.212, 0.576]]
+    """
+
+    classes: tuple[Any, ...]
+    space: str
+    inverse_temperature: float
+    members: tuple[MatrixMember, ...]
+    floor: float = 1e-300
+    low: float = -np.inf
+    high: float = np.inf
+    curve_knots: Floats = field(default_factory=_empty)
+    class_knots: Floats = field(default_factory=_empty)
+    gate_knots: Floats = field(default_factory=_empty)
+    method: str = ""
+
+    def __call__(self, scores: ArrayLike) -> Floats:
+        """Calibrated probabilities of all classes, (n, K)."""
+        matrix = self.check(scores)
+        out = np.empty(matrix.shape)
+        step = max(1, CHUNK_ENTRIES // matrix.shape[1])
+        for start in range(0, len(matrix), step):
+            rows = slice(start, start + step)
+            ell = self.tempered(matrix[rows])
+            out[rows] = sum(member.weight * softmax(member.logits(self, ell)) for member in self.members)
+        return out
+
+    def check(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
+        """The scores as a matrix with this map's columns."""
+        matrix = read_matrix(scores, self.space)
+        if matrix.shape[1] != len(self.classes):
+            raise InvalidInputError(
+                f"`scores` must have the {len(self.classes)} columns of the fit; got {matrix.shape[1]}."
+            )
+        return matrix
+
+    def tempered(self, matrix: Floats) -> Floats:
+        """ℓ: the logarithms of the probabilities after the temperature."""
+        return log_softmax(self.inverse_temperature * log_scores(matrix, self.space, self.floor))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "members"}
+        plain["classes"] = np.asarray(self.classes).tolist()
+        plain["members"] = [
+            {f.name: _plain(getattr(member, f.name)) for f in fields(member)} for member in self.members
+        ]
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The map that `to_dict` described."""
+        try:
+            values = {f.name: data[f.name] for f in fields(cls)}
+            members = tuple(
+                MatrixMember(**{f.name: _array(member[f.name]) for f in fields(MatrixMember)})
+                for member in values.pop("members")
+            )
+            values = {name: _array(value) if name.endswith("knots") else value for name, value in values.items()}
+            values |= {"classes": tuple(values["classes"]), "low": _bound(values["low"], -np.inf)}
+            values["high"] = _bound(values["high"], np.inf)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"This is not a map of several classes, or it is damaged: {error!r}.") from error
+        if values["space"] not in SPACES or not members:
+            raise ModelFileError("The entries `space` or `members` of this map are damaged.")
+        return cls(members=members, **values)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
+        content = {"format": FORMAT, "version": VERSION, "map": self.to_dict(), "test_vector": self._test_vector()}
+        write_atomically(path, json.dumps(content | {"checksum": _checksum(content)}, allow_nan=False))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a saved map and check that it computes what it computed when it was saved; runs no code of the file."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ModelFileError(f"{path} is not a calibrant model, or it was cut short: it is not JSON.") from error
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ModelFileError(f"{path} is JSON, but not a map of several classes that calibrant saved.")
+        if document.get("version") != VERSION:
+            raise ModelFileError(
+                f"{path} has file version {document.get('version')}; this calibrant reads version {VERSION}."
+            )
+        content = {key: value for key, value in document.items() if key != "checksum"}
+        if document.get("checksum") != _checksum(content):
+            raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
+        loaded, vector = cls.from_dict(document["map"]), document["test_vector"]
+        off = float(np.abs(loaded(vector["scores"]) - np.array(vector["probabilities"])).max())
+        if not off <= REPLAY_TOLERANCE:
+            raise ModelFileError(f"{path} gives other probabilities here than where it was saved (off by {off:.2g}).")
+        return loaded
+
+    def _test_vector(self) -> dict[str, Any]:
+        """A few rows from undecided to sure, with what the map makes of them."""
+        n_classes = len(self.classes)
+        logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(n_classes)))
+        scores = logits if self.space == "logits" else softmax(logits)
+        return {"scores": scores.tolist(), "probabilities": self(scores).tolist()}
+
+
+def log_scores(matrix: Floats, space: str, floor: float) -> Floats:
+    """Logarithms of probabilities, or logits, as doubles."""
+    matrix = np.asarray(matrix, dtype=np.float64)
+    return np.log(np.maximum(matrix, floor)) if space == "probability" else matrix
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _array(value: Any) -> Any:
+    return np.array(value, dtype=np.float64) if isinstance(value, list) else float(value)
+
+
+def _bound(value: float | None, unbounded: float) -> float:
+    return unbounded if value is None else float(value)
+
+
+def _checksum(content: Any) -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
