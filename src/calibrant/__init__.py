@@ -26,16 +26,20 @@ if TYPE_CHECKING:
     from calibrant.calibrators.beta import BetaCalibration as BetaCalibration
     from calibrant.calibrators.blend import Blend as Blend
     from calibrant.calibrators.bpm import BPM as BPM
+    from calibrant.calibrators.dirichlet import DirichletCalibration as DirichletCalibration
     from calibrant.calibrators.enir import ENIR as ENIR
     from calibrant.calibrators.ensemble_temperature import EnsembleTemperatureScaling as EnsembleTemperatureScaling
     from calibrant.calibrators.histogram import HistogramBinning as HistogramBinning
     from calibrant.calibrators.identity import Identity as Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration as IsotonicCalibration
+    from calibrant.calibrators.matrix_blend import MatrixBlend as MatrixBlend
+    from calibrant.calibrators.matrix_scaling import MatrixScaling as MatrixScaling
     from calibrant.calibrators.platt import PlattScaling as PlattScaling
     from calibrant.calibrators.registry import register as register
     from calibrant.calibrators.sbb import SBB as SBB
     from calibrant.calibrators.spline import SplineCalibration as SplineCalibration
     from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
+    from calibrant.calibrators.vector_scaling import VectorScaling as VectorScaling
     from calibrant.calibrators.venn_abers import VennAbers as VennAbers
     from calibrant.classifier import CalibratedClassifier as CalibratedClassifier
     from calibrant.comparison.compare import compare as compare
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
     from calibrant.maps import CalibrationMap as CalibrationMap
     from calibrant.maps import load as load
+    from calibrant.matrix_maps import MatrixMap as MatrixMap
     from calibrant.metrics.evaluation import evaluate as evaluate
     from calibrant.tally import Tally as Tally
 
@@ -54,13 +59,14 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "": "adjust comparison engines errors export metrics monitoring reliability report simulate",
         "calibrators": "ABB ACP BBQ BPM ENIR SBB BayesIso BayesianTemperature BetaCalibration Blend "
         "EnsembleTemperatureScaling HistogramBinning Identity IsotonicCalibration PlattScaling SplineCalibration "
-        "TemperatureScaling VennAbers",
+        "TemperatureScaling VennAbers DirichletCalibration MatrixBlend MatrixScaling VectorScaling",
         "calibrators.registry": "register",
         "classifier": "CalibratedClassifier",
         "comparison.compare": "compare",
         "displays.calibration_map": "CalibrationMapDisplay",
         "displays.reliability": "ReliabilityDisplay",
         "maps": "CalibrationMap load",
+        "matrix_maps": "MatrixMap",
         "metrics.evaluation": "evaluate",
         "tally": "Tally",
     },

@@ -28,6 +28,8 @@ from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
+MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
+
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose probabilities are calibrated on rows that it was not trained on.
@@ -51,10 +53,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ``"auto"`` is True unless the classifier is frozen.
     n_jobs : int, optional
         Splits to work on at the same time, by joblib.
-    multiclass : {"one_vs_rest", "top_label"}
-        For more than two classes: calibrate each class against the rest and normalise; or calibrate the confidence in
-        the predicted class and let the others share the rest in proportion to their raw probabilities. With
-        ``"one_vs_rest"`` a method for whole score matrices (temperature) takes the matrix.
+    multiclass : {"auto", "one_vs_rest", "top_label"}
+        For more than two classes. ``"auto"``: the default method becomes `MatrixBlend`, which calibrates the whole
+        matrix at once, because classes are confused with one another; any other method is fitted to each class
+        against the rest and normalised, unless it takes matrices itself (temperature, `VectorScaling`).
+        ``"one_vs_rest"`` asks for that with the default method, too. ``"top_label"``: calibrate the confidence in the
+        predicted class and let the others share the rest in proportion to their raw probabilities.
     response_method : {"auto", "predict_proba", "decision_function"}
         Which scores to calibrate. ``"auto"`` takes probabilities where the method (or the top-label view) needs
         them, and otherwise decision scores if the classifier has them, as scikit-learn does.
@@ -101,7 +105,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         cv: Any = 5,
         ensemble: bool | str = "auto",
         n_jobs: int | None = None,
-        multiclass: str = "one_vs_rest",
+        multiclass: str = "auto",
         response_method: str = "auto",
     ) -> None:
         self.estimator = estimator
@@ -180,10 +184,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).
 
-        For two classes and a method with a posterior. An ensemble pools the posterior draws of its models, so the
-        interval also covers how much they differ.
+        With more than two classes, the ends for each class, (n, n_classes) each. The method must have a posterior. An
+        ensemble pools the posterior draws of its models, so the interval also covers how much they differ.
         """
         check_is_fitted(self)
+        if len(self.classes_) > 2:
+            return self._predict_intervals(X, _validation.check_level(level))
         posteriors = [model.posterior(X) for model in self.calibrated_classifiers_]
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
@@ -192,6 +198,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         draws = [calibrator.sample_maps(scores, random_state=i) for i, (calibrator, scores) in enumerate(posteriors)]
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
+
+    def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
+        each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))
+        draws = np.concatenate([m.sample_maps(X, each, i) for i, m in enumerate(self.calibrated_classifiers_)])
+        low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        predicted = self.predict_proba(X)
+        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""

@@ -63,6 +63,11 @@ class MapFunction:
         """Finite scores between which the function is monotone; empty when it is monotone everywhere."""
         return np.empty(0)
 
+    def is_sound(self) -> bool:
+        """Tell whether the numbers, read from a file, can be those of a map."""
+        numbers = [value for f in fields(self) if isinstance(value := getattr(self, f.name), np.ndarray | float | int)]
+        return all(bool(np.isfinite(value).all()) for value in numbers)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the name of the function and its numbers, as plain Python."""
         return {"kind": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
@@ -92,6 +97,18 @@ def _function_or_value(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return tuple(MapFunction.from_dict(part) for part in value)
     return value
+
+
+def _rises(values: Floats) -> bool:
+    return bool((np.diff(values) > 0.0).all())
+
+
+def _are_probabilities(values: Floats) -> bool:
+    return bool(((values >= 0.0) & (values <= 1.0)).all())
+
+
+def _are_points(x: Floats, y: Floats) -> bool:
+    return x.ndim == 1 and x.shape == y.shape and len(x) > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +151,10 @@ class Step(MapFunction):
     def knots(self) -> Floats:
         return np.unique(np.concatenate((self.edges, np.nextafter(self.edges, np.inf))))
 
+    def is_sound(self) -> bool:
+        fits = self.edges.ndim == self.values.ndim == 1 and len(self.values) == len(self.edges) + 1
+        return fits and super().is_sound() and _rises(self.edges) and _are_probabilities(self.values)
+
 
 @dataclass(frozen=True, eq=False)
 class Linear(MapFunction):
@@ -156,6 +177,9 @@ class Linear(MapFunction):
 
     def knots(self) -> Floats:
         return self.x
+
+    def is_sound(self) -> bool:
+        return _are_points(self.x, self.y) and super().is_sound() and _rises(self.x) and _are_probabilities(self.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +209,9 @@ class LogitLinear(MapFunction):
 
     def knots(self) -> Floats:
         return np.unique(links.expit(self.x))
+
+    def is_sound(self) -> bool:
+        return _are_points(self.x, self.y) and super().is_sound() and _rises(self.x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +285,9 @@ class Chain(MapFunction):
 
     def knots(self) -> Floats:
         return self.parts[0].knots()
+
+    def is_sound(self) -> bool:
+        return len(self.parts) > 0 and all(part.is_sound() for part in self.parts)
 
 
 #: The functions by the name under which they are saved.

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
-from calibrant._files import write_atomically
+from calibrant import _validation, matrix_maps
+from calibrant._files import AnyPath
 from calibrant._kernels import doubles
+from calibrant._model_files import checksum, read_model, restore, write_model
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import ModelFileError
 from calibrant.map_functions import Chain, MapFunction
+from calibrant.matrix_maps import MatrixMap
 
 FORMAT = "calibrant-map"
 VERSION = 1
@@ -128,18 +126,20 @@ class CalibrationMap:
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
         if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        return cls(MapFunction.from_dict(function), space, monotone, method)
+        loaded = cls(MapFunction.from_dict(function), space, monotone, method)
+        if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
+            raise ModelFileError("The numbers of this map are damaged: they are no function from scores to [0, 1].")
+        return loaded
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def _never_falls(self) -> bool:
+        low, high = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        inner = np.concatenate((self.function.knots(), np.linspace(0.0, 1.0, 101)))
+        scores = np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high])))
+        return bool((np.diff(self.function(scores)) >= -REPLAY_TOLERANCE).all())
+
+    def save(self, path: AnyPath) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "map": self.to_dict(),
-            "test_vector": self._test_vector(),
-        }
-        document = content | {"checksum": _checksum(content)}
-        write_atomically(path, json.dumps(document, indent=1, allow_nan=False))
+        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()}, indent=1)
 
     def _test_vector(self) -> dict[str, list[float]]:
         knots = self.function.knots()
@@ -158,7 +158,7 @@ class CalibrationMap:
         )
 
     def __hash__(self) -> int:
-        return hash(_checksum(self.function.to_dict()))
+        return hash(checksum(self.function.to_dict()))
 
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
@@ -171,17 +171,20 @@ def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) 
     return doubles.from_ordinal(above)
 
 
-def load(path: str | os.PathLike[str]) -> CalibrationMap:
+def load(path: AnyPath) -> CalibrationMap | MatrixMap:
     """Read a saved map and check that it still computes what it computed when it was saved.
 
     Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
-    version raises `ModelFileError`.
+    version raises `ModelFileError`. The checksum notices damage; it is not a signature.
+
+    Returns
+    -------
+    CalibrationMap, or MatrixMap where a calibrator of several classes saved the file
 
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import PlattScaling, load
+    >>>     >>> from calibrant import PlattScaling, load
     >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "map.json"
@@ -189,41 +192,10 @@ def load(path: str | os.PathLike[str]) -> CalibrationMap:
     ...     load(path) == calibrator.map_
     True
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        document = json.loads(text)
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFileError(
-            f"{path} is not a calibrant model, or it was cut short: it is not JSON ({error})."
-        ) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is JSON, but not a map that calibrant saved.")
-    version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise ModelFileError(
-            f"{path} has file version {version}; this calibrant reads up to {VERSION}. Install a newer calibrant."
-        )
-    content = {key: value for key, value in document.items() if key != "checksum"}
-    if document.get("checksum") != _checksum(content):
-        raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
-    loaded = CalibrationMap.from_dict(document["map"])
-    _replay(loaded, document["test_vector"], path)
-    return loaded
-
-
-def _replay(loaded: CalibrationMap, vector: dict[str, list[float]], path: str | os.PathLike[str]) -> None:
-    now = loaded(vector["scores"])
-    off = float(np.abs(now - np.array(vector["probabilities"])).max())
-    if not off <= REPLAY_TOLERANCE:
-        raise ModelFileError(
-            f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
-            "Do not use it; save the model again with this version."
-        )
-
-
-def _checksum(content: Any) -> str:
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    document = read_model(path, {FORMAT: VERSION, matrix_maps.FORMAT: matrix_maps.VERSION})
+    if document["format"] == matrix_maps.FORMAT:
+        return restore(MatrixMap.from_dict, document, path, matrix_maps.REPLAY_TOLERANCE)
+    return restore(CalibrationMap.from_dict, document, path, REPLAY_TOLERANCE)
 
 
 _LARGEST = float(np.finfo(np.float64).max)

@@ -20,11 +20,13 @@ from calibrant import _validation
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator, MatrixCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 
 RESPONSES = ("decision_function", "predict_proba")
-VIEWS = ("one_vs_rest", "top_label")
+VIEWS = ("auto", "one_vs_rest", "top_label")
+MATRIX_DEFAULT = "matrix_blend"  # what `multiclass="auto"` makes of the default method for more than two classes
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,19 @@ class CalibratedModel:
         """Calibrated probabilities, (n, n_classes)."""
         return self.view.predict_proba(class_scores(self.estimator, X, self.response, self.classes))
 
+    def sample_maps(self, X: Any, n_draws: int, random_state: int) -> Floats:
+        """Draws of the probabilities of all classes from the posterior of a method for matrices, (d, n, n_classes)."""
+        calibrator, columns = self.calibrators[0], np.flatnonzero(self.known)
+        if not (isinstance(self.view, WholeMatrix) and isinstance(calibrator, BayesianMatrixCalibrator)):
+            raise InvalidInputError(
+                "Intervals of several classes need a Bayesian method for the whole matrix, such as the default with "
+                f"multiclass='auto'; got {type(calibrator).__name__} in a {type(self.view).__name__} view."
+            )
+        scores = class_scores(self.estimator, X, self.response, self.classes).values[:, columns]
+        draws = np.zeros((n_draws, len(scores), len(self.classes)))
+        draws[:, :, columns] = calibrator.sample_maps(scores, n_draws, random_state)
+        return draws
+
     def posterior(self, X: Any) -> tuple[BayesianCalibrator, Floats]:
         """The calibrator with a posterior, and the scores of the second of two classes."""
         if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
@@ -257,6 +272,8 @@ class Recipe:
     def _view(self, scores: ClassScores) -> type[View]:
         if self.multiclass == "top_label":
             return TopLabel
+        if isinstance(self.calibrator, MatrixCalibrator):
+            return WholeMatrix
         return WholeMatrix if self.calibrator.takes_matrix and scores.known.sum() > 2 else OneVsRest
 
 
@@ -266,8 +283,10 @@ def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, clas
     A named method with a `space` is told which scores it gets: known from the response, never guessed from values.
     """
     _validation.check_choice("multiclass", multiclass, VIEWS)
+    if method == registry.DEFAULT_METHOD and multiclass == "auto" and len(classes) > 2:
+        method = MATRIX_DEFAULT
     calibrator = registry.create(method) if isinstance(method, str) else method
-    if not isinstance(calibrator, Calibrator):
+    if not isinstance(calibrator, Calibrator | MatrixCalibrator):
         raise InvalidInputError(
             f"`method` must be the name of a method or a calibrator object; got {calibrator!r}. "
             "Pass for example 'isotonic' or IsotonicCalibration()."
@@ -279,7 +298,8 @@ def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, clas
     else:
         response = _choose_response(model, requested, probabilities=needs, caller=type(calibrator).__name__)
     if adapts:
-        calibrator.set_params(space="probability" if response == "predict_proba" else "decision")
+        others = "logits" if isinstance(calibrator, MatrixCalibrator) else "decision"
+        calibrator.set_params(space="probability" if response == "predict_proba" else others)
     return Recipe(calibrator, response, multiclass, classes)
 
 

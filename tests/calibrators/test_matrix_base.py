@@ -4,10 +4,10 @@ from sklearn.base import clone
 
 from calibrant.calibrators.dirichlet import DirichletCalibration
 from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.calibrators.matrix_scaling import MatrixScaling
 from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.matrix_maps import MatrixMap
 
 METHODS = [
     MatrixBlend(),

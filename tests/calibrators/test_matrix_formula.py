@@ -4,7 +4,7 @@ from scipy.special import log_softmax, softmax
 from calibrant._kernels.class_features import Features
 from calibrant._kernels.multinomial_rows import Rows
 from calibrant.calibrators.matrix_formula import write_formula
-from calibrant.calibrators.matrix_map import MatrixMap
+from calibrant.matrix_maps import MatrixMap
 
 BLOCKS = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion")
 

@@ -49,7 +49,7 @@ def test_every_function_has_an_example_and_a_description():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_graph_computes_what_the_function_computes(name, evaluate):
+def test_the_graph_computes_what_the_function_computes(evaluate, name):
     function = EXAMPLES[name]
     scores = probe(function)
     np.testing.assert_allclose(evaluate(lower(function), scores), function(scores), rtol=0, atol=1e-14)
@@ -88,7 +88,7 @@ def test_numbers_are_computed_when_the_graph_is_built():
     assert zero.value == 0.0
 
 
-def test_an_unknown_function_is_refused_until_it_has_a_rule(monkeypatch, evaluate):
+def test_an_unknown_function_is_refused_until_it_has_a_rule(evaluate, monkeypatch):
     class Strange(map_functions.MapFunction):
         name = "strange"
 
@@ -104,7 +104,7 @@ def test_an_unknown_function_is_refused_until_it_has_a_rule(monkeypatch, evaluat
     st.lists(st.floats(0, 1), min_size=1, max_size=30),
     st.integers(0, 2**31),
 )
-def test_any_broken_line_in_the_logit(x, scores, seed, evaluate):
+def test_any_broken_line_in_the_logit(evaluate, x, scores, seed):
     x = np.sort(np.array(x))
     if len(x) > 1 and np.diff(x).min() < 1e-6:
         return

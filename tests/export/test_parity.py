@@ -25,7 +25,7 @@ def scores_for(map_):
 
 
 @pytest.mark.parametrize("name", sorted(registry.METHODS))
-def test_the_graph_of_every_method_is_the_map(maps, name, evaluate):
+def test_the_graph_of_every_method_is_the_map(evaluate, maps, name):
     map_ = maps[name]
     scores = scores_for(map_)
     np.testing.assert_allclose(evaluate(lower(map_.function), scores), map_(scores), rtol=0, atol=1e-12)

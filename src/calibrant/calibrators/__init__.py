@@ -24,4 +24,12 @@ METHODS: dict[str, tuple[str, str]] = {
     "blend": ("blend", "Blend"),
 }
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, dict(METHODS.values()))
+#: The same for methods that take a matrix with a column for each of several classes.
+MATRIX_METHODS: dict[str, tuple[str, str]] = {
+    "matrix_blend": ("matrix_blend", "MatrixBlend"),
+    "vector_scaling": ("vector_scaling", "VectorScaling"),
+    "matrix_scaling": ("matrix_scaling", "MatrixScaling"),
+    "dirichlet": ("dirichlet", "DirichletCalibration"),
+}
+
+__getattr__, __dir__, __all__ = _lazy.attach(__name__, dict([*METHODS.values(), *MATRIX_METHODS.values()]))

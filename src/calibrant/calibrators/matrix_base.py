@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from calibrant import _validation
+from calibrant._arrays import as_numpy, read_matrix
 from calibrant._kernels.softmax import softmax
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
-from calibrant.calibrators.matrix_input import as_numpy, read_matrix
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.matrix_maps import MatrixMap, MatrixMember
 
 __all__ = ["BayesianMatrixCalibrator", "MatrixCalibrator"]
 

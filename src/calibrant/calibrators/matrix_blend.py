@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant._kernels.class_features import log_softmax
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.matrix_map import MatrixMap, log_scores
 from calibrant.calibrators.matrix_posterior import MultinomialCalibrator
+from calibrant.matrix_maps import MatrixMap, log_scores
 
 __all__ = ["MatrixBlend"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features
 from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats
-from calibrant.calibrators.matrix_map import EMPTY, MatrixMember
+from calibrant.matrix_maps import EMPTY, MatrixMember
 
 __all__ = ["write_formula"]
 

@@ -17,8 +17,8 @@ from calibrant._kernels.multinomial_rows import Rows
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator
 from calibrant.calibrators.matrix_formula import write_formula
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.calibrators.matrix_preparation import CHUNK_ENTRIES, Preparation
+from calibrant.matrix_maps import MatrixMap, MatrixMember
 
 __all__ = ["MultinomialCalibrator"]
 

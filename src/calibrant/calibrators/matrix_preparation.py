@@ -11,7 +11,7 @@ from calibrant._kernels.class_features import Features, fit_log_slope, log_softm
 from calibrant._kernels.multinomial_rows import Layout
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_formula import write_formula
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember, log_scores
+from calibrant.matrix_maps import MatrixMap, MatrixMember, log_scores
 
 __all__ = ["Preparation"]
 

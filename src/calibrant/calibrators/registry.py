@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from calibrant import calibrators
 from calibrant._optional import load_plugins, warn_of
-from calibrant.calibrators import METHODS
+from calibrant.calibrators import MATRIX_METHODS, METHODS
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> type[Calibrator]:
-    """Return the class of the method `name`.
+    """Return the class of the method `name`; those for matrices of several classes are found here, too.
 
     Examples
     --------
@@ -49,6 +49,9 @@ def get(name: str) -> type[Calibrator]:
     if name in METHODS:  # nothing else is imported for it
         cls: type[Calibrator] = getattr(calibrators, METHODS[name][1])
         return cls
+    if name in MATRIX_METHODS:
+        matrix: type[Calibrator] = getattr(calibrators, MATRIX_METHODS[name][1])
+        return matrix
     if name not in names():
         raise InvalidInputError(f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.")
     return _REGISTERED[name]

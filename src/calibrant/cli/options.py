@@ -41,9 +41,12 @@ def check_method(*names: str | None) -> None:
 
 def load_model(path: str) -> CalibrationMap:
     """Load the map in a file."""
-    from calibrant.maps import load
+    from calibrant.maps import CalibrationMap, load
 
-    return load(find_files(path)[0])
+    map_ = load(find_files(path)[0])
+    if not isinstance(map_, CalibrationMap):
+        raise Problem(f"{path} holds a map of several classes, which commands do not apply yet; use calibrant.load.")
+    return map_
 
 
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from calibrant._files import write_atomically
+from calibrant._arrays import read_matrix
+from calibrant._files import AnyPath
 from calibrant._kernels.class_features import log_odds, log_softmax
 from calibrant._kernels.softmax import softmax
+from calibrant._model_files import write_model
 from calibrant._typing import ArrayLike, Floats
-from calibrant.calibrators.matrix_input import read_matrix
 from calibrant.errors import InvalidInputError, ModelFileError
 
 __all__ = ["MatrixMap", "MatrixMember"]
@@ -109,7 +106,7 @@ class MatrixMap:
 
     Examples
     --------
-    >>> from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
+    >>> from calibrant.matrix_maps import MatrixMap, MatrixMember
     >>> halved = MatrixMap((0, 1, 2), "logits", 0.5, (MatrixMember(1.0),))
     >>> halved([[0.0, 0.0, 2.0]]).round(3).tolist()
     [[0.212, 0.212, 0.576]]
@@ -178,32 +175,9 @@ class MatrixMap:
             raise ModelFileError("The entries `space` or `members` of this map are damaged.")
         return cls(members=members, **values)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        content = {"format": FORMAT, "version": VERSION, "map": self.to_dict(), "test_vector": self._test_vector()}
-        write_atomically(path, json.dumps(content | {"checksum": _checksum(content)}, allow_nan=False))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved map and check that it computes what it computed when it was saved; runs no code of the file."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ModelFileError(f"{path} is not a calibrant model, or it was cut short: it is not JSON.") from error
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ModelFileError(f"{path} is JSON, but not a map of several classes that calibrant saved.")
-        if document.get("version") != VERSION:
-            raise ModelFileError(
-                f"{path} has file version {document.get('version')}; this calibrant reads version {VERSION}."
-            )
-        content = {key: value for key, value in document.items() if key != "checksum"}
-        if document.get("checksum") != _checksum(content):
-            raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
-        loaded, vector = cls.from_dict(document["map"]), document["test_vector"]
-        off = float(np.abs(loaded(vector["scores"]) - np.array(vector["probabilities"])).max())
-        if not off <= REPLAY_TOLERANCE:
-            raise ModelFileError(f"{path} gives other probabilities here than where it was saved (off by {off:.2g}).")
-        return loaded
+    def save(self, path: AnyPath) -> None:
+        """Write versioned JSON with a checksum and a test vector; `calibrant.load` reads it."""
+        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()})
 
     def _test_vector(self) -> dict[str, Any]:
         """A few rows from undecided to sure, with what the map makes of them."""
@@ -231,8 +205,3 @@ def _array(value: Any) -> Any:
 
 def _bound(value: float | None, unbounded: float) -> float:
     return unbounded if value is None else float(value)
-
-
-def _checksum(content: Any) -> str:
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.matrix_input import as_numpy, read_matrix
+from calibrant._arrays import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
 
 ROWS = [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]

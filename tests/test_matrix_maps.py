@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember, log_scores
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.matrix_maps import MatrixMap, MatrixMember, log_scores
 
 LN = np.log
 
