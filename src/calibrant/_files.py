@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+AnyPath = str | os.PathLike[str]
+
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path beside the target to write to; it takes the target's place if all goes well, and else disappears.
+def replacing(path: AnyPath) -> Iterator[Path]:
+    """Give a path to write to; it takes the target's place if all goes well, and disappears otherwise.
 
-    A link stays a link, to a new file. What is no file, such as a pipe or a device, is written to, never replaced.
+    The new file has the mode of the old one. A link stays a link, to a new file. What is not a file, such as a pipe or
+    a device, is written to, never replaced. After a crash a hidden file ``.calibrant-….part`` may be left over.
     """
-    target = Path(path).resolve()
-    special = target.exists() and not target.is_file()
-    folder = None if special else target.parent
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        if special:
+    target = follow_links(path)
+    if target.exists() and not target.is_file():
+        with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
+            temporary = Path(folder) / "content"
+            yield temporary
             with temporary.open("rb") as source, target.open("wb") as sink:
                 shutil.copyfileobj(source, sink)
-            return
-        # mkstemp makes private files; a saved model has the permissions of any other file.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
+        return
+    temporary = _create_beside(target)
+    try:
+        yield temporary
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+def follow_links(path: AnyPath) -> Path:
+    """Return the file that a path leads to; links that lead in a circle are an error."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def _create_beside(target: Path) -> Path:
+    """Create an empty hidden file in the target's folder, with the mode that the target has or would get."""
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary = target.with_name(f".calibrant-{secrets.token_hex(8)}.part")
+    # The system applies the umask to the mode that is asked for here; reading it would change it for other threads.
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    try:
+        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
+    except OSError as error:  # name what the user named
+        raise OSError(error.errno, os.strerror(error.errno or 0), str(target)) from error
+    if mode is not None:
+        temporary.chmod(mode)
+    return temporary
+
+
+def write_atomically(path: AnyPath, text: str) -> None:
     """Write `text` beside the target, then move it into place; a failure leaves the old file untouched."""
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -35,7 +35,7 @@ def refused(cli, tmp_path):
     """A command that must fail with one sentence, exit code 2, and no file made or changed."""
 
     def call(*arguments):
-        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+        before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
         result = cli(*arguments)
         assert result.code == 2, result
         assert result.out == ""
@@ -43,7 +43,7 @@ def refused(cli, tmp_path):
         assert len(errors) == 1
         assert result.err.endswith(errors[0] + "\n")
         assert "Traceback" not in result.err
-        assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+        assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
         return errors[0].removeprefix("error: ")
 
     return call

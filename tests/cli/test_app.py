@@ -1,11 +1,8 @@
 """The command as a whole: help, version, errors without traces, and nothing half written."""
 
-import os
 import resource
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -75,7 +72,7 @@ def test_what_nobody_expected(cli, monkeypatch, data):
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("calibrant.cli.tables.opened", broken)
+    monkeypatch.setattr("calibrant.engines.tables.detect_format", broken)
     result = cli("fit", data)
     assert result.code == 1
     assert result.err.startswith("error: Unexpected ZeroDivisionError")
@@ -108,20 +105,15 @@ def test_a_full_disk_leaves_the_old_file(cli, data, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupt_leaves_nothing_behind(cli, tmp_path, sign, code, data):
-    model, output, spool = tmp_path / "m.json", tmp_path / "out.csv", tmp_path / "spool"
-    spool.mkdir()
-    cli("fit", data, "-m", "platt", "-o", model)
-    before = sorted(tmp_path.rglob("*"))
-    process = start("apply", model, "-", "-o", output, stdin=subprocess.PIPE, env=os.environ | {"TMPDIR": str(spool)})
-    process.stdin.write("score\n0.5\n")
-    process.stdin.flush()
-    while not list(spool.iterdir()) and process.poll() is None:  # it comes up, and waits for more input
-        time.sleep(0.05)
-    process.send_signal(sign)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == code
-    assert "Traceback" not in err
-    assert ("error: Interrupted; no file was left half written." in err) is (sign == signal.SIGINT)
-    assert sorted(tmp_path.rglob("*")) == before
+def test_a_missing_extra_is_one_sentence():
+    hidden = "import sys; sys.modules['typer'] = None; from calibrant.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == 'error: The command line needs typer and rich; run: pip install "calibrant[cli,tables]"\n'
+
+
+def test_a_missing_engine_is_one_sentence(cli, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    result = cli("evaluate", data)
+    assert result.code == 2
+    assert 'run: pip install "calibrant[tables]"' in result.err

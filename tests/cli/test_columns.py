@@ -3,14 +3,14 @@
 import duckdb
 import pytest
 
-from calibrant.cli.columns import Columns, checked, choose, choose_score, score_names, split
-from calibrant.cli.problems import Problem
-from calibrant.cli.tables import Table
+from calibrant.cli.columns import Columns, choose, choose_scores, split
+from calibrant.cli.errors import Problem
+from calibrant.engines.tables import Table
 
 
 def table(sql):
-    connection = duckdb.connect()
-    return Table("data.csv", connection, connection.sql(sql))
+    relation = duckdb.connect().sql(sql)
+    return Table("data.csv", list(relation.columns), relation)
 
 
 ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"
@@ -56,8 +56,8 @@ def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
     ("sql", "scores", "label", "message"),
     [
         ("SELECT 0.1 AS a, 0.2 AS b, 0 AS c", [], None, "Say which column of data.csv holds the labels"),
-        ("SELECT 0.1 AS a, 0.2 AS b, 0 AS y", [], None, "its columns are 'a', 'b', 'y'"),
-        ("SELECT 0.1 AS alone", [], None, "one column only"),
+        ("SELECT 0.1 AS a, 0.2 AS b, 0 AS y", [], None, "it has 'a', 'b', 'y'"),
+        ("SELECT 0.1 AS alone", [], None, "only one column, 'alone'"),
         ("SELECT 0.1 AS score, 0 AS label", ["scroe"], None, "no 'scroe'. Did you mean 'score'"),
         ("SELECT 0.1 AS score, 0 AS label", ["score"], "zzz", "Its columns are 'score', 'label'"),
         ("SELECT 'abc' AS score, 0 AS y", [], None, "column of numbers; 'score' holds text, such as 'abc'"),
@@ -81,21 +81,21 @@ def test_options_that_must_exist_or_be_numbers():
         choose(rows, ["score"], "label", "word")
     with pytest.raises(Problem, match="--by must name a column"):
         choose(rows, ["score"], "label", None, "nothing")
-    assert checked(rows, "n", "--by") == "n"
 
 
 def test_scores_alone():
-    assert choose_score(table("SELECT 0.1 AS a"), []) == ("a",)
-    assert choose_score(table(ROWS.format("x", "label")), []) == ("x",)
-    assert choose_score(table(ROWS.format("x", "z")), ["x", "z"]) == ("x", "z")
+    assert choose_scores(table("SELECT 0.1 AS a"), []) == ("a",)
+    assert choose_scores(table(ROWS.format("x", "label")), []) == ("x",)
+    assert choose_scores(table(ROWS.format("x", "z")), ["x", "z"]) == ("x", "z")
     assert split(["a,b", " c "]) == ("a", "b", "c")
 
 
 def test_a_name_with_a_comma_is_one_column():
     rows = table(ROWS.format('"score, raw"', "label"))
     assert choose(rows, ["score, raw"], None).scores == ("score, raw",)
-    assert choose_score(rows, ["score, raw"]) == ("score, raw",)
-    assert score_names(rows, ["score, raw", "a,b"]) == ("score, raw", "a", "b")
+    assert choose_scores(rows, ["score, raw"]) == ("score, raw",)
+    with pytest.raises(Problem, match="there is no 'a'"):
+        choose_scores(rows, ["score, raw", "a,b"])
 
 
 def test_long_lists_are_cut(capsys):
@@ -107,3 +107,19 @@ def test_long_lists_are_cut(capsys):
     named = " UNION ALL ".join(f"SELECT {', '.join(f'0.1 AS p{i}' for i in range(20))}, {k} AS y" for k in range(20))
     choose(table(named), [], None)
     assert "p11' and 8 more, labels from column 'y'" in capsys.readouterr().err
+
+
+def test_names_for_the_terminal_are_escaped_and_cut(capsys):
+    rows = table(ROWS.format('"p\x1b[31m"', f'"{"y" * 500}"'))
+    choose(rows, ["p\x1b[31m"], None)
+    shown = capsys.readouterr().err
+    assert "\x1b" not in shown
+    assert "'p\\x1b[31m'" in shown
+    assert len(shown) < 250
+
+
+def test_two_columns_of_one_name_are_refused_where_one_is_meant():
+    relation = duckdb.connect().sql("SELECT 0.5 AS a, 0.6 AS b, 1 AS y")
+    rows = Table("data.csv", ["a", "a", "y"], relation)
+    with pytest.raises(Problem, match="has 2 columns 'a'; rename one"):
+        choose(rows, ["a"], "y")

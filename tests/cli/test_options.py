@@ -2,7 +2,7 @@
 
 import pytest
 
-from calibrant.cli.options import methods
+from calibrant.cli.options import complete_method
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from calibrant.cli.options import methods
     [("bl", ["blend"]), ("platt,iso", ["platt,isotonic"]), ("isotonic,", None), ("x", [])],
 )
 def test_methods_are_completed(typed, expected):
-    found = methods(typed)
+    found = complete_method(typed)
     if expected is None:
         assert "isotonic,blend" in found
     else:

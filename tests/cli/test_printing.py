@@ -8,6 +8,8 @@ import warnings
 import pytest
 
 from calibrant.cli import printing
+from calibrant.cli.errors import Problem
+from calibrant.cli.printing import check_target, written
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +72,53 @@ def test_progress_is_silent_in_a_pipe_and_moves_on_a_terminal(capsys, monkeypatc
         step("one")
         step("two")
     assert "comparing: two" in sys.stderr.getvalue()
+
+
+def test_a_terminal_is_shown_control_sequences_and_does_not_obey_them(capsys, monkeypatch):
+    evil = "a\x1b[2Jb\x07\x9b1m\u202e"
+    printing.note(evil)
+    printing.warn(evil)
+    printing.print_table("", ["name"], [[evil]])
+    out, err = capsys.readouterr()
+    assert out == "name\na\\x1b[2Jb\\x07\\x9b1m\\u202e\n"
+    assert not set(evil) & set("\x1b\x07\x9b\u202e") & set(out + err)
+    printing.print_json({"name": evil})
+    text = capsys.readouterr().out
+    assert not set("\x1b\x07\x9b\u202e") & set(text)
+    assert json.loads(text) == {"name": evil}
+
+
+def test_long_names_are_cut():
+    assert printing.shorten("x" * 8000) == "x" * 59 + "…"
+    assert printing.shorten("short") == "short"
+
+
+def write_half(failure):
+    with written(None) as part:
+        part.write_text("half")
+        raise failure
+
+
+def test_standard_output(capsysbinary):
+    with written("-") as part:
+        part.write_bytes(b"data\n")
+    with pytest.raises(RuntimeError):
+        write_half(RuntimeError)
+    assert capsysbinary.readouterr().out == b"data\n"
+
+
+def test_places_that_cannot_be_written(tmp_path, monkeypatch):
+    with pytest.raises(Problem, match="is a folder"):
+        check_target(str(tmp_path))
+    with pytest.raises(Problem, match="does not exist; make it first"):
+        check_target(str(tmp_path / "no" / "a.csv"))
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(Problem, match="permission denied"):
+        check_target(str(tmp_path / "a.csv"))
+
+
+def test_binary_data_are_not_for_the_screen(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    with pytest.raises(Problem, match="Parquet is not for the screen; name a file with -o"):
+        printing.check_screen(None, "Parquet")
+    printing.check_screen("a.parquet", "Parquet")

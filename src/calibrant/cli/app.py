@@ -11,12 +11,28 @@ from typing import Annotated, Any
 
 import typer
 
-from calibrant.cli import options
-from calibrant.cli.printing import plain_warnings
-from calibrant.cli.problems import INTERRUPTED, explained
-from calibrant.cli.stopping import stoppable, stopped
+from calibrant.cli import options, signals
+from calibrant.cli.apply import apply
+from calibrant.cli.compare import compare
+from calibrant.cli.demo import demo
+from calibrant.cli.errors import explain
+from calibrant.cli.evaluate import evaluate
+from calibrant.cli.export import export
+from calibrant.cli.fit import fit
+from calibrant.cli.methods import methods
+from calibrant.cli.monitor import monitor
+from calibrant.cli.printing import drop_stdout, escape, plain_warnings, settings
+from calibrant.cli.report import report
+from calibrant.cli.simulate import simulate
 
 __all__ = ["app", "run"]
+
+VERSION = "Show the version and exit."
+PANELS = {
+    "Judge": (compare, evaluate, report, monitor),
+    "Calibrate": (fit, apply, export),
+    "Learn": (demo, methods, simulate),
+}
 
 app = typer.Typer(
     name="calibrant",
@@ -28,7 +44,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         from calibrant import __version__
 
@@ -39,63 +55,48 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _before(
     quiet: options.Quiet = False,
-    version: Annotated[  # noqa: ARG001 - its callback does it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
+    version: Annotated[bool, options.option(VERSION, "--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
-    from calibrant.cli.printing import settings
-
+    del version  # its callback does it
     settings.quiet = quiet
 
 
-def _add_commands() -> None:
-    from calibrant.cli import comparing, exporting, fitting, judging, material
-
-    panels = {
-        "Judge": (comparing.compare, judging.evaluate, judging.report, judging.monitor),
-        "Calibrate": (fitting.fit, fitting.apply, exporting.export),
-        "Learn": (material.demo, material.methods, material.simulate),
-    }
-    for panel, commands in panels.items():
-        for command in commands:
-            app.command(rich_help_panel=panel)(_quietable(command))
-
-
-def _quietable(command: Callable[..., None]) -> Callable[..., None]:
-    """The same command with --quiet among its own options, because people write it behind the command, too."""
+def _with_quiet(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command --quiet among its own options, because people write it behind the command, too."""
 
     @functools.wraps(command)
-    def called(*arguments: Any, quiet: bool = False, **chosen: Any) -> None:
-        from calibrant.cli.printing import settings
-
+    def call(*arguments: Any, quiet: bool = False, **chosen: Any) -> None:
         settings.quiet = settings.quiet or quiet
         command(*arguments, **chosen)
 
     plain = inspect.signature(command, eval_str=True)
     extra = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=options.Quiet)
     signature = plain.replace(parameters=[*plain.parameters.values(), extra])
-    vars(called)["__signature__"] = signature
-    called.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return called
+    vars(call)["__signature__"] = signature
+    call.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return call
 
 
-_add_commands()
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(_with_quiet(command))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
     _open_streams()
     try:
-        with stoppable(), plain_warnings():
+        with plain_warnings():
             code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
             sys.stdout.flush()
-        if code == INTERRUPTED:  # what the parser makes of Ctrl-C
-            return _report(KeyboardInterrupt())
+        signals.check()
         return code if isinstance(code, int) else 0
     except BaseException as caught:
-        error = stopped() or caught
-        if isinstance(error, SystemExit):
-            return error.code if isinstance(error.code, int) else 1
+        error = signals.interruption() or caught  # compiled code reports a signal as something else
+        if isinstance(error, KeyboardInterrupt | SystemExit) or type(error).__name__ == "Abort":
+            return signals.report(error)
+        if os.environ.get("CALIBRANT_DEBUG"):
+            raise
         return _report(error)
 
 
@@ -107,13 +108,9 @@ def _open_streams() -> None:
 
 
 def _report(error: BaseException) -> int:
-    if os.environ.get("CALIBRANT_DEBUG"):
-        raise error
-    text, code = explained(error)
+    text, code = explain(error)
     if isinstance(error, OSError):
-        from calibrant.cli.writing import drop_stdout
-
         drop_stdout()
     if text:
-        sys.stderr.write(f"error: {text}\n")
+        sys.stderr.write(f"error: {escape(text)}\n")
     return code

@@ -5,14 +5,18 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from calibrant.cli.printing import note
-from calibrant.cli.problems import Problem
-from calibrant.cli.tables import Table, quoted
+from calibrant.cli.errors import Problem
+from calibrant.cli.printing import note, shorten
 
-__all__ = ["Columns", "checked", "choose", "choose_score", "number", "score_names", "split"]
+if TYPE_CHECKING:
+    from calibrant.engines.tables import Table
+
+__all__ = ["Columns", "check_number", "choose", "choose_scores", "open_files", "open_with_columns", "split"]
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
 LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
@@ -36,20 +40,42 @@ class Columns:
         return self.scores[0]
 
 
+@contextmanager
+def open_files(files: list[str]) -> Iterator[Table]:
+    """Open the table in some files; - is standard input."""
+    import sys
+
+    from calibrant.engines import open_table
+
+    if files == ["-"] and sys.stdin.isatty():
+        note("Reading the table from the terminal; end it with Ctrl-D.")
+    with open_table(files) as table:
+        yield table
+
+
+@contextmanager
+def open_with_columns(
+    files: list[str], scores: list[str] | None, *names: str | None
+) -> Iterator[tuple[Table, Columns]]:
+    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    with open_files(files) as table:
+        yield table, choose(table, scores or [], *names)
+
+
 def choose(
     table: Table, scores: Sequence[str], label: str | None, weight: str | None = None, by: str | None = None
 ) -> Columns:
     """Check the given names and guess what is missing."""
-    named = score_names(table, scores)
+    named = _split_scores(table, scores)
     for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
         if name is not None:
-            checked(table, name, option)
+            _check_name(table, name, option)
     for name in named:
-        number(table, name, "--score")
+        check_number(table, name, "--score")
     if label in named:
         raise Problem(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
-        number(table, weight, "--weight")
+        check_number(table, weight, "--weight")
     taken = {*named, label, weight, by}
     free = [name for name in table.columns if name not in taken]
     if label is None:
@@ -57,31 +83,31 @@ def choose(
         free.remove(label)
     if not named:
         known = any(name.lower() in SCORE_NAMES for name in free)
-        named = () if known else _of_classes(table, free, label)
+        named = () if known else _scores_of_classes(table, free, label)
         named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        number(table, named[0], "--score")
+        check_number(table, named[0], "--score")
     if not scores or label not in taken:
         more = f" and {len(named) - MOST_SHOWN} more" if len(named) > MOST_SHOWN else ""
         several = "columns" if len(named) > 1 else "column"
-        shown = ", ".join(named[:MOST_SHOWN])
-        note(f"Scores are read from {several} '{shown}'{more}, labels from column '{label}'.")
+        shown = ", ".join(map(shorten, named[:MOST_SHOWN]))
+        note(f"Scores are read from {several} '{shown}'{more}, labels from column '{shorten(label)}'.")
     return Columns(named, label, weight, by)
 
 
-def choose_score(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
-    """The score columns of a command that needs no labels."""
-    named = score_names(table, scores)
+def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
+    """Choose the score columns of a command that needs no labels."""
+    named = _split_scores(table, scores)
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        note(f"Scores are read from column '{named[0]}'.")
+        note(f"Scores are read from column '{shorten(named[0])}'.")
     for name in named:
-        number(table, name, "--score")
+        check_number(table, name, "--score")
     return named
 
 
-def score_names(table: Table, given: Sequence[str]) -> tuple[str, ...]:
-    """The columns that ``--score`` names: each of its values is a column with just that name, or several, a,b,c."""
+def _split_scores(table: Table, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that --score names: each value is a column with just that name, or several, a,b,c."""
     names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
@@ -90,35 +116,39 @@ def score_names(table: Table, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def split(names: Sequence[str]) -> tuple[str, ...]:
-    """Names given by repeated options or with commas between them."""
+    """Split names given by repeated options or with commas between them."""
     return tuple(name.strip() for given in names for name in given.split(",") if name.strip())
 
 
-def checked(table: Table, name: str, option: str) -> str:
-    """A column's name, or an error with the near ones."""
+def _check_name(table: Table, name: str, option: str) -> None:
+    if table.columns.count(name) > 1:
+        raise Problem(f"{table.name} has {table.columns.count(name)} columns '{name}'; rename one of them.")
     if name in table.columns:
-        return name
+        return
     lower = {column.lower(): column for column in table.columns}
     near = [lower[key] for key in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Its columns are {_listed(table.columns)}."
-    raise Problem(f"{option} must name a column of {table.name}; there is no {name!r}. {hint}")
+    hint = f"Did you mean {_list(near, ' or ')}?" if near else f"Its columns are {_list(table.columns)}."
+    raise Problem(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {hint}")
 
 
-def number(table: Table, name: str, option: str) -> None:
+def check_number(table: Table, name: str, option: str) -> None:
     """Refuse a column that is not of numbers, and show what it holds."""
-    checked(table, name, option)
+    _check_name(table, name, option)
     if table.is_number(name):
         return
-    column = quoted(name)
-    found = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
-    if not found and not table.values("SELECT 1 FROM rows LIMIT 1"):
+    column = table.quote(name)
+    rows = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
+    if not rows and not table.values("SELECT 1 FROM rows LIMIT 1"):
         raise Problem(f"{table.name} has no rows below its header.")
-    example = f", such as {str(found[0][0])[:40]!r}" if found and found[0][0] is not None else ""
-    hint = _how_to_write(str(found[0][0])) if found else ""
-    raise Problem(f"{option} must be a column of numbers; '{name}' holds {_kind(table, name)}{example}.{hint}")
+    value = None if not rows or rows[0][0] is None else str(rows[0][0])
+    example = "" if value is None else f", such as '{shorten(value, 40)}'"
+    kind = "text" if table.kind(name) == "VARCHAR" else f"values of type {table.kind(name).lower()}"
+    raise Problem(
+        f"{option} must be a column of numbers; '{shorten(name)}' holds {kind}{example}.{_advice(value or '')}"
+    )
 
 
-def _how_to_write(text: str) -> str:
+def _advice(text: str) -> str:
     if re.fullmatch(r"[-+]?\d*,\d+", text.strip()):
         return " Write decimals with a point."
     if re.fullmatch(r"[-+]?[\d.]+ ?%", text.strip()):
@@ -135,16 +165,14 @@ def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, f
     fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
     if len(fitting) == 1:
         return fitting[0]
+    if len(table.columns) == 1:
+        raise Problem(f"{table.name} has only one column, {_list(table.columns)}; it needs scores and labels.")
     what = "labels" if option == "--label" else "scores"
-    raise Problem(
-        f"Say which column of {table.name} holds the {what}, with {option}; its columns are {_listed(table.columns)}."
-        if len(table.columns) > 1
-        else f"{table.name} has one column only ({table.columns[0]!r}); it needs a column of scores and one of labels."
-    )
+    raise Problem(f"Say which column of {table.name} holds the {what}, with {option}; it has {_list(table.columns)}.")
 
 
-def _of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
-    """The columns named after three labels or more, such as p_cat, p_dog, p_fox for cat, dog, fox; else nothing."""
+def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
+    """Return the columns named after three labels or more, such as p_cat, p_dog, p_fox for cat, dog, fox."""
     labels = [str(value) for value in table.distinct(label, MOST_CLASSES + 1)]
     if not 3 <= len(labels) <= MOST_CLASSES:
         return ()
@@ -157,11 +185,6 @@ def _of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
     return ()
 
 
-def _kind(table: Table, name: str) -> str:
-    kind = table.kind(name)
-    return "text" if kind == "VARCHAR" else f"values of type {kind.lower()}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:MOST_SHOWN])
+def _list(names: Sequence[str], sign: str = ", ") -> str:
+    shown = sign.join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
     return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown

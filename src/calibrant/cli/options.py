@@ -2,66 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
-    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Model", "Output", "Positive", "Quiet", "Score",
-    "Top", "Weight", "methods",
+    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Methods", "Model", "ModelOption", "Output",
+    "Positive", "Quiet", "Score", "Seed", "Top", "Weight", "complete_method", "option",
 ]  # fmt: skip
 
 
-def methods(incomplete: str) -> list[str]:
-    """The methods that begin like a word; the shell asks for them. Of a list, a,b,c, it is the last that is open."""
-    from calibrant.calibrators import registry
+def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
+    """Describe an option: what it does, its names, and what to call its value; a flag has none."""
+    return typer.Option(*names, metavar=value, help=help_, **more)
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """List the methods that begin like a word, for the shell. Of a list, a,b,c, the last one is open."""
+    from calibrant.cli.methods import method_names
 
     before, comma, open_ = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in registry.METHODS if name.startswith(open_)]
+    return [f"{before}{comma}{name}" for name in method_names() if name.startswith(open_)]
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on the way.")]
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE", help="Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
-    ),
-]
-Model = Annotated[str, typer.Argument(help="A model that `calibrant fit` wrote.", metavar="MODEL")]
-Score = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--score", "-s", metavar="COLUMN", help="Column of scores; for several classes a,b,c, one column each."
-    ),
-]
-Label = Annotated[str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Column of labels.")]
+TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
+SCORES = "Column of scores; for several classes a,b,c, one column each."
+SEGMENTS = "Column that defines segments; each is reported separately."
+POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
+METHOD = "Calibration method; `calibrant methods` lists them."
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help=TABLES)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `calibrant fit` wrote.")]
+
+Quiet = Annotated[bool, option("Suppress progress messages.", "--quiet", "-q")]
+Top = Annotated[bool, option("Several classes: use the highest score of each row.", "--top-label")]
+As_json = Annotated[bool, option("Print JSON instead of text.", "--json")]
+
+Score = Annotated[list[str] | None, option(SCORES, "--score", "-s", value="COLUMN")]
+Label = Annotated[str | None, option("Column of labels.", "--label", "-l", value="COLUMN")]
 Weight = Annotated[
-    str | None, typer.Option("--weight", "-w", metavar="COLUMN", help="Column of weights, counted as rows.")
+    str | None, option("Column of weights; each counts as that many rows.", "--weight", "-w", value="COLUMN")
 ]
-By = Annotated[str | None, typer.Option("--by", metavar="COLUMN", help="Column of segments, each looked at by itself.")]
-Positive = Annotated[
-    str | None,
-    typer.Option(
-        "--positive", metavar="LABEL", help="The label of the positive class; not needed for 0/1 or true/false."
+By = Annotated[str | None, option(SEGMENTS, "--by", value="COLUMN")]
+Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
+Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
+Methods = Annotated[
+    list[str] | None,
+    option(
+        "Methods to compare, a,b,c; by default all.", "--method", "-m", value="METHOD", autocompletion=complete_method
     ),
 ]
-Top = Annotated[bool, typer.Option("--top-label", help="Several classes: look at the highest score of each row.")]
-Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
-As_json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Output = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; without it, standard output.")
-]
+ModelOption = Annotated[str | None, option("A model to apply to the scores first.", "--model", value="FILE")]
+Level = Annotated[float, option("Confidence level of the intervals.", "--level", value="LEVEL")]
+Seed = Annotated[int, option("Seed of the random numbers.", "--seed", value="SEED", min=0)]
+Output = Annotated[str | None, option("File to write; without it, standard output.", "--output", "-o", value="FILE")]
 Format = Annotated[
-    str | None,
-    typer.Option("--format", "-f", metavar="FORMAT", help="csv, parquet, arrow or json; by default the file's ending."),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="METHOD",
-        help="Calibration method; `calibrant methods` lists them.",
-        autocompletion=methods,
-    ),
+    str | None, option("csv, parquet, arrow or json; by default from the file name.", "--format", "-f", value="FORMAT")
 ]

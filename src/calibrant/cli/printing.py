@@ -1,15 +1,29 @@
-"""Data go to standard output, everything else to standard error; colour and movement only on a terminal."""
+"""Data go to standard output or a file, everything else to standard error; colour and movement only on a terminal."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import sys
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Settings", "note", "plain_warnings", "print_json", "print_table", "progress", "settings", "warn"]
+from calibrant.cli.errors import BROKEN_PIPE, Problem
+
+__all__ = [
+    "Settings", "check_screen", "check_target", "drop_stdout", "escape", "is_stdout", "note", "plain_warnings",
+    "print_json", "print_table", "progress", "settings", "shorten", "warn", "written",
+]  # fmt: skip
+
+LONGEST_NAME = 60
+# What a terminal may take for a command, or what changes the order of the letters around it.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Settings:
@@ -21,20 +35,33 @@ class Settings:
 settings = Settings()
 
 
+def escape(text: str) -> str:
+    """Write control characters so that a terminal shows them instead of obeying."""
+    return CONTROL.sub(
+        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\xff" else f"\\u{ord(match[0]):04x}", text
+    )
+
+
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Cut a long name of a column or segment, and escape it."""
+    shown = escape(name)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
 def note(text: str) -> None:
-    """A remark on the way, for people."""
+    """Print a progress message, unless these are suppressed."""
     if not settings.quiet:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{escape(text)}\n")
 
 
 def warn(text: str) -> None:
-    """A remark that is shown even when remarks are turned off."""
-    sys.stderr.write(f"warning: {text}\n")
+    """Print a warning, which is never suppressed."""
+    sys.stderr.write(f"warning: {escape(text)}\n")
 
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Show what the library warns of like any other warning, without the line of code that it comes from."""
+    """Show warnings of the library like any other warning, without the line of code that they come from."""
     before = warnings.showwarning
     warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
     try:
@@ -44,14 +71,18 @@ def plain_warnings() -> Iterator[None]:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n")
+    """Print one JSON document."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    # JSON leaves some control characters as they are, but allows to escape them.
+    plain = "\n".join(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in text.split("\n"))
+    sys.stdout.write(f"{plain}\n")
 
 
 def print_table(
-    title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], marked: int | None = None, left: int = 1
+    title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], marked: int | None = None, left: int = 1
 ) -> None:
-    """A table on standard output: drawn by rich on a terminal, aligned text elsewhere; row `marked` is highlighted."""
+    """Print a table: drawn by rich on a terminal, aligned text elsewhere; row `marked` is highlighted."""
+    rows = [[*map(shorten, row[:left]), *row[left:]] if left == 1 else list(map(escape, row)) for row in rows]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
@@ -82,14 +113,76 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(text, total=total)
+        task = shown.add_task(escape(text), total=total)
         started = False
 
         def step(name: str) -> None:
             nonlocal started
-            shown.update(task, description=f"{text}: {name}", advance=1 if started else 0)
+            shown.update(task, description=escape(f"{text}: {name}"), advance=1 if started else 0)
             started = True
 
         yield step
+
+
+def is_stdout(output: str | None) -> bool:
+    """Tell whether a result goes to standard output."""
+    return output in (None, "-")
+
+
+def check_target(output: str | None, sources: Iterable[str] = ()) -> None:
+    """Refuse a place that cannot be written to, or one of the files that the result is made from."""
+    if output is None or is_stdout(output):
+        return
+    from calibrant._files import follow_links
+    from calibrant.engines.table_files import find_files
+
+    path = follow_links(output)
+    if path.is_dir():
+        raise Problem(f"{output} is a folder; give the name of a file.")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device is written to, whatever its folder allows
+    if not path.parent.is_dir():
+        raise Problem(f"The folder {path.parent} does not exist; make it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise Problem(f"The folder {path.parent} cannot be written to: permission denied.")
+    for name in (name for source in sources if source != "-" for name in find_files(source)):
+        if Path(name).exists() and path.exists() and path.samefile(name):
+            raise Problem(f"{output} is an input and would be overwritten; name another file with -o.")
+
+
+@contextmanager
+def written(output: str | None) -> Iterator[Path]:
+    """Give a path to write to; its content goes to the target, or to standard output, if all goes well."""
+    if output is not None and not is_stdout(output):
+        from calibrant._files import replacing
+
+        with replacing(output) as path:
+            yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="calibrant-") as folder:
+        path = Path(folder) / "output"
+        yield path
+        sys.stdout.flush()
+        try:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:  # the reader, such as head, has seen enough
+            drop_stdout()
+            raise SystemExit(BROKEN_PIPE) from None
+
+
+def drop_stdout() -> None:
+    """Keep what could not be written to standard output from failing a second time when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def check_screen(output: str | None, kind: str) -> None:
+    """Refuse to fill a terminal with binary data."""
+    if is_stdout(output) and sys.stdout.isatty():
+        raise Problem(f"{kind} is not for the screen; name a file with -o.")

@@ -1,0 +1,74 @@
+"""What went wrong, in one sentence, and the exit code: 2 for what the user can mend, 1 for what we must."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Any
+
+__all__ = ["Problem", "explain", "in_options"]
+
+BROKEN_PIPE, MENDABLE, UNEXPECTED = 141, 2, 1
+OWN = ("InvalidInputError", "ModelFileError", "MissingExtraError", "NotFittedError")
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+# What the library calls by the names of its arguments, the command line calls by its options.
+OPTION = {
+    "score": "--score", "label": "--label", "weight": "--weight", "by": "--by", "pos_label": "--positive",
+    "method": "--method", "methods": "--method", "cv": "--folds", "level": "--level", "n": "--rows",
+    "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score", "format": "--format",
+}  # fmt: skip
+
+# Advice of the library that the command line gives in its own terms.
+ADVICE = {
+    "For several classes use CalibratedClassifier, or calibrate each class against the rest.":
+        "For several classes name the score column of each, with --score a,b,c.",
+    ", an unknown label type for a binary target": "",
+    "only the new column": "only the new column, with --only-new",
+}  # fmt: skip
+
+
+class Problem(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
+    """The command cannot be done; the message says why and what to do."""
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """Return the message for the user, empty where none is due, and the exit code."""
+    from calibrant.engines.tables import first_sentence
+
+    if isinstance(error, BrokenPipeError):
+        return "", BROKEN_PIPE
+    if hasattr(error, "format_message"):  # a wrong option or argument, found by the parser
+        return _usage(error), MENDABLE
+    if isinstance(error, Problem):
+        return str(error), MENDABLE
+    if type(error).__name__ in OWN and type(error).__module__ == "calibrant.errors":
+        return in_options(str(error)), MENDABLE
+    if any(getattr(error, "errno", None) == number or os.strerror(number) in str(error) for number in FULL):
+        return "The disk is full or a size limit is reached, so nothing was written; free some space.", MENDABLE
+    if isinstance(error, OSError):
+        what = os.strerror(error.errno).lower() if error.errno else str(error)
+        return f"{error.filename or 'The system says'}: {what}.", MENDABLE
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this.", MENDABLE
+    text = f"Unexpected {type(error).__name__}: {first_sentence(str(error))}"
+    return f"{text} Set CALIBRANT_DEBUG=1 to see where.", UNEXPECTED
+
+
+def in_options(text: str) -> str:
+    """Rewrite a message of the library with arguments named as options."""
+    for said, meant in ADVICE.items():
+        text = text.replace(said, meant)
+    text = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)  # np.int64(1) is a 1 to whoever typed it
+    return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
+
+
+def _usage(error: Any) -> str:
+    from calibrant.engines.tables import first_sentence
+
+    if type(error).__name__ == "NoArgsIsHelpError":  # no command at all: the help has been shown
+        return ""
+    context = getattr(error, "ctx", None)
+    hint = f" See '{context.command_path} --help'." if context is not None else ""
+    return first_sentence(error.format_message()) + hint

@@ -1,0 +1,53 @@
+"""export: ship a map to where there is no Python."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from calibrant.cli import options
+from calibrant.cli.errors import Problem
+from calibrant.cli.methods import load_model
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
+
+__all__ = ["export"]
+
+TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
+TARGET = f"{', '.join(TARGETS)}; by default from the file name."
+
+
+def export(
+    model: options.Model,
+    *,
+    to: Annotated[str | None, options.option(TARGET, "--to", "-t", value="TARGET")] = None,
+    dialect: Annotated[str, options.option("SQL dialect: duckdb, spark, …", "--dialect", value="DIALECT")] = "duckdb",
+    score: Annotated[
+        str, options.option("Name of the score column in SQL.", "--score", "-s", value="COLUMN")
+    ] = "score",
+    name: Annotated[str, options.option("Name of the function in Python and C.", "--name", value="NAME")] = "calibrate",
+    output: options.Output = None,
+) -> None:
+    """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
+    import calibrant.export
+
+    check_target(output, [model])
+    target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
+    if target not in TARGETS:
+        raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
+    if target == "onnx":
+        check_screen(output, "ONNX")
+    map_ = load_model(model)
+    with progress(f"exporting to {target}"):
+        if target == "onnx":
+            content = calibrant.export.to_onnx(map_).SerializeToString()
+        elif target == "schema":
+            content = json.dumps(calibrant.export.schema(), indent=1).encode() + b"\n"
+        elif target == "sql":
+            content = calibrant.export.to_sql(map_, dialect=dialect, column=score).encode() + b"\n"
+        else:
+            write = calibrant.export.to_python if target == "python" else calibrant.export.to_c
+            content = write(map_, name=name).encode()
+    with written(output) as path:
+        path.write_bytes(content)
+    if not is_stdout(output):
+        note(f"{target} written to {output}, after checking it against the model.")

@@ -1,0 +1,123 @@
+"""fit: learn a map from scores and labels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from calibrant.cli import options
+from calibrant.cli.errors import Problem
+from calibrant.cli.methods import check_method
+from calibrant.cli.printing import check_target, is_stdout, note, print_json, progress, written
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.base import Calibrator
+    from calibrant.tally import Tally
+
+__all__ = ["class_file", "fit"]
+
+SETTING = "Option of the method, such as --set n_bins=20."
+
+
+def fit(
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    positive: options.Positive = None,
+    method: options.Method = None,
+    settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
+    top_label: options.Top = False,
+    output: options.Output = None,
+    as_json: options.As_json = False,
+) -> None:
+    """Learn a calibration map from scores and labels, and save it as JSON."""
+    from calibrant.cli.columns import open_with_columns
+    from calibrant.cli.tallies import binary, count, count_classes
+
+    check_target(output, files)
+    if as_json and is_stdout(output):
+        raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
+    check_method(method)
+    parameters = _parse_settings(settings or [])
+    with open_with_columns(files, score, label, weight) as (table, columns):
+        if len(columns.scores) == 1 or top_label:
+            tallies = {output: count(*binary(table, columns, top_label, "fit"), positive)}
+        elif output is None or is_stdout(output):
+            raise Problem("With several classes there is a model for each; name the files with -o model.json.")
+        else:
+            tallies = {class_file(output, name): tally for name, tally in count_classes(table, columns).items()}
+    fitted = {
+        path: _fit(tally, method, parameters, path if len(tallies) > 1 else None) for path, tally in tallies.items()
+    }
+    summaries = [_save(calibrator, tallies[path], path) for path, calibrator in fitted.items()]
+    if as_json:
+        print_json(summaries[0] if len(summaries) == 1 else summaries)
+
+
+def class_file(output: str, name: str) -> str:
+    """Return where the map of one class is kept: ``model.json`` → ``model.cat.json``."""
+    path = Path(output)
+    return str(path.with_name(f"{path.stem}.{name}{path.suffix or '.json'}"))
+
+
+def _parse_settings(given: list[str]) -> dict[str, Any]:
+    settings = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise Problem(f"--set needs a name and a value, such as n_bins=20; got {text!r}.")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def _create(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calibrator:
+    """Create a calibrator that suits the scores of a tally."""
+    from calibrant.calibrators import registry
+    from calibrant.cli.tallies import is_decision
+
+    name = method or registry.DEFAULT_METHOD
+    known = registry.get(name)._get_param_names()
+    strange = next((key for key in settings if key not in known), None)
+    if strange is not None:
+        raise Problem(f"{name} has no option {strange!r}; it has {', '.join(known) or 'none'}.")
+    if is_decision(tally) and "space" in known:
+        settings = {"space": "decision"} | settings
+    return registry.create(name, **settings)
+
+
+def _fit(tally: Tally, method: str | None, settings: dict[str, Any], path: str | None) -> Calibrator:
+    from calibrant.cli.tallies import warn_of_one_class
+
+    warn_of_one_class(tally, Path(path or "").name)
+    calibrator = _create(tally, method, settings)
+    with progress(f"fitting {type(calibrator).__name__}"):
+        return calibrator.fit_tally(tally)
+
+
+def _save(calibrator: Calibrator, tally: Tally, output: str | None) -> dict[str, Any]:
+    from calibrant import metrics
+    from calibrant.cli.tallies import is_decision
+    from calibrant.tally import row_count
+
+    with written(output) as path:
+        calibrator.save(path)
+    after = metrics.log_loss(tally.rescored(calibrator.predict(tally.scores)))
+    before = None if is_decision(tally) else metrics.log_loss(tally)
+    change = f"log-loss {after:.4f}" + (f", before {before:.4f}" if before is not None else "")
+    where = "" if is_stdout(output) else f" Saved to {output}."
+    rows = f"{row_count(tally.total)} rows, {100 * tally.base_rate:.3g} % positive"
+    note(f"{type(calibrator).__name__} fitted to {rows}: {change} (on these rows).{where}")
+    return {
+        "method": type(calibrator).__name__,
+        "rows": tally.total,
+        "base_rate": tally.base_rate,
+        "log_loss_before": before,
+        "log_loss_after": after,
+        "output": output,
+    }

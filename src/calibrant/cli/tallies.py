@@ -1,0 +1,191 @@
+"""From tables to tallies: of all rows, of each segment, of each class against the rest, of the highest scores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from calibrant.cli.columns import Columns
+from calibrant.cli.errors import Problem, in_options
+from calibrant.cli.printing import note, progress, shorten, warn
+
+if TYPE_CHECKING:
+    from calibrant.engines.tables import Table
+    from calibrant.tally import Tally
+
+__all__ = [
+    "binary", "class_of", "count", "count_by", "count_classes", "is_decision", "predicted_class", "warn_of_one_class",
+]  # fmt: skip
+
+MOST_SEGMENTS = 200
+YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
+
+
+def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
+    """Return the view of two outcomes that a command works on."""
+    if top and len(columns.scores) < 2:
+        raise Problem("--top-label needs the score columns of all classes; name them with --score a,b,c.")
+    if top:
+        return _top_label(table, columns)
+    if len(columns.scores) > 1:
+        raise Problem(f"{command} takes one score column; with the scores of several classes add --top-label.")
+    return table, columns
+
+
+def count(table: Table, columns: Columns, positive: str | None = None) -> Tally:
+    """Count all rows, in the engine."""
+    tally: Tally = _count(table, replace(columns, by=None), positive)
+    return tally
+
+
+def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:
+    """Count all rows and, with --by, those of each segment, in the same scan."""
+    if columns.by is None:
+        return count(table, columns, positive), {}
+    from calibrant import Tally
+
+    n_segments = table.values(f"SELECT approx_count_distinct({table.quote(columns.by)}) FROM rows")[0][0]
+    if n_segments > MOST_SEGMENTS:
+        raise Problem(
+            f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
+        )
+    parts = _count(table, columns, positive)
+    segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
+    return sum(segments.values(), Tally.empty()), segments
+
+
+def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
+    """Count each class against the rest, by its score column."""
+    label = table.quote(columns.label)
+    return {
+        name: count(*_view(table, columns, {name: table.quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
+        for name, value in class_of(table, columns).items()
+    }
+
+
+def _count(table: Table, columns: Columns, positive: str | None) -> Any:
+    from calibrant import engines
+    from calibrant.errors import InvalidInputError
+
+    names = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
+    known: dict[str, Any] = {role: None if name is None else table.engine_name(name) for role, name in names.items()}
+    with progress(f"reading {table.name}"):
+        try:
+            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **known)
+        except InvalidInputError as error:
+            raise Problem(_in_columns(str(error), table, known)) from error
+
+
+def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
+    """Rewrite a message of the engine, which calls columns by their names, with the options that name them."""
+    if "`source` must have at least one row" in text:
+        return f"{table.name} has no rows."
+    for role, name in known.items():
+        text = text.replace(f"`{name}`", f"--{role}" if role == name else f"--{role} '{shorten(name or '')}'")
+    return in_options(text)
+
+
+def _positive_label(table: Table, label: str, given: str | None) -> Any:
+    """Return the positive label in the type of its column; of two words, one that says yes needs no option."""
+    if table.is_number(label):
+        return None if given is None else _number(given, table.kind(label) == "BOOLEAN")
+    values = table.distinct(label, 3)
+    if given is not None:
+        if given not in map(str, values):
+            known = ", ".join(shorten(str(value)) for value in values)
+            raise Problem(f"--positive must be a label in '{shorten(label)}' ({known}); got {given!r}.")
+        return given
+    yes = [value for value in values if str(value).lower() in (*YES, "positive", "pos")]
+    if len(values) == 2 and len(yes) == 1:
+        note(f"Rows with {shorten(label)} = {yes[0]!r} count as positive; choose another label with --positive.")
+        return yes[0]
+    return None
+
+
+def _number(text: str, is_boolean: bool) -> float | bool:
+    word = text.lower()
+    if is_boolean and word in (*YES, *NO):  # the engine reads yes and no as true and false
+        return word in YES
+    try:
+        return float(text)
+    except ValueError:
+        wanted = "true or false" if is_boolean else "a number"
+        raise Problem(f"--positive must be {wanted}, like the labels; got {text!r}.") from None
+
+
+def is_decision(tally: Tally) -> bool:
+    """Tell whether some scores cannot be probabilities."""
+    return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
+
+
+def warn_of_one_class(tally: Tally, name: str = "") -> None:
+    """Warn where all rows are of one class: whatever is fitted to them only repeats it."""
+    if 0.0 < tally.total_positive < tally.total:
+        return
+    from calibrant.tally import row_count
+
+    rows = f"{row_count(tally.total)} rows for {name}" if name else f"{row_count(tally.total)} rows"
+    kind = "positive" if tally.total_positive else "negative"
+    warn(f"All {rows} are {kind}, so there is little to learn from them; add rows of both classes.")
+
+
+def class_of(table: Table, columns: Columns) -> dict[str, Any]:
+    """Return the label that each score column stands for.
+
+    Labels are the names of the columns, their ends behind a common beginning (``p_cat``, ``p_dog``), or the numbers
+    0 … K−1 in the order of the columns.
+    """
+    names = columns.scores
+    labels = set(table.distinct(columns.label, len(names) + 1))
+    shared = len(os.path.commonprefix(names))  # noqa: RUF071 - letter by letter is meant
+    # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
+    ends = [[name[start:] for name in names] for start in range(shared + 1)]
+    if table.is_number(columns.label):
+        numbers = [[int(text) for text in texts] for texts in ends if all(text.isdigit() for text in texts)]
+        candidates: list[list[Any]] = [*numbers, list(range(len(names)))]
+    else:
+        candidates, labels = ends, {str(label) for label in labels}
+    for candidate in candidates:
+        if labels <= set(candidate):
+            return dict(zip(names, candidate, strict=True))
+    raise Problem(
+        f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
+        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
+    )
+
+
+def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
+    """Return the view of the highest scores, with their classes as segments."""
+    winner = _winner(table, {name: str(label) for name, label in class_of(table, columns).items()})
+    view, new = _top_label(table, replace(columns, by=None), {"predicted": winner})
+    return view, replace(new, by="predicted")
+
+
+def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
+    """Return the highest score of each row, and whether its class was right."""
+    hit = f"({_winner(table, class_of(table, columns))} = {table.quote(columns.label)})"
+    return _view(table, columns, {"confidence": _highest(table, columns.scores), "hit": hit, **(more or {})})
+
+
+def _highest(table: Table, names: tuple[str, ...]) -> str:
+    return f"greatest({', '.join(map(table.quote, names))})"
+
+
+def _winner(table: Table, classes: dict[str, Any]) -> str:
+    """Return the class of the highest score, in SQL; of equal scores the first column wins, as with argmax."""
+    highest = _highest(table, tuple(classes))
+    cases = (f"WHEN {table.quote(name)} = {highest} THEN {_literal(label)}" for name, label in classes.items())
+    return f"(CASE {' '.join(cases)} END)"
+
+
+def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
+    """Return a table of a score, a label and more, and what is kept of the other columns."""
+    kept = {name: table.quote(name) for name in (columns.weight, columns.by) if name is not None}
+    score, label, *_ = expressions
+    return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
+
+
+def _literal(value: Any) -> str:
+    """Return a label as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

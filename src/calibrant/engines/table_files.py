@@ -1,0 +1,167 @@
+"""Files of tables: which ones are meant, what they hold by their content, and whether they are whole."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import glob
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from calibrant._optional import require
+from calibrant.errors import InvalidInputError
+
+__all__ = ["Dialect", "check_gzip", "detect_dialect", "detect_format", "find_files", "format_of_name", "open_bytes"]
+
+ENDINGS = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv", ".txt"),
+    "json": (".jsonl", ".ndjson", ".json"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+LONGEST_LINE = 2_000_000  # DuckDB's limit
+STREAM_MAGIC, GZIP_MAGIC = b"\xff\xff\xff\xff", b"\x1f\x8b"
+
+
+def find_files(source: str) -> list[str]:
+    """List the files of a path or glob in order. An existing path is that file, whatever characters it has."""
+    path = Path(source)
+    if path.is_dir():
+        raise InvalidInputError(f"{source} is a folder; name its files, such as '{path / '*.parquet'}'.")
+    if is_remote(source) or path.exists():
+        return [source]
+    if path.is_symlink():
+        raise InvalidInputError(f"{source} is a link to {path.readlink()}, which does not exist.")
+    matches = sorted(name for name in glob.glob(source, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    _check_folders(path)
+    if matches:
+        return matches
+    if glob.has_magic(source):
+        raise InvalidInputError(f"No file matches '{source}'.")
+    raise InvalidInputError(f"There is no file {source}.{_hint(path)}")
+
+
+def is_remote(name: str) -> bool:
+    """Tell whether a name is an address, such as s3://…, which DuckDB reads by itself."""
+    return "://" in name
+
+
+def _check_folders(pattern: Path) -> None:
+    """Refuse a pattern with a folder that may not be read: its files would be missing without a word."""
+    for part in reversed(pattern.parents):
+        for folder in glob.glob(str(part), recursive=True):  # noqa: PTH207
+            if Path(folder).is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                raise InvalidInputError(f"The folder {folder} cannot be read: permission denied.")
+
+
+def _hint(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f" The folder {path.parent} does not exist."
+    near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=2, cutoff=0.75)
+    return f" Did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else ""
+
+
+def format_of_name(name: str) -> str | None:
+    """Return the format that the ending of a name stands for."""
+    plain = name.lower().removesuffix(".gz").removesuffix(".zst")
+    return next((kind for kind, endings in ENDINGS.items() if plain.endswith(endings)), None)
+
+
+def detect_format(name: str, shown: str) -> str:
+    """Return the format of a file, by its content; refuse what is not a table, calling it `shown`."""
+    named = format_of_name(name)
+    if is_remote(name):
+        return named or "csv"
+    head = _read_head(name)
+    if not head:
+        raise InvalidInputError(f"{shown} is empty; it must be a table with a header and at least one row.")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", STREAM_MAGIC)):
+        return "arrow"
+    if named in ("parquet", "arrow"):
+        raise InvalidInputError(f"{shown} is named as {named.capitalize()}, but its content is not; it may be damaged.")
+    _check_text(shown, head)
+    if len(head) > LONGEST_LINE and not any(end in head[:LONGEST_LINE] for end in (b"\n", b"\r")):
+        raise InvalidInputError(f"{shown} has a line longer than 2 MB, so it is not a table with one row on each line.")
+    return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
+
+
+def _check_text(name: str, head: bytes) -> None:
+    sample = head[:65536]
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidInputError(f"{name} is UTF-16 text; convert it to UTF-8 first, for example with iconv.")
+    if sample.startswith(GZIP_MAGIC):
+        raise InvalidInputError(f"{name} is a gzip file; let its name end in .gz, as in data.csv.gz.")
+    control = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in sample)
+    if b"\0" in sample or control > 0.01 * len(sample):
+        raise InvalidInputError(f"{name} is not a table: it holds binary data, not CSV, Parquet, Arrow or JSON lines.")
+    try:
+        # The sample may end inside a character.
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(sample) == len(head))
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
+
+
+class Dialect(NamedTuple):
+    """How a CSV file separates columns and lines, and the fields of its first line."""
+
+    delimiter: str
+    newline: str
+    fields: list[str]
+
+
+def detect_dialect(name: str, shown: str) -> Dialect:
+    """Read the first line of a CSV file; a line near the beginning with another number of columns is an error."""
+    text = _read_head(name).decode("utf-8-sig", "replace")
+    first = text.splitlines()[0]
+    count = {sign: first.count(sign) for sign in ",;\t|"}
+    best = max(count, key=lambda sign: count[sign])
+    newline = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
+    rows = csv.reader(text.splitlines(keepends=True)[:20_000], delimiter=best)
+    fields: list[str] = []
+    try:
+        fields = next(rows, [])
+        odd = next(((rows.line_num, len(row)) for row in rows if row and len(row) != len(fields)), None)
+    except csv.Error:  # a field longer than Python's reader takes
+        odd = None
+    # The last line may have been cut where the sample ends.
+    if odd is not None and (len(text) < LONGEST_LINE or odd[0] < rows.line_num):
+        raise InvalidInputError(
+            f"{shown} is not a sound CSV file: line {odd[0]} has {odd[1]} columns, its header has {len(fields)}. "
+            "Repair that line."
+        )
+    return Dialect(best, newline, fields)
+
+
+def _read_head(name: str) -> bytes:
+    with open_bytes(name) as file:
+        return bytes(file.read(LONGEST_LINE + 1))
+
+
+@contextmanager
+def open_bytes(name: str) -> Iterator[Any]:
+    """Open a local file for reading, unpacked where its name ends in .gz or .zst."""
+    try:
+        if name.lower().endswith(".zst"):
+            with require("pyarrow", "tables", "Reading tables").input_stream(name, compression="zstd") as file:
+                yield file
+        else:
+            with gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
+                yield file
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidInputError(f"{name} is not a whole gzip file; it may be damaged or cut short.") from error
+
+
+def check_gzip(name: str) -> None:
+    """Read a gzip file to its end: DuckDB 1 takes what a cut one begins with for all of it."""
+    if name.lower().endswith(".gz") and not is_remote(name):
+        with open_bytes(name) as file:
+            while file.read(1 << 20):
+                pass

@@ -1,0 +1,265 @@
+"""Tables in files, opened by DuckDB, with their columns under the names that the files give them."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from calibrant._optional import require
+from calibrant.engines.table_files import (
+    Dialect,
+    check_gzip,
+    detect_dialect,
+    detect_format,
+    find_files,
+    is_remote,
+)
+from calibrant.errors import InvalidInputError
+
+__all__ = ["Table", "open_table"]
+
+CALLER = "Reading tables"
+STDIN = "-"
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+           "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")  # fmt: skip
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """An open table; `open_table` makes it.
+
+    Attributes
+    ----------
+    name : str
+        What to call the table in messages.
+    columns : list of str
+        The names of the columns, as the files have them.
+    relation : DuckDB relation
+        The rows. Its columns are those of the table in the same order; two columns `a`, or `a` and `A`, which DuckDB
+        cannot tell apart, have other names there.
+    files : list of str
+        The files that are read.
+    format : str
+        csv, parquet, arrow or json.
+    """
+
+    name: str
+    columns: list[str]
+    relation: Any
+    files: list[str] = field(default_factory=list)
+    format: str = ""
+    dialect: Dialect | None = None
+
+    def engine_name(self, column: str) -> str:
+        """Return the name of a column in `relation`."""
+        return str(self.relation.columns[self.columns.index(column)])
+
+    def quote(self, column: str) -> str:
+        """Return a column as SQL writes it."""
+        return quote(self.engine_name(column))
+
+    def kind(self, column: str) -> str:
+        """Return the type of a column, in DuckDB's words and without its parameters."""
+        return str(self.relation.types[self.columns.index(column)]).partition("(")[0]
+
+    def is_number(self, column: str) -> bool:
+        """Tell whether a column holds numbers or booleans."""
+        return self.kind(column) in NUMBERS
+
+    def values(self, query: str) -> list[tuple[Any, ...]]:
+        """Fetch the rows of a query of ``rows``."""
+        return list(self.relation.query("rows", query).fetchall())
+
+    def distinct(self, column: str, most: int) -> list[Any]:
+        """Fetch up to `most` distinct values of a column, sorted; missing ones are left out."""
+        name = self.quote(column)
+        values = self.values(f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {most}")
+        return sorted(value for (value,) in values)
+
+    def select(self, expressions: dict[str, str]) -> Table:
+        """Compute another table from this one: name → SQL expression."""
+        relation = self.relation.project(", ".join(f"{text} AS {quote(name)}" for name, text in expressions.items()))
+        return Table(self.name, list(expressions), relation)
+
+
+def quote(name: str) -> str:
+    """Return a name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
+    r"""Open a table in one or several files, in the block of a ``with`` statement.
+
+    Formats are told by content: CSV with any of the usual delimiters, packed or not, Parquet, Arrow, and JSON lines.
+    Several files are one table; their columns are matched by name.
+
+    Parameters
+    ----------
+    source : path, glob, or several of them
+        What to read. A path that exists is that file, even with ``[``, ``*`` or ``?`` in its name; ``-`` is standard
+        input. A pipe is read once, into a temporary file.
+
+    Yields
+    ------
+    Table
+        Its ``relation`` can be given to `engines.tally`, the table itself to `engines.apply_file`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import engines
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     _ = path.write_text("score;label\n0.2;0\n0.8;1\n")
+    ...     with engines.open_table(path) as table:
+    ...         print(table.columns, table.format)
+    ...         print(engines.tally(table.relation, score="score", label="label"))
+    ['score', 'label'] csv
+    Tally(2 cells, 2 rows, 1 positive (50 %), scores 0.2 … 0.8)
+    """
+    sources = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if len(sources) > 1 and STDIN in sources:
+        raise InvalidInputError("Standard input (-) cannot be mixed with files.")
+    with ExitStack() as stack:
+        named = [STDIN] if sources == [STDIN] else [name for one in sources for name in find_files(os.fspath(one))]
+        files = [stack.enter_context(_spool(name)) if _is_stream(name) else name for name in named]
+        shown = ["standard input" if name == STDIN else name for name in named]
+        formats = sorted({detect_format(*pair) for pair in zip(files, shown, strict=True)})
+        if len(formats) > 1:
+            raise InvalidInputError(f"The files must have one format; they are {' and '.join(formats)}.")
+        title = shown[0] if len(files) == 1 else f"{len(files)} files"
+        stack.enter_context(reading(title))
+        connection = stack.enter_context(_connect())
+        relation, columns, dialect = _read(connection, files, shown, formats[0])
+        yield Table(title, columns, relation, files, formats[0], dialect)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what DuckDB or Arrow say about the content of a file into one sentence with the file's name."""
+    try:
+        yield
+    except Exception as error:
+        # What Arrow finds wrong with a file is an OSError without the system's number.
+        is_plain = isinstance(error, OSError) and error.errno is None
+        engines = ("duckdb", "_duckdb", "pyarrow", "binascii", "zlib")
+        if not is_plain and not any(kind.__module__.partition(".")[0] in engines for kind in type(error).__mro__):
+            raise
+        if isinstance(error, MemoryError) or "No space left" in str(error):
+            raise
+        raise InvalidInputError(f"{name} could not be read: {first_sentence(str(error))}") from error
+
+
+def first_sentence(text: str) -> str:
+    """Return the first line of a message, short and with a full stop."""
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "no details")
+    line = line if len(line) <= 300 else f"{line[:300]}…"
+    return line if line.endswith((".", "…", "!", "?")) else f"{line}."
+
+
+@contextmanager
+def _connect() -> Iterator[Any]:
+    duckdb = require("duckdb", "tables", CALLER)
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        with suppress(duckdb.Error):  # a DuckDB that was built without time zones
+            connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+
+
+def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tuple[Any, list[str], Dialect | None]:
+    """Make the relation; DuckDB takes names for patterns, so existing ones are escaped."""
+    exact = [name if is_remote(name) else glob.escape(name) for name in files]
+    alone = len(files) == 1 and not is_remote(files[0])
+    if kind == "parquet":
+        relation = connection.read_parquet(exact, union_by_name=len(files) > 1)
+        names = require("pyarrow.parquet", "tables", CALLER).read_schema(files[0]).names if alone else []
+        return relation, [*names, *relation.columns[len(names) :]], None
+    if kind == "arrow":
+        table = _read_arrow(files)
+        return connection.from_arrow(_readable(table, connection)), table.column_names, None
+    for name in files:
+        check_gzip(name)
+    if kind == "json":
+        relation = connection.read_json(exact)
+        return relation, relation.columns, None
+    if any(map(is_remote, files)):
+        relation = connection.read_csv(exact, union_by_name=len(files) > 1)
+        return relation, relation.columns, None
+    return _read_csv(connection, exact, [detect_dialect(*pair) for pair in zip(files, shown, strict=True)])
+
+
+def _read_csv(connection: Any, exact: list[str], dialects: list[Dialect]) -> tuple[Any, list[str], Dialect]:
+    first = dialects[0]
+    if len({dialect.delimiter for dialect in dialects if len(dialect.fields) > 1}) > 1:
+        raise InvalidInputError("The files must use the same delimiter; convert some of them first.")
+    # A fixed delimiter makes a line with too many columns an error; left to guess, DuckDB takes whole lines.
+    relation = connection.read_csv(exact, delimiter=first.delimiter, union_by_name=len(exact) > 1)
+    sniffed = connection.execute("SELECT HasHeader FROM sniff_csv(?, delim = ?)", [exact[0], first.delimiter])
+    has_header = bool(sniffed.fetchall()[0][0]) and len(relation.columns) == len(first.fields)
+    columns = first.fields if has_header and len(exact) == 1 else list(relation.columns)
+    return relation, columns, first._replace(fields=first.fields if has_header else [])
+
+
+def _read_arrow(files: Iterable[str]) -> Any:
+    pa = require("pyarrow", "tables", CALLER)
+    tables = [open_arrow(name).read_all() for name in files]
+    table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default")
+    for batch in table.to_batches():
+        batch.validate(full=True)  # DuckDB trusts the offsets in it, and would read beyond the data
+    return table
+
+
+def _readable(table: Any, connection: Any) -> Any:
+    """Give columns names that DuckDB can tell apart, and leave those empty whose type it does not know."""
+    pa = require("pyarrow", "tables", CALLER)
+    taken: set[str] = set()
+    for i, name in enumerate(table.column_names):
+        unique = name if name and name.casefold() not in taken else f"column {i}"
+        taken.add(unique.casefold())
+        column = table.column(i)
+        try:
+            connection.from_arrow(pa.table({unique: column.slice(0, 0)}))
+        except Exception:  # DuckDB has many kinds of errors
+            column = pa.nulls(len(column))
+        table = table.set_column(i, unique, column)
+    return table
+
+
+def open_arrow(name: str) -> Any:
+    """Open an Arrow file, or the streaming form of it, without copying it into memory."""
+    pa = require("pyarrow", "tables", CALLER)
+    with Path(name).open("rb") as file:
+        is_file = file.read(6) == b"ARROW1"
+    source = pa.memory_map(name)
+    return pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
+
+
+def _is_stream(name: str) -> bool:
+    """Tell whether a name is that of a pipe or device, which can be read only once."""
+    return name == STDIN or (not is_remote(name) and not Path(name).is_file())
+
+
+@contextmanager
+def _spool(name: str) -> Iterator[str]:
+    """Copy standard input, or a pipe or device, into a file that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="calibrant-") as folder, ExitStack() as stack:
+        path = Path(folder) / "table"
+        source = sys.stdin.buffer if name == STDIN else stack.enter_context(Path(name).open("rb"))
+        with path.open("wb") as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+        if path.stat().st_size == 0:
+            shown = "Standard input" if name == STDIN else name
+            raise InvalidInputError(f"{shown} is empty; pipe a table into it, or name a file.")
+        yield str(path)

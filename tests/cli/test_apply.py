@@ -1,0 +1,151 @@
+"""apply writes the map's own numbers beside columns that stay as they are."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import calibrant
+
+
+def column(path, name):
+    import duckdb
+
+    return duckdb.connect().execute(f"SELECT {name} FROM '{path}'").fetchnumpy()[name]
+
+
+def test_fit_and_apply_are_the_library(cli, data, tmp_path):
+    model, output = tmp_path / "model.json", tmp_path / "out.csv"
+    assert cli("fit", data, "-m", "isotonic", "-o", model).code == 0
+    result = cli("apply", model, data, "-o", output)
+    assert result.code == 0
+    assert "400 rows calibrated" in result.err
+    scores, labels = column(data, "score"), column(data, "label")
+    expected = calibrant.IsotonicCalibration().fit(scores, labels)
+    np.testing.assert_array_equal(column(output, "probability"), expected.predict(scores))
+    np.testing.assert_array_equal(column(output, "label"), labels)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_several_classes(cli, animals, tmp_path):
+    scores, model, output = "p_cat,p_dog,p_fox", tmp_path / "m.json", tmp_path / "out.parquet"
+    assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "-w", "w", "-o", model).code == 0
+    assert cli("apply", model, animals, "-s", scores, "-o", output).code == 0
+    total = sum(column(output, f"probability_{name}") for name in scores.split(","))
+    np.testing.assert_allclose(total, 1.0)
+    top = tmp_path / "top.json"
+    assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "--top-label", "-o", top).code == 0
+    assert cli("apply", top, animals, "-s", scores, "--top-label", "-o", output).code == 0
+    highest = np.max([column(animals, name) for name in scores.split(",")], axis=0)
+    np.testing.assert_allclose(column(output, "probability"), calibrant.load(top)(highest))
+
+
+def test_unusable_scores_are_counted(cli, data, tmp_path):
+    model, rows = tmp_path / "m.json", tmp_path / "rows.csv"
+    cli("fit", data, "-m", "platt", "-o", model)
+    rows.write_text("score,id\n0.5,1\n,2\n7,3\n")
+    result = cli("apply", model, rows)
+    assert result.out.splitlines()[2:] == [",2,", "7,3,"]
+    assert "warning: 2 scores are missing" in result.err
+
+
+def test_models_and_endings_are_checked(refused, cli, data, tmp_path):
+    model = tmp_path / "m.json"
+    cli("fit", data, "-m", "platt", "-o", model)
+    assert "There is no file" in refused("apply", tmp_path / "n.json", data)
+    assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")
+
+
+def test_classes_that_are_left_out_are_named(cli, tmp_path):
+    table, model = tmp_path / "rows.csv", tmp_path / "m.json"
+    rows = [f"{k}{i},{p},{q},{r},0" for i in range(9) for k, p, q, r in (("a", 0.7, 0.2, 0.1), ("b", 0.3, 0.5, 0.2))]
+    text = "\n".join(f"{row[0]},{row.split(',', 1)[1]}" for row in rows)
+    table.write_text(f"label,p_a,p_b,p_c,p_d\n{text}\nc,0.1,0.2,0.7,0\n")
+    fitted = cli("fit", table, "-l", "label", "-s", "p_a,p_b,p_c,p_d", "-m", "platt", "-o", model)
+    assert fitted.code == 0
+    assert "warning: All 19 rows for m.p_d.json are negative" in fitted.err
+    result = cli("apply", model, table, "-s", "p_a,p_b")
+    assert result.code == 0
+    assert "add up to 1 over the 2 named classes; not used: m.p_c.json, m.p_d.json" in result.err
+    assert "named classes" not in cli("apply", model, table, "-s", "p_a,p_b,p_c,p_d").err
+
+
+def test_a_name_with_a_comma_is_one_column(cli, data, tmp_path):
+    model, table = tmp_path / "m.json", tmp_path / "odd.csv"
+    cli("fit", data, "-m", "platt", "-o", model)
+    table.write_text('"score, raw",id\n0.5,1\n')
+    assert cli("apply", model, table, "-s", "score, raw").code == 0
+
+
+@pytest.fixture
+def model(cli, data, tmp_path):
+    path = tmp_path / "model.json"
+    assert cli("-q", "fit", data, "-m", "platt", "-o", path).code == 0
+    return path
+
+
+def test_standard_output_is_csv(cli, data, model):
+    result = cli("-q", "apply", model, data, "--name", "p")
+    assert result.err == ""
+    assert result.out.splitlines()[0] == "score,label,p"
+    assert len(result.out.splitlines()) == 401
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_is_calibrated_in_its_place(cli, data, model, tmp_path, ending):
+    import duckdb
+
+    table = tmp_path / f"table.{ending}"
+    duckdb.sql(f"COPY (FROM '{data}') TO '{table}'")
+    table.chmod(0o640)
+    result = cli("apply", model, table, "-o", table)
+    assert (result.code, result.out) == (0, "")
+    assert "400 rows calibrated" in result.err
+    np.testing.assert_array_equal(column(table, "probability"), calibrant.load(model)(column(data, "score")))
+    assert table.stat().st_mode & 0o777 == 0o640
+    assert "already has a column 'probability'; choose another with --name" in cli("apply", model, table).err
+    assert cli("apply", model, table, "-o", table, "--name", "again").code == 0
+    assert duckdb.sql(f"FROM '{table}'").columns == ["score", "label", "probability", "again"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_only_new(cli, data, model, tmp_path):
+    assert cli("-q", "apply", model, data, "--only-new").out.splitlines()[0] == "probability"
+    cli("apply", model, data, "--only-new", "-o", tmp_path / "p.parquet")
+    assert pq.read_schema(tmp_path / "p.parquet").names == ["probability"]
+
+
+def test_a_path_that_exists_is_that_file(cli, model, tmp_path):
+    """DuckDB takes g[1] for a pattern that means g1."""
+    one, other, output = tmp_path / "g[1].parquet", tmp_path / "g1.parquet", tmp_path / "out.parquet"
+    for path, scores in ((one, [0.1, 0.2, 0.3]), (other, [0.9, 0.8, 0.7])):
+        pq.write_table(pa.table({"score": scores}), path)
+    assert cli("apply", model, one, "-o", output).code == 0
+    assert column(output, "score").tolist() == [0.1, 0.2, 0.3]
+    np.testing.assert_array_equal(column(output, "probability"), calibrant.load(model)([0.1, 0.2, 0.3]))
+
+
+def test_what_cannot_be_kept_is_named_with_the_option(refused, model, tmp_path):
+    path = tmp_path / "nested.parquet"
+    pq.write_table(pa.table({"score": [0.5], "words": [["a"]]}), path)
+    message = refused("apply", model, path, "-o", tmp_path / "out.csv")
+    assert message.startswith("Column 'words' of type list")
+    assert "only the new column, with --only-new" in message
+
+
+def test_several_files_and_packed_ones(cli, model, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("id,score\n007,0.5\n")
+    assert cli("apply", model, tmp_path / "?.csv", "-o", tmp_path / "out.csv.gz").code == 0
+    assert column(tmp_path / "out.csv.gz", "score").tolist() == [0.5, 0.5]
+
+
+def test_names_that_are_long_or_lead_in_circles(cli, refused, data, model, tmp_path):
+    assert cli("apply", model, data, "-o", tmp_path / ("x" * 246 + ".csv")).code == 0
+    (tmp_path / "one.csv").symlink_to(tmp_path / "two.csv")
+    (tmp_path / "two.csv").symlink_to(tmp_path / "one.csv")
+    assert "too many levels of symbolic links" in refused("apply", model, data, "-o", tmp_path / "one.csv")
+    (tmp_path / "lost.csv").symlink_to(tmp_path / "nowhere" / "x.csv")
+    assert f"The folder {tmp_path / 'nowhere'} does not exist" in refused(
+        "apply", model, data, "-o", tmp_path / "lost.csv"
+    )

@@ -1,0 +1,29 @@
+"""export writes what the library would, after running it, and nothing over its own model."""
+
+import pytest
+
+
+@pytest.mark.parametrize(("target", "sign"), [("sql", "CASE"), ("python", "def calibrate"), ("schema", "$schema")])
+def test_export(cli, data, tmp_path, target, sign):
+    model = tmp_path / "m.json"
+    cli("fit", data, "-m", "isotonic", "-o", model)
+    result = cli("export", model, "--to", target)
+    assert result.code == 0
+    assert sign in result.out
+
+
+def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
+    model = tmp_path / "m.json"
+    cli("fit", data, "-m", "platt", "-o", model)
+    assert cli("export", model, "-o", tmp_path / "m.py", "--name", "f").code == 0
+    assert "def f(" in (tmp_path / "m.py").read_text()
+    assert "--to must be one of" in refused("export", model)
+    assert "not a calibrant model" in refused("export", data, "--to", "sql")
+    assert "is an input and would be overwritten" in refused("export", model, "--to", "sql", "-o", model)
+
+
+def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
+    model = tmp_path / "model.json"
+    cli("fit", data, "-m", "platt", "-o", model)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "ONNX is not for the screen" in refused("export", model, "--to", "onnx")
