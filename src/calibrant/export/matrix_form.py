@@ -17,7 +17,10 @@ from calibrant._typing import Floats
 from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.export.expression_graph import LARGEST
 
-__all__ = ["MatrixForm", "Ramps"]
+__all__ = ["NEAR_ZERO", "MatrixForm", "Ramps"]
+
+# Where a language has no expm1: from here on 1 − exp(x) loses digits, and a short series does not.
+NEAR_ZERO = -1e-3
 
 
 @dataclass(frozen=True, eq=False)

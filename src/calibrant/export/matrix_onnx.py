@@ -12,13 +12,12 @@ from calibrant._typing import Floats
 from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
-from calibrant.export.matrix_form import MatrixForm, Ramps
+from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.onnx import DTYPES, NEWEST_OPSET, GraphWriter, run_session
 
 __all__ = ["matrix_to_onnx"]
 
 CALLER = "calibrant.export.to_onnx"
-NEAR_ZERO = -1e-3  # from here on 1 − exp(x) loses digits, and a short series does not
 
 
 def matrix_to_onnx(map_: MatrixMap, *, dtype: str = "float64", opset: int | None = None) -> Any:

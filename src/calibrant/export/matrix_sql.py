@@ -14,7 +14,7 @@ from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.errors import InvalidInputError
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
-from calibrant.export.matrix_form import MatrixForm
+from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.sql import DIALECTS
 
 __all__ = ["MOST_CLASSES", "matrix_to_sql"]
@@ -22,7 +22,6 @@ __all__ = ["MOST_CLASSES", "matrix_to_sql"]
 CALLER = "calibrant.export.to_sql"
 MOST_CLASSES = 12  # beyond, the query is longer than engines like
 LOWEST = -700.0  # exp of less is 0 for every purpose, and some engines call it an error
-NEAR_ZERO = -1e-3  # from here on 1 − exp(x) loses digits, and a short series does not
 
 
 def matrix_to_sql(
@@ -86,9 +85,9 @@ def matrix_to_sql(
         raise InvalidInputError(f"`columns` must name the {n_classes} score columns; got {len(names)}.")
     form = MatrixForm.from_map(map_)
     out = [f"calibrated_{label}" for label in map_.classes]
-    text = _transpile(_query(form, names, out, table, keep), dialect)
+    text = _transpile(_query(form, names, out, table, keep), "duckdb", dialect)
     probe_names = [f"c{k}" for k in range(n_classes)]
-    probe = _transpile(_query(form, probe_names, probe_names, "probe", ["row"]), dialect)
+    probe = _transpile(_query(form, probe_names, probe_names, "probe", ["row"]), "duckdb", dialect)
     matrix_parity.check(map_, lambda scores: _run(probe, dialect, scores), f"SQL ({dialect})")
     return f"{text} /* calibrant test vector {matrix_parity.vector_text(map_)} */"
 
@@ -146,7 +145,7 @@ def _features(form: MatrixForm, ell: list[str]) -> dict[str, str]:
     """u, the ramps, the probabilities, and the confidence, as far as the map has use for them."""
     out = {f"u_{k}": _clip(name, form.low, form.high) for k, name in enumerate(ell)}
     for k, name in enumerate(ell):
-        out |= {f"r_{k}_{j}": _ramp(name, s, w) for j, (s, w) in enumerate(_ends(form.ramps))}
+        out |= {f"r_{k}_{j}": ramp for j, ramp in enumerate(_ramps(name, form.ramps))}
     if form.confusion.size:
         out |= {f"p_{k}": _exp(name) for k, name in enumerate(ell)}
     if form.gate.size:
@@ -158,7 +157,7 @@ def _features(form: MatrixForm, ell: list[str]) -> dict[str, str]:
 
 
 def _gates(form: MatrixForm) -> dict[str, str]:
-    ramps = [_ramp("sure", s, w) for s, w in _ends(form.gate_ramps)]
+    ramps = _ramps("sure", form.gate_ramps)
     return {f"gate_{m}": _weighted(row, ramps) or _number(0.0) for m, row in enumerate(form.gate)}
 
 
@@ -177,12 +176,9 @@ def _logit(form: MatrixForm, m: int, k: int) -> str:
     return _sum(terms)
 
 
-def _ends(ramps: Any) -> list[tuple[float, float]]:
-    return list(zip(ramps.starts.tolist(), ramps.widths.tolist(), strict=True))
-
-
-def _ramp(x: str, start: float, width: float) -> str:
-    return _clip(f"({x} - {_number(start)}) * {_number(1.0 / width)}", 0.0, 1.0)
+def _ramps(x: str, ramps: Ramps) -> list[str]:
+    ends = zip(ramps.starts, ramps.widths, strict=True)
+    return [_clip(f"({x} - {_number(start)}) * {_number(1.0 / width)}", 0.0, 1.0) for start, width in ends]
 
 
 def _clip(x: str, low: float, high: float) -> str:
@@ -221,26 +217,23 @@ def _quote(name: str, most_parts: int = 4) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
 
-def _transpile(query: str, dialect: str) -> str:
+def _transpile(query: str, read: str, write: str) -> str:
     sqlglot = require("sqlglot", "tables", CALLER)
-    expression = sqlglot.parse_one(query, dialect="duckdb")
+    expression = sqlglot.parse_one(query, dialect=read)
     for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
-        extreme.set("ignore_nulls", dialect != "snowflake")
-    text: str = expression.sql(dialect=dialect)
+        extreme.set("ignore_nulls", write != "snowflake")
+    text: str = expression.sql(dialect=write)
     return text
 
 
 def _run(query: str, dialect: str, scores: Floats) -> Floats:
     """Let DuckDB compute the query, after sqlglot has read it back from its dialect."""
-    sqlglot = require("sqlglot", "tables", CALLER)
     duckdb = require("duckdb", "tables", CALLER)
-    expression = sqlglot.parse_one(query, dialect=dialect)
-    for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
-        extreme.set("ignore_nulls", True)
     names = [f"c{k}" for k in range(scores.shape[1])]
+    text = _transpile(query, dialect, "duckdb")
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         table = {name: np.ascontiguousarray(scores[:, k]) for k, name in enumerate(names)}
         connection.register("probe", table | {"row": np.arange(len(scores))})
-        out = connection.sql(f"SELECT * FROM ({expression.sql(dialect='duckdb')}) ORDER BY row").fetchnumpy()
+        out = connection.sql(f"SELECT * FROM ({text}) ORDER BY row").fetchnumpy()
     return np.column_stack([np.ma.filled(np.ma.asarray(out[name], dtype=np.float64), np.nan) for name in names])
