@@ -34,6 +34,13 @@ def test_fitted_maps(fitted_map, rows_with_zeros):
     np.testing.assert_allclose(np.column_stack(list(out.values())[1:]), fitted_map(rows_with_zeros), atol=1e-12)
 
 
+def test_kept_columns_may_have_any_name(map_of_probabilities, rows_with_zeros):
+    query = matrix_to_sql(map_of_probabilities, columns=NAMES, keep=["a", "id"])
+    assert list(run(query, rows_with_zeros)["a"]) == list(rows_with_zeros[:, 0])
+    for name in ("accepted", "x_0", "kept_1"):
+        assert f'kept_0 AS "{name}"' in matrix_to_sql(map_of_probabilities, columns=NAMES, keep=[name, "id"])
+
+
 def test_rows_that_the_map_refuses_are_null(map_of_probabilities):
     query = matrix_to_sql(map_of_probabilities, columns=NAMES, keep=["id"])
     out = run(query, [[0.5, 0.6, 0.5], [np.nan, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.2, 0.3, 0.5]])

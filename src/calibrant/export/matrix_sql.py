@@ -66,7 +66,7 @@ def matrix_to_sql(
     >>> from calibrant.export.matrix_sql import matrix_to_sql
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> query = matrix_to_sql(VectorScaling().fit(scores, y).map_, columns=["a", "b", "c"], keep=["id"])
-    >>> query.startswith('WITH step_1 AS (SELECT "id" AS "id", CASE WHEN CAST("a" AS DOUBLE) >= 0')
+    >>> query.startswith('WITH step_1 AS (SELECT "id" AS kept_0, CASE WHEN CAST("a" AS DOUBLE) >= 0')
     True
     """
     sqlglot = require("sqlglot", "tables", CALLER)
@@ -99,30 +99,32 @@ def _query(form: MatrixForm, columns: Sequence[str], out: Sequence[str], table: 
     accepted, tempered = _tempered(form, [_quote(column) for column in columns])
     x = [f"x_{k}" for k in classes]
     steps: list[dict[str, str]] = [{"accepted": accepted} | dict(zip(x, tempered, strict=True))]
-    steps.append(_same(x) | {"top": _greatest(x)})
-    steps.append(_same([*x, "top"]) | {"log_sum": f"LN({_sum(_exp(f'{one} - top') for one in x)})"})
-    steps.append({name: f"{one} - top - log_sum" for name, one in zip(ell, x, strict=True)})
+    steps.append(_same(x) | {"highest": _greatest(x)})
+    steps.append(_same([*x, "highest"]) | {"log_sum": f"LN({_sum(_exp(f'{one} - highest') for one in x)})"})
+    steps.append({name: f"{one} - highest - log_sum" for name, one in zip(ell, x, strict=True)})
     features = _features(form, ell)
     steps.append(_same(ell) | features)
     if form.gate.size:
         steps.append(_same([*ell, *features]) | _gates(form))
     steps.append({z[m][k]: _logit(form, m, k) for m in members for k in classes})
     flat = [name for row in z for name in row]
-    steps.append(_same(flat) | {f"top_{m}": _greatest(z[m]) for m in members})
-    norms = {f"norm_{m}": f"top_{m} + LN({_sum(_exp(f'{name} - top_{m}') for name in z[m])})" for m in members}
+    steps.append(_same(flat) | {f"highest_{m}": _greatest(z[m]) for m in members})
+    norms = {f"norm_{m}": f"highest_{m} + LN({_sum(_exp(f'{name} - highest_{m}') for name in z[m])})" for m in members}
     steps.append(_same(flat) | norms)
     pools = [_sum(f"{_number(form.weights[m])} * {_exp(f'{z[m][k]} - norm_{m}')}" for m in members) for k in classes]
     steps.append({_quote(n, 1): f"CASE WHEN accepted = 1 THEN {p} END" for n, p in zip(out, pools, strict=True)})
     return _chain(steps, [_quote(name, 1) for name in keep], _quote(table))
 
 
-def _chain(steps: list[dict[str, str]], kept: list[str], table: str) -> str:
+def _chain(steps: list[dict[str, str]], keep: list[str], table: str) -> str:
+    """Each step as a SELECT from the one before; kept columns have names of their own on the way."""
+    kept, last = [f"kept_{i}" for i in range(len(keep))], len(steps) - 1
     selects = []
     for number, step in enumerate(steps):
-        source = f"step_{number}" if number else table
-        carried = [*kept, "accepted"] if 0 < number < len(steps) - 1 else kept
-        listed = ", ".join(f"{value} AS {name}" for name, value in {**_same(carried), **step}.items())
-        selects.append(f"SELECT {listed} FROM {source}")
+        carried = _same([*kept, "accepted"]) if number else dict(zip(kept, keep, strict=True))
+        carried = dict(zip(keep, kept, strict=True)) if number == last else carried
+        listed = ", ".join(f"{value} AS {name}" for name, value in (carried | step).items())
+        selects.append(f"SELECT {listed} FROM {f'step_{number}' if number else table}")
     named = ", ".join(f"step_{number} AS ({text})" for number, text in enumerate(selects[:-1], 1))
     return f"WITH {named} {selects[-1]}"
 
