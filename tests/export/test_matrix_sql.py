@@ -47,6 +47,12 @@ def test_rows_that_the_map_refuses_are_null(map_of_probabilities):
     assert np.ma.getmaskarray(out["calibrated_a"]).tolist() == [True, True, True, False]
 
 
+def test_postgres_computes_each_step_once(map_of_probabilities):
+    """Otherwise it substitutes every step into the next, and does not finish."""
+    query = matrix_to_sql(map_of_probabilities, columns=NAMES, dialect="postgres")
+    assert query.count("AS MATERIALIZED (SELECT") == query.count("FROM step_")
+
+
 def test_names_are_quoted(map_of_probabilities):
     query = matrix_to_sql(map_of_probabilities, columns=['x"; DROP TABLE t', "b", "c"], table="main.t")
     assert '"x""; DROP TABLE t"' in query

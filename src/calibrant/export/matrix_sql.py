@@ -225,6 +225,10 @@ def _transpile(query: str, read: str, write: str) -> str:
     for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
         extreme.set("ignore_nulls", write != "snowflake")
+    if write == "postgres":
+        # It would write every step into the next, and the expressions would grow without bounds.
+        for step in expression.find_all(sqlglot.exp.CTE):
+            step.set("materialized", True)
     text: str = expression.sql(dialect=write)
     return text
 
