@@ -28,7 +28,7 @@ LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 
 # `import calibrant` and `predict` stay cheap: these load where a feature needs them.
 # (pandas, pyarrow and rich are not listed: scikit-learn imports them by itself where they are installed.)
-HEAVY = ["numba", "matplotlib", "polars", "ibis", "duckdb", "sqlglot", "onnx", "plotly", "jinja2", "typer"]
+HEAVY = ["Cython", "matplotlib", "polars", "ibis", "duckdb", "sqlglot", "onnx", "plotly", "jinja2", "typer"]
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -64,12 +64,6 @@ def test_imports_point_downwards(path):
 def test_every_level_names_files_that_exist():
     there = {top_of(path) for path in FILES} - {"__init__"}
     assert set(LEVEL) == there
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_numba_lives_in_the_kernels_only(path):
-    if "_kernels" not in path.parts:
-        assert not any(target.split(".")[0] == "numba" for target, _ in imports_of(path))
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

@@ -3,18 +3,15 @@
     python -m benchmarks.peers.footprint
 
 Sizes are those of the packages as installed here, required ones only, numpy included. Times are processor times of
-fresh interpreters, as ratios to one that imports numpy, best of several, in turn. The first fit after installing
-calibrant compiles its kernels; later processes load them from disk.
+fresh interpreters, as ratios to one that imports numpy, best of several, in turn.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 import subprocess
 import sys
-import tempfile
 from importlib import metadata
 
 ROUNDS = 5
@@ -32,7 +29,7 @@ PEERS = {
     "uncertainty-calibration": "from calibration import PlattBinnerCalibrator",
 }
 FIT = "import numpy; from calibrant import {}; s = numpy.linspace(0.1, 0.9, 99); {}().fit(s, s > 0.5)"
-CALIBRANT = ("numba", "numpy", "scikit-learn", "scipy")  # also where it runs from its sources
+CALIBRANT = ("numpy", "scikit-learn", "scipy")  # also where it runs from its sources
 
 
 def required(package: str, found: set[str] | None = None) -> set[str]:
@@ -68,20 +65,12 @@ def megabytes(name: str) -> float:
     return sum(path.stat().st_size for path in paths) / 1e6
 
 
-def processor_seconds(code: str, environment: dict[str, str] | None = None) -> float:
+def processor_seconds(code: str) -> float:
     """Of a fresh interpreter that runs `code`; other work on the machine hardly changes it."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def first_fits(name: str) -> tuple[float, float]:
-    """Of a process that compiles, and of the best of those after it."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-        code = FIT.format(name, name)
-        return processor_seconds(code, environment), min(processor_seconds(code, environment) for _ in range(3))
 
 
 def main() -> None:
@@ -99,10 +88,8 @@ def main() -> None:
         size = sum(map(megabytes, packages))
         print(f"{name:<24} {len(packages):>3} packages, {size:6.0f} MB, import {best[name] / unit:5.1f} times numpy's")
     for name in ("Blend", "SplineCalibration", "IsotonicCalibration"):
-        first, later = first_fits(name)
-        print(
-            f"{name}: import and first fit {first / unit:.0f} times numpy's import, compiled before {later / unit:.1f}"
-        )
+        seconds = min(processor_seconds(FIT.format(name, name)) for _ in range(ROUNDS))
+        print(f"{name}: import and fit of 99 rows {seconds / unit:.1f} times numpy's import")
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ def million_rows(title: str, truth: Callable[[np.ndarray], np.ndarray]) -> None:
         ("scikit-learn isotonic", lambda: IsotonicRegression(out_of_bounds="clip").fit(scores, y)),
         {
             "tally alone": (lambda: Tally.from_arrays(scores, y, max_cells=CELLS), None),
-            "ABB, λ averaged": (lambda: ABB().fit(scores, y), 1.0),
+            "ABB, λ averaged": (lambda: ABB().fit(scores, y), 0.6),
             "ABB, one λ": (lambda: ABB(lam=16.0).fit(scores, y), None),
-            "SBB, best λ": (lambda: SBB().fit(scores, y), 0.5),
+            "SBB, best λ": (lambda: SBB().fit(scores, y), 0.4),
             "SBB, one λ": (lambda: SBB(lam=16.0).fit(scores, y), 0.5),
         },
         rounds=4,

@@ -54,7 +54,7 @@ def thousand_rows() -> None:
 def main() -> None:
     against_isotonic(1_000, {})
     against_isotonic(100_000, {})
-    against_isotonic(1_000_000, {"SplineCalibration": 1.5})
+    against_isotonic(1_000_000, {"SplineCalibration": 0.4})
     thousand_rows()
 
 

@@ -3,8 +3,6 @@
 A tally of more distinct scores is merged into so many cells of nearly equal mass. Cost then no longer grows with rows.
 """
 
-from __future__ import annotations
-
 # Averaging over binnings costs O(cells²): 2048 cells take a second, and a bin of several rows loses nothing by merging.
 BINNING_CELLS = 2048
 # The intervals of ABB draw a thousand binnings; bins narrower than 1/256 of the rows are never supported by data.

@@ -1,11 +1,15 @@
-"""Optional packages are imported here, where the feature that needs them runs."""
+"""Packages of others: optional ones, imported where a feature needs them, and methods found by their entry points."""
 
-from __future__ import annotations
-
+import warnings
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
+from typing import Any
 
 from calibrant.errors import MissingExtraError
+
+GROUP = "calibrant.methods"
 
 
 def require(module: str, extra: str, caller: str) -> ModuleType:
@@ -17,3 +21,26 @@ def require(module: str, extra: str, caller: str) -> ModuleType:
         raise MissingExtraError(
             f'{caller} needs the package `{package}`, which is not installed; run: pip install "calibrant[{extra}]"'
         ) from error
+
+
+@cache
+def load_plugins() -> tuple[tuple[EntryPoint, Any], ...]:
+    """Import what other packages offer, once; one that cannot be imported gives a warning and is left out."""
+    loaded = []
+    for entry in entry_points(group=GROUP):
+        try:
+            loaded.append((entry, entry.load()))
+        except Exception as error:  # whatever is wrong in there must not stop calibrant
+            warn_of(entry, error)
+    return tuple(loaded)
+
+
+def warn_of(entry: EntryPoint, error: Exception) -> None:
+    """Say which package has the broken entry point."""
+    package = entry.dist.name if entry.dist else entry.value
+    warnings.warn(
+        f"The method {entry.name!r} of the package {package!r} is left out, because it cannot be loaded: "
+        f"{type(error).__name__}: {error} Update or remove the package.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -1,13 +1,9 @@
 """Names for the arrays that the library passes around."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "RandomState"]
 
 ArrayLike: TypeAlias = npt.ArrayLike
 Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -3,8 +3,6 @@
 Each message says what must hold, what was got (value and first index), and what to do.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
@@ -108,9 +106,9 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
         raise InvalidInputError(f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.")
     check_finite(matrix.ravel(), "scores")
     if probabilities:
-        off = np.abs(matrix.sum(axis=1) - 1.0)
-        bad = int(np.argmax((off > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)))
-        if off[bad] > ROW_SUM_TOLERANCE or matrix[bad].min() < 0.0:
+        wrong = (np.abs(matrix.sum(axis=1) - 1.0) > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)
+        if wrong.any():
+            bad = int(wrong.argmax())
             raise InvalidInputError(
                 f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
                 f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. For logits use space='decision'."
@@ -135,9 +133,9 @@ def encode_classes(y: ArrayLike, n_classes: int) -> tuple[Ints, np.ndarray[Any, 
 
 def _positive_column(array: Floats, name: str) -> Floats:
     check_finite(array.ravel(), name)
-    off = np.abs(array.sum(axis=1) - 1.0)
-    if len(off) and off.max() > ROW_SUM_TOLERANCE:
-        bad = int(np.argmax(off > ROW_SUM_TOLERANCE))
+    wrong = np.abs(array.sum(axis=1) - 1.0) > ROW_SUM_TOLERANCE
+    if wrong.any():
+        bad = int(wrong.argmax())
         raise InvalidInputError(
             f"`{name}` with two columns must be class probabilities whose rows sum to 1; "
             f"row {bad} sums to {array[bad].sum():.6g}. Pass the positive class's column alone."
@@ -181,7 +179,7 @@ def larger_label(y: ArrayLike) -> Any:
     labels = _label_column(y, "y")
     if labels.size == 0 or labels.dtype.kind == "b":
         return None
-    low, high = (labels.min(), labels.max()) if labels.dtype.kind in "iuf" else np.unique(labels)[[0, -1]]
+    low, high = _extremes(labels)
     return None if low == high or _says_itself(low, high) else high
 
 
@@ -208,23 +206,21 @@ def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
 
 
 def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
-    if labels.dtype.kind in "US":
-        distinct = np.unique(labels)
-        if len(distinct) > 2:
-            raise _too_many_classes(name, distinct)
-        return distinct[0], distinct[-1]
-    low, high = labels.min(), labels.max()
+    low, high = _extremes(labels)
     if not ((labels == low) | (labels == high)).all():
-        raise _too_many_classes(name, np.unique(labels))
+        distinct = np.unique(labels)
+        shown = ", ".join(repr(x) for x in distinct[:4].tolist()) + (", …" if len(distinct) > 4 else "")
+        raise InvalidInputError(
+            f"`{name}` must have two classes; got {len(distinct)} distinct values ({shown}), an unknown label type for "
+            "a binary target. For several classes use CalibratedClassifier, or calibrate each class against the rest."
+        )
     return low, high
 
 
-def _too_many_classes(name: str, distinct: np.ndarray[Any, Any]) -> InvalidInputError:
-    shown = ", ".join(repr(x) for x in distinct[:4].tolist()) + (", …" if len(distinct) > 4 else "")
-    return InvalidInputError(
-        f"`{name}` must have two classes; got {len(distinct)} distinct values ({shown}), an unknown label type for a "
-        "binary target. For several classes use CalibratedClassifier, or calibrate each class against the rest."
-    )
+def _extremes(labels: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+    """The first and the last label in order; strings have to be sorted for that."""
+    ends = np.unique(labels) if labels.dtype.kind in "US" else (labels.min(), labels.max())
+    return ends[0], ends[-1]
 
 
 def _positive_rows(

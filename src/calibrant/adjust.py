@@ -1,7 +1,5 @@
 """Probabilities for a population other than the one that the map was fitted on."""
 
-from __future__ import annotations
-
 import math
 
 from calibrant import _validation

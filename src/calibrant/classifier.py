@@ -28,8 +28,6 @@ from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
-__all__ = ["CalibratedClassifier"]
-
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose probabilities are calibrated on rows that it was not trained on.

@@ -11,26 +11,7 @@ if TYPE_CHECKING:
         """A calibrator was asked to predict before it was fitted."""
 
 
-__all__ = [
-    "InvalidInputError",
-    "MissingExtraError",
-    "ModelFileError",
-    "NotFittedError",
-]
-
-
-NOT_FITTED = """A calibrator was asked to predict before it was fitted.
-
-Examples
---------
->>> from calibrant import PlattScaling
->>> from calibrant.errors import NotFittedError
->>> try:
-...     PlattScaling().predict([0.5])
-... except NotFittedError as error:
-...     print(error)
-This PlattScaling is not fitted yet; call `fit` or `fit_tally` before using it.
-"""
+__all__ = ["InvalidInputError", "MissingExtraError", "ModelFileError", "NotFittedError"]
 
 
 class InvalidInputError(ValueError):
@@ -89,9 +70,23 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-    made = type(name, (SklearnNotFittedError,), {"__doc__": NOT_FITTED, "__module__": __name__})
-    globals()[name] = made
-    return made
+    class NotFittedError(SklearnNotFittedError):
+        """A calibrator was asked to predict before it was fitted.
+
+        Examples
+        --------
+        >>> from calibrant import PlattScaling
+        >>> from calibrant.errors import NotFittedError
+        >>> try:
+        ...     PlattScaling().predict([0.5])
+        ... except NotFittedError as error:
+        ...     print(error)
+        This PlattScaling is not fitted yet; call `fit` or `fit_tally` before using it.
+        """
+
+    NotFittedError.__qualname__ = name  # not a local one: it can be pickled
+    globals()[name] = NotFittedError
+    return NotFittedError
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from calibrant._kernels import bins, links
-from calibrant._plugins import load_plugins
+from calibrant._optional import load_plugins
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 

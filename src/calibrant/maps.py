@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,9 @@ import numpy as np
 from calibrant import _validation
 from calibrant._files import write_atomically
 from calibrant._kernels import doubles
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import ModelFileError
 from calibrant.map_functions import Chain, MapFunction
-
-__all__ = ["CalibrationMap", "load"]
 
 FORMAT = "calibrant-map"
 VERSION = 1
@@ -62,10 +60,14 @@ class CalibrationMap:
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities of the positive class, (n,)."""
+        return self.function(self.check_scores(scores))
+
+    def check_scores(self, scores: ArrayLike) -> Floats:
+        """The scores as an array, (n,), if the map accepts them."""
         array = _validation.check_scores(scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
-        return self.function(array)
+        return array
 
     def inverse(self, probabilities: ArrayLike) -> Floats:
         """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
@@ -94,18 +96,9 @@ class CalibrationMap:
         out = np.full(len(wanted), np.inf)
         out[right == 0] = bottom if self.space == "probability" else -np.inf
         between = (right > 0) & (right < len(grid))
-        out[between] = self._bisect(grid[right[between] - 1], grid[right[between]], wanted[between])
+        low, high, own = grid[right[between] - 1], grid[right[between]], wanted[between]
+        out[between] = first_double(lambda scores: self.function(scores) >= own, low, high)
         return out
-
-    def _bisect(self, low: Floats, high: Floats, wanted: Floats) -> Floats:
-        """Halve the set of doubles between `low` (not reaching) and `high` (reaching) until one remains."""
-        below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
-        for _ in range(64):
-            middle = (below >> 1) + (above >> 1) + (below & above & 1)
-            reaches = self.function(doubles.from_ordinal(middle)) >= wanted
-            above = np.where(reaches, middle, above)
-            below = np.where(reaches, below, middle)
-        return doubles.from_ordinal(above)
 
     def then(self, other: CalibrationMap) -> CalibrationMap:
         """Apply this map, then `other`."""
@@ -166,6 +159,16 @@ class CalibrationMap:
 
     def __hash__(self) -> int:
         return hash(_checksum(self.function.to_dict()))
+
+
+def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
+    """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
+    below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
+    for _ in range(64):
+        middle = (below >> 1) + (above >> 1) + (below & above & 1)
+        reached = reaches(doubles.from_ordinal(middle))
+        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+    return doubles.from_ordinal(above)
 
 
 def load(path: str | os.PathLike[str]) -> CalibrationMap:

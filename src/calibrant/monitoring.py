@@ -114,6 +114,17 @@ class TallyComparison:
         """1 / e_value, at most 1: below 0.05 in at most 5 % of all series of looks, however long (Ville 1939)."""
         return min(1.0, 1.0 / self.e_value) if self.e_value > 0 else 1.0
 
+    def __str__(self) -> str:
+        (before, now), (low, high) = self.base_rates, self.base_rate_interval
+        return (
+            f"Rows: {self.rows[0]:g} in the reference, {self.rows[1]:g} now.\n"
+            f"Share of positives: {before:.4f}, now {now:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
+            f"Mean predicted now: {self.mean_predicted:.4f}.\n"
+            f"Shift of the scores: largest gap {self.score_shift:.4f}, population stability index "
+            f"{self.population_stability_index:.4f}.\n"
+            f"Evidence against the probabilities: {self.e_value:.3g}."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CalibrationMonitor:
@@ -184,12 +195,7 @@ class CalibrationMonitor:
 
 
 def update(
-    calibrator: Calibrator,
-    old: Tally,
-    new: Tally,
-    *,
-    forgetting: float = 1.0,
-    max_cells: int | None = 4096,
+    calibrator: Calibrator, old: Tally, new: Tally, *, forgetting: float = 1.0, max_cells: int | None = 4096
 ) -> tuple[Any, Tally]:
     """Fit again to old and new rows without having the old rows.
 
@@ -255,12 +261,9 @@ def _mean_exp(logs: Floats) -> float:
 
 
 def _difference_interval(reference: Tally, current: Tally) -> tuple[float, float]:
-    rates, variances = [], []
-    for tally in (reference, current):
-        rate = (tally.total_positive + 1.0) / (tally.total + 2.0)
-        rates.append(rate)
-        variances.append(rate * (1.0 - rate) / (tally.total + 2.0))
-    middle, half = rates[1] - rates[0], 1.959964 * math.sqrt(sum(variances))
+    totals = np.array([reference.total, current.total]) + 2.0
+    rates = (np.array([reference.total_positive, current.total_positive]) + 1.0) / totals
+    middle, half = float(rates[1] - rates[0]), 1.959964 * math.sqrt((rates * (1.0 - rates) / totals).sum())
     return middle - half, middle + half
 
 

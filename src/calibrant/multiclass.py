@@ -23,8 +23,6 @@ from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 
-__all__ = ["CalibratedModel", "ClassScores", "OneVsRest", "Recipe", "TopLabel", "View", "WholeMatrix", "choose_recipe"]
-
 RESPONSES = ("decision_function", "predict_proba")
 VIEWS = ("one_vs_rest", "top_label")
 

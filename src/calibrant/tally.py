@@ -13,8 +13,6 @@ from calibrant._kernels import bins, grouping
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 
-__all__ = ["Tally", "row_count"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:

@@ -19,6 +19,16 @@ def test_straight_pieces_keep_the_promised_error(curve):
     assert np.abs(followed - exact).max() < 2e-3
 
 
+def test_nodes_that_nearly_coincide_do_no_harm():
+    # As where two sets of knots share a point but for rounding; a spline through both would swing.
+    x = np.linspace(-3.0, 3.0, 301)
+    x = np.sort(np.concatenate((x, np.nextafter(x[5:-5:7], 9.0), [np.nextafter(3.0, 0.0)])))
+    px, py = curves.straight_pieces(x, np.sin(x) + np.tile([0.0, 1e-13], len(x))[: len(x)], np.array([-3.0, 3.0]))
+    fine = np.linspace(-3.0, 3.0, 9001)
+    assert np.abs(np.interp(fine, px, py) - np.sin(fine)).max() < 1e-5
+    assert (px[0], px[-1]) == (-3.0, 3.0)
+
+
 def test_a_straight_line_needs_no_points_between_breaks():
     x = np.linspace(0.0, 1.0, 9)
     px, _ = curves.straight_pieces(x, 2.0 * x, np.array([0.0, 1.0]))
@@ -44,3 +54,31 @@ def test_nearest_monotone_rises_and_no_rising_truth_gets_farther_away(values, tr
     np.testing.assert_array_equal(curves.nearest_monotone(risen), risen)
     rising = np.sort(truth[: len(y)])
     assert np.abs(risen - rising).max() <= np.abs(y - rising).max() + 1e-12
+
+
+def test_one_cell_moves_to_its_share_of_positives():
+    added = curves.cumulative_corrections(np.array([0.3]), np.array([2.0]), np.array([4.0]), 6)
+    np.testing.assert_allclose(added, [0.2])
+
+
+def test_calibrated_cells_stay():
+    scores = np.linspace(0.1, 0.9, 30)
+    added = curves.cumulative_corrections(scores, 10.0 * scores, np.full(30, 10.0), 6)
+    np.testing.assert_allclose(added, 0.0, atol=1e-12)
+
+
+def test_a_linear_correction_is_recovered():
+    # h' = 0.2 - 0.4 t, so h is a parabola, which a natural spline (straight at its ends) follows but near them.
+    m = 400
+    t = (np.arange(m) + 0.5) / m
+    scores = t.copy()
+    added = curves.cumulative_corrections(scores, 5.0 * (scores + 0.2 - 0.4 * t), np.full(m, 5.0), 12)
+    inner = (t > 0.15) & (t < 0.85)
+    np.testing.assert_allclose(added[inner], (0.2 - 0.4 * t)[inner], atol=0.01)
+
+
+def test_weights_are_rows():
+    scores, positives = np.array([0.2, 0.5, 0.8]), np.array([1.0, 1.0, 2.0])
+    one = curves.cumulative_corrections(scores, positives, np.array([3.0, 2.0, 2.0]), 3)
+    ten = curves.cumulative_corrections(scores, 10.0 * positives, np.array([30.0, 20.0, 20.0]), 3)
+    assert one == pytest.approx(ten)

@@ -39,3 +39,13 @@ def test_one_number_and_a_whole_array_agree():
     p = np.random.default_rng(0).random(1001)
     assert [float(links.logit(np.array(x))) for x in p] == links.logit(p).tolist()
     assert [float(links.expit(np.array(x))) for x in p] == links.expit(p).tolist()
+
+
+def test_platt_targets_by_hand():
+    # Three positives become 4/5 each, two negatives 1/4 each.
+    corrected = links.platt_targets(np.array([2.0, 1.0]), np.array([2.0, 3.0]))
+    assert corrected == pytest.approx([2 * 4 / 5, 4 / 5 + 2 / 4])
+
+
+def test_platt_targets_of_one_class_stay_inside():
+    assert links.platt_targets(np.array([3.0]), np.array([3.0])) == pytest.approx([3 * 4 / 5])

@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from calibrant._kernels.monotone_importance import bounds, draw, sample
+from calibrant._kernels.monotone_importance import bounds, sample
 
 
 def test_the_papers_bounds_by_hand():
@@ -31,25 +29,6 @@ def test_the_programs_bounds_by_hand():
     np.testing.assert_allclose(lower[22:], 1 - slack)
     assert lower[21] == pytest.approx(0.5 - slack)
     assert (lower[:21] == 0.0).all()
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1, max_size=30),
-    st.sampled_from(["paper", "code", None]),
-)
-def test_maps_stay_within_monotone_bounds(cells, kind):
-    positives, negatives = np.array(cells, dtype=float).T
-    lower, upper = bounds(positives, positives + negatives, kind)
-    assert (np.diff(lower) >= 0).all()
-    assert (np.diff(upper) >= 0).all()
-    assert (lower <= upper).all()
-    maps, fits = draw(np.random.default_rng(0).random((20, 2, len(lower))), lower, upper, positives, negatives)
-    assert (np.diff(maps, axis=1) >= 0).all()
-    assert ((maps >= lower) & (maps <= upper)).all()
-    with np.errstate(divide="ignore"):
-        expected = positives * np.log(maps) + negatives * np.log1p(-maps)
-    np.testing.assert_allclose(fits, np.where(positives + negatives > 0, expected, 0).sum(axis=1), rtol=1e-9)
 
 
 def test_the_mean_and_the_kept_draws_do_not_depend_on_chunks(monkeypatch):

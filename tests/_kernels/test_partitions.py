@@ -139,6 +139,7 @@ def plain_forward(x, k, n, lam, alpha, beta):
     return log_f
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("rows_per_cell", [1, 3, 400])
 def test_dropping_starts_changes_nothing(rows_per_cell):
     rng = np.random.default_rng(6)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import calibrant
-from calibrant import IsotonicCalibration, _plugins
+from calibrant import IsotonicCalibration, _optional
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
@@ -83,7 +83,7 @@ def test_only_methods_that_can_be_made_are_registered(empty, thing):
 
 
 def test_an_entry_point_that_is_no_method_is_left_out_with_a_warning(empty, monkeypatch):
-    entry = importlib.metadata.EntryPoint("strange", "builtins:dict", _plugins.GROUP)
+    entry = importlib.metadata.EntryPoint("strange", "builtins:dict", _optional.GROUP)
     monkeypatch.setattr(registry, "load_plugins", lambda: ((entry, dict),))
     with pytest.warns(RuntimeWarning, match="'strange' of the package 'builtins:dict' is left out"):
         assert registry.names() == tuple(registry.METHODS)

@@ -11,6 +11,14 @@ pytest.importorskip("typer", reason="the command line needs the extra cli")
 pytest.importorskip("duckdb", reason="reading tables needs the extra tables")
 
 
+@pytest.fixture(autouse=True)
+def loud(monkeypatch):
+    """Messages are shown, whatever a test before has asked for."""
+    from calibrant.cli import printing
+
+    monkeypatch.setattr(printing.settings, "quiet", False)
+
+
 @dataclass
 class Result:
     code: int

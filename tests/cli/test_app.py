@@ -3,6 +3,7 @@
 import resource
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -19,7 +20,7 @@ def test_help_and_version(cli):
 
 
 def test_help_loads_nothing_heavy():
-    heavy = ["sklearn", "numpy", "scipy", "duckdb", "ibis", "pyarrow", "pandas", "numba", "plotly"]
+    heavy = ["sklearn", "numpy", "scipy", "duckdb", "ibis", "pyarrow", "pandas", "plotly"]
     check = (
         "import sys; from calibrant.cli.app import run; code = run(['fit', '--help']); "
         f"print([m for m in {heavy} if m in sys.modules], code, file=sys.stderr)"
@@ -55,10 +56,10 @@ def test_no_command_shows_the_help_and_nothing_else(cli):
     assert "error:" not in result.err
 
 
-@pytest.mark.parametrize("arguments", [["-q", "evaluate"], ["evaluate", "-q"], ["--quiet", "evaluate", "--quiet"]])
+@pytest.mark.parametrize("arguments", [["-q", "fit"], ["fit", "-q"], ["--quiet", "fit", "--quiet"]])
 def test_quiet_before_and_behind_the_command(cli, data, arguments):
-    assert "Scores are read" in cli("evaluate", data).err
-    assert cli(*arguments, data).err == ""
+    assert "Scores are read" in cli("fit", data, "-m", "platt").err
+    assert cli(*arguments, data, "-m", "platt").err == ""
 
 
 @pytest.mark.parametrize(("name", "code"), [("stdin", 2), ("stdout", 0), ("stderr", 0)])
@@ -79,6 +80,16 @@ def test_what_nobody_expected(cli, monkeypatch, data):
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         app.run(["fit", str(data)])
+
+
+@pytest.mark.filterwarnings("always")
+def test_warnings_of_the_library_look_like_those_of_the_command(cli, data, monkeypatch):
+    def warn(*_args):
+        warnings.warn("few rows", UserWarning, stacklevel=1)
+        return "csv"
+
+    monkeypatch.setattr("calibrant.engines.tables.detect_format", warn)
+    assert cli("-q", "fit", data, "-m", "platt").err == "warning: few rows\n"
 
 
 def start(*arguments, **options):

@@ -36,7 +36,7 @@ def test_options_of_a_method(cli, refused, data, tmp_path):
     assert len(np.unique(calibrant.load(model)(np.linspace(0, 1, 100)))) <= 3
     assert "has no option 'nbins'; it has" in refused("fit", data, "-m", "histogram", "--set", "nbins=3")
     assert "name and a value" in refused("fit", data, "--set", "n_bins")
-    assert "Did you mean isotonic" in refused("fit", data, "-m", "isotonc")
+    assert "Did you mean 'isotonic'" in refused("fit", data, "-m", "isotonc")
     assert "model needs a file" in refused("fit", data, "--json")
 
 

@@ -17,4 +17,4 @@ def test_monitor(cli, refused, data, tmp_path):
     assert alarm.code == 3
     assert "ALARM" in alarm.out
     assert cli("monitor", data, flipped).code == 0
-    assert "--alpha must lie" in refused("monitor", data, data, "--alpha", "2")
+    assert "'--alpha'" in refused("monitor", data, data, "--alpha", "2")

@@ -16,7 +16,7 @@ def quick(monkeypatch):
     from calibrant.cli import compare
 
     whole = compare.run_comparison
-    monkeypatch.setattr(compare, "run_comparison", lambda tally: whole(tally, lambda _: None, methods=["platt"]))
+    monkeypatch.setattr(compare, "run_comparison", lambda tally: whole(tally, methods=["platt"]))
 
 
 def shell_code(page):

@@ -52,7 +52,7 @@ def test_reports(capsys):
 
 
 def translate(number, error):
-    """Answer a signal with an error of another kind, as DuckDB and numba do."""
+    """Answer a signal with an error of another kind, as DuckDB does."""
     try:
         os.kill(os.getpid(), number)
     except BaseException as cause:

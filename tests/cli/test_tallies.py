@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
-from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem
 from calibrant.cli.tallies import (
     binary,
@@ -17,6 +16,7 @@ from calibrant.cli.tallies import (
     predicted_class,
     warn_of_one_class,
 )
+from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
 
 SCORES, LABELS = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]
@@ -29,7 +29,7 @@ def table(*labels):
 
 def query(sql):
     relation = duckdb.connect().sql(sql)
-    return Table("data", list(relation.columns), relation)
+    return Table("data", relation)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,3 @@ def test_segments_are_the_predicted_classes():
     assert new.by in view.columns
     seen = [(float(score), hit, name) for score, hit, name in view.values("SELECT * FROM rows")]
     assert seen == [(0.7, True, "0"), (0.6, True, "1"), (0.5, False, "0")]
-
-
-def test_columns_that_duckdb_cannot_tell_apart():
-    relation = duckdb.connect().sql("SELECT 0.5 AS a, 0.25 AS a_1, 1 AS y UNION ALL SELECT 0.5, 0.75, 0")
-    rows = Table("data", ["a", "A", "y"], relation)
-    assert count(rows, Columns(("A",), "y")) == Tally.from_arrays([0.25, 0.75], [1, 0])

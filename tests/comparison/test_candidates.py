@@ -1,18 +1,12 @@
 import numpy as np
-import pytest
 
-from calibrant import IsotonicCalibration, PlattScaling, Tally
+from calibrant import IsotonicCalibration, PlattScaling
 from calibrant.calibrators import registry
-from calibrant.comparison.candidates import are_probabilities, create, name_candidates, title_of
+from calibrant.comparison.candidates import create, name_candidates, title_of
 
 
 class Mine(IsotonicCalibration):
     title = "isotonic regression of my own"
-
-
-@pytest.mark.parametrize(("scores", "answer"), [([0.0, 1.0], True), ([-0.1, 0.5], False), ([0.5, 1.5], False)])
-def test_probabilities_lie_between_0_and_1(scores, answer):
-    assert are_probabilities(Tally.from_arrays(scores, [0, 1])) is answer
 
 
 def test_only_methods_that_can_be_told_are_told_of_decision_scores():

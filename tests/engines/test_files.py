@@ -77,8 +77,10 @@ def test_foreign_parquet_is_refused(tmp_path):
 def test_other_endings_and_no_files(tmp_path, tally):
     with pytest.raises(InvalidInputError, match=r"must end in \.parquet or \.json"):
         engines.save(tally, tmp_path / "t.csv")
-    with pytest.raises(InvalidInputError, match="at least one saved tally"):
+    with pytest.raises(InvalidInputError, match="No file matches"):
         engines.merge(str(tmp_path / "*.json"))
+    with pytest.raises(InvalidInputError, match="at least one saved tally"):
+        engines.merge([])
 
 
 def test_a_link_stays_a_link(tmp_path, ending, tally):

@@ -45,7 +45,6 @@ def test_formats(tmp_path, name, content, expected):
         ("a.csv", "name\n".encode("utf-16"), "UTF-16"),
         ("a.csv", gzip.compress(b"a", mtime=0), "let its name end in .gz"),
         ("a.csv", b"9" * 2_100_000, "longer than 2 MB"),
-        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9999, mtime=0)[:40], "not a whole gzip file"),
     ],
 )
 def test_what_is_no_table(tmp_path, name, content, message):
@@ -72,7 +71,7 @@ def test_paths_globs_and_near_names(tmp_path):
         "ones.csv": "Did you mean .*one.csv",
         "*.xyz": "No file matches",
         "nowhere/a.csv": "folder .*nowhere does not exist",
-        ".": "is a folder",
+        ".": "is a folder without Parquet files",
         "qqq": "no file .*qqq\\.$",
     }.items():
         with pytest.raises(InvalidInputError, match=message):
@@ -94,11 +93,11 @@ def test_names(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a|b|c\n1|2|3\n", ("|", "\n", ["a", "b", "c"])),
-        ("alone\r\n1\r\n", (",", "\r\n", ["alone"])),
-        ('\ufeff"a;1";b\n1;2\n', (";", "\n", ["a;1", "b"])),
-        ("a,b\r1,2\r", (",", "\r", ["a", "b"])),
-        ('a,b\n"x\ny",2\n', (",", "\n", ["a", "b"])),
+        ("a|b|c\n1|2|3\n", ("|", ["a", "b", "c"])),
+        ("alone\r\n1\r\n", (",", ["alone"])),
+        ('\ufeff"a;1";b\n1;2\n', (";", ["a;1", "b"])),
+        ("a,b\r1,2\r", (",", ["a", "b"])),
+        ('a,b\n"x\ny",2\n', (",", ["a", "b"])),
     ],
 )
 def test_dialects(tmp_path, text, expected):
@@ -117,7 +116,7 @@ def test_a_line_with_another_number_of_columns(tmp_path):
 def test_a_sample_that_ends_inside_a_line_is_no_fault(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "12345,6\n" * 19_000 + f"{'x' * 130_000},1\n" * 20)
-    assert detect_dialect(str(path), "it").fields == ["a", "b"]
+    assert detect_dialect(str(path), "it")[1] == ["a", "b"]
 
 
 def test_a_gzip_file_is_read_to_its_end(tmp_path):
@@ -128,7 +127,7 @@ def test_a_gzip_file_is_read_to_its_end(tmp_path):
     (tmp_path / "c.csv").write_bytes(whole[:-20])
     check_gzip(str(tmp_path / "a.csv.gz"))
     check_gzip(str(tmp_path / "c.csv"))
-    with pytest.raises(InvalidInputError, match="not a whole gzip file"):
+    with pytest.raises(OSError, match="Truncated"):
         check_gzip(str(tmp_path / "b.csv.gz"))
     with open_bytes(str(tmp_path / "a.csv.gz")) as file:
         assert file.read() == content

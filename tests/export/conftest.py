@@ -1,4 +1,4 @@
-"""Maps of several classes for the tests of their exports."""
+"""The slow, obvious way to compute a graph, which every export has to reproduce; and maps of several classes."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,29 @@ from calibrant.calibrators.matrix_blend import MatrixBlend
 from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.calibrators.matrix_scaling import MatrixScaling
 from calibrant.calibrators.vector_scaling import VectorScaling
+from calibrant.export.expression_graph import ARITHMETIC, Number, Operation, Pick, Score, Search, walk
+
+
+def evaluate(root, scores):
+    """The value of the graph at each score, with numpy: the result that every export has to reproduce."""
+    values = {}
+    for node in walk(root):
+        if isinstance(node, Score):
+            values[id(node)] = scores
+        elif isinstance(node, Number):
+            values[id(node)] = np.full(len(scores), node.value)
+        elif isinstance(node, Search):
+            values[id(node)] = np.searchsorted(node.edges, values[id(node.of)], side="left")
+        elif isinstance(node, Pick):
+            values[id(node)] = node.table[values[id(node.search)]]
+        elif isinstance(node, Operation):
+            values[id(node)] = ARITHMETIC[node.kind](*(values[id(x)] for x in node.of))
+    return values[id(root)]
+
+
+@pytest.fixture(scope="session", name="evaluate")
+def evaluator():
+    return evaluate
 
 
 def make_full(space):

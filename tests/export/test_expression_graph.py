@@ -10,7 +10,6 @@ from calibrant.export.expression_graph import (
     Number,
     Operation,
     Search,
-    evaluate,
     lower,
     operation,
     walk,
@@ -50,19 +49,19 @@ def test_every_function_has_an_example_and_a_description():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_graph_computes_what_the_function_computes(name):
+def test_the_graph_computes_what_the_function_computes(name, evaluate):
     function = EXAMPLES[name]
     scores = probe(function)
     np.testing.assert_allclose(evaluate(lower(function), scores), function(scores), rtol=0, atol=1e-14)
 
 
-def test_a_line_between_points_is_numpy_interp_bit_for_bit():
+def test_a_line_between_points_is_numpy_interp_bit_for_bit(evaluate):
     function = EXAMPLES["linear"]
     scores = probe(function)
     assert np.array_equal(evaluate(lower(function), scores), function(scores))
 
 
-def test_decision_scores_beyond_all_knots():
+def test_decision_scores_beyond_all_knots(evaluate):
     function = map_functions.Linear([-3.0, 2.0], [0.1, 0.9])
     scores = np.array([-1e308, -3.0, 2.0, 1e308])
     assert evaluate(lower(function), scores).tolist() == [0.1, 0.1, 0.9, 0.9]
@@ -89,7 +88,7 @@ def test_numbers_are_computed_when_the_graph_is_built():
     assert zero.value == 0.0
 
 
-def test_an_unknown_function_is_refused_until_it_has_a_rule(monkeypatch):
+def test_an_unknown_function_is_refused_until_it_has_a_rule(monkeypatch, evaluate):
     class Strange(map_functions.MapFunction):
         name = "strange"
 
@@ -105,7 +104,7 @@ def test_an_unknown_function_is_refused_until_it_has_a_rule(monkeypatch):
     st.lists(st.floats(0, 1), min_size=1, max_size=30),
     st.integers(0, 2**31),
 )
-def test_any_broken_line_in_the_logit(x, scores, seed):
+def test_any_broken_line_in_the_logit(x, scores, seed, evaluate):
     x = np.sort(np.array(x))
     if len(x) > 1 and np.diff(x).min() < 1e-6:
         return

@@ -9,7 +9,7 @@ from calibrant import CalibrationMap, map_functions
 from calibrant.calibrators import registry
 from calibrant.errors import ModelFileError
 from calibrant.export import parity
-from calibrant.export.expression_graph import evaluate, lower
+from calibrant.export.expression_graph import lower
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def scores_for(map_):
 
 
 @pytest.mark.parametrize("name", sorted(registry.METHODS))
-def test_the_graph_of_every_method_is_the_map(maps, name):
+def test_the_graph_of_every_method_is_the_map(maps, name, evaluate):
     map_ = maps[name]
     scores = scores_for(map_)
     np.testing.assert_allclose(evaluate(lower(map_.function), scores), map_(scores), rtol=0, atol=1e-12)

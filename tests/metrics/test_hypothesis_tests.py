@@ -77,3 +77,20 @@ def test_certain_probabilities_are_refused(name):
 def test_fitted_hosmer_lemeshow_needs_three_bins():
     with pytest.raises(InvalidInputError, match="at least 3 bins"):
         metrics.hosmer_lemeshow_test([0, 1], [0.2, 0.8], fitted=True)
+
+
+def test_by_hand():
+    # Running sums of p − y: .3, −.1, −.2.
+    assert metrics.ks_calibration_error([0, 1, 1], [0.3, 0.6, 0.9]) == pytest.approx(0.1)
+
+
+def test_agrees_with_running_sums_over_rows():
+    data = simulate.from_truth("wave", 500, rng=0)
+    order = np.argsort(data.scores)
+    sums = np.cumsum((data.scores - data.labels)[order]) / 500
+    assert metrics.ks_calibration_error(data.labels, data.scores) == pytest.approx(np.abs(sums).max())
+
+
+def test_equals_the_mean_gap_when_all_scores_are_too_high():
+    p = np.linspace(0.5, 0.9, 50)
+    assert metrics.ks_calibration_error(np.zeros(50), p) == pytest.approx(p.mean())

@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
+from sklearn.metrics import roc_auc_score
 
 from calibrant import metrics
+from calibrant.errors import InvalidInputError
 
 
 def test_by_hand():
@@ -26,3 +28,59 @@ def test_agree_with_scikit_learn(rows):
     assert metrics.brier_score(y, p, sample_weight=w) == pytest.approx(np.average((y - p) ** 2, weights=w))
     expected = sk.log_loss(y, p, sample_weight=w, labels=[0, 1])
     assert metrics.log_loss(y, p, sample_weight=w) == pytest.approx(expected, rel=1e-9)
+
+
+def test_decomposition_by_hand():
+    # Isotonic values 0, .5, .5, 1: their Brier score is .125; the base rate's is .25.
+    parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9])
+    assert parts.discrimination == pytest.approx(0.125)
+    assert parts.uncertainty == pytest.approx(0.25)
+    assert parts.miscalibration == pytest.approx(parts.score - 0.125)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.floats(0.1, 4)), min_size=1, max_size=30),
+    st.sampled_from(["brier", "log"]),
+)
+def test_parts_add_up_and_are_not_negative(rows, loss):
+    p, y, w = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    parts = metrics.corp_decomposition(y, p, loss=loss, sample_weight=w)
+    assert parts.score == pytest.approx(parts.miscalibration - parts.discrimination + parts.uncertainty)
+    assert min(parts.miscalibration, parts.discrimination, parts.uncertainty) >= -1e-9
+
+
+def test_takes_any_proper_score():
+    def spherical(label, p):
+        return 1 - np.where(label == 1.0, p, 1 - p) / np.hypot(p, 1 - p)
+
+    parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9], loss=spherical)
+    assert parts.miscalibration > 0.0
+    assert parts.uncertainty == pytest.approx(1 - np.sqrt(0.5))
+
+
+def test_refuses_unknown_or_infinite_losses():
+    with pytest.raises(InvalidInputError, match="brier or log"):
+        metrics.corp_decomposition([0, 1], [0.2, 0.4], loss="hinge")
+    with pytest.raises(InvalidInputError, match="finite"):
+        metrics.corp_decomposition([0, 1], [0.2, 0.4], loss=lambda _, p: np.full(len(p), np.inf))
+
+
+def test_accuracy_counts_scores_above_the_threshold_as_positive():
+    assert metrics.accuracy([0, 1, 1], [0.5, 0.6, 0.4]) == pytest.approx(2 / 3)
+    assert metrics.accuracy([0, 1], [-2.0, 3.0], threshold=0.0) == 1.0
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1), st.floats(0.1, 5)), min_size=2, max_size=40))
+def test_auc_agrees_with_scikit_learn_on_ties_and_weights(rows):
+    p, y, w = (np.array(column) for column in zip(*rows, strict=True))
+    if y.min() < y.max():
+        expected = roc_auc_score(y, p, sample_weight=w)
+        assert metrics.roc_auc(y, p, sample_weight=w) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("y", "word"), [([1, 1], "all"), ([0, 0], "none")])
+def test_auc_of_one_class_is_refused(y, word):
+    with pytest.raises(InvalidInputError, match=f"both classes; got 1 class, {word}"):
+        metrics.roc_auc(y, [0.2, 0.8])

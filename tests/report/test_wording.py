@@ -19,7 +19,6 @@ from calibrant.report.wording import (
     number,
     outcome_of,
     percent,
-    points,
     points_estimate,
     rounded,
     sentence_case,
@@ -52,7 +51,6 @@ def test_counts_are_parted_and_weights_keep_a_digit():
 
 
 def test_points_have_the_digits_that_their_interval_leaves_certain():
-    assert points(0.0094) == "0.94"
     assert points_estimate(Interval(0.0094, 0.007, 0.0119, 0.9)) == ("0.9", "0.7 to 1.2")
     assert points_estimate(Interval(0.048, 0.003, 0.202, 0.9)) == ("5", "0 to 20")
     assert points_estimate(Interval(0.00036, 0.0001, 0.00066, 0.9)) == ("0.04", "0.01 to 0.07")

@@ -4,8 +4,6 @@ In z = logit(s) the density Beta(a, b) becomes expit(z)^a expit(−z)^b / B(a, b
 at 0 and 1 for a, b < 1, and with exponential tails. So panels of Gauss–Legendre nodes give nearly full precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

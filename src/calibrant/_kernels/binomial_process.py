@@ -12,8 +12,6 @@ the highest bin of each binning), each with its weight |b|/|D|; α and β stay n
 (theirs searches without them); and there is no smallest N (theirs fails under 240 rows).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import minimize
 

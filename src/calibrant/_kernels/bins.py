@@ -4,8 +4,6 @@ Bin i holds the scores with edges[i-1] < score <= edges[i], where `edges` are th
 every real score has a bin. It is the rule of scikit-learn's `calibration_curve`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import Floats, Ints
@@ -28,12 +26,15 @@ def equal_mass_groups(totals: Floats, n_groups: int) -> Ints:
     consecutive from 0; groups that would be empty do not exist. O(m).
     """
     ends = np.cumsum(totals)
-    middle = (ends - 0.5 * totals) / ends[-1]
-    raw = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
-    first = np.empty(len(raw), dtype=bool)
-    first[0] = True
-    np.not_equal(raw[1:], raw[:-1], out=first[1:])
-    return np.cumsum(first) - 1
+    middle = -0.5 * totals
+    middle += ends
+    middle /= ends[-1]
+    middle *= n_groups
+    # Middles only grow, so the places where whole numbers are passed say all; there are few of them.
+    cuts = np.searchsorted(middle, np.arange(1, n_groups))
+    sizes = np.diff(np.concatenate(([0], cuts, [len(totals)])))
+    sizes = sizes[sizes > 0]
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def group_starts(groups: Ints) -> Ints:

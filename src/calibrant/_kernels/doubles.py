@@ -1,7 +1,5 @@
 """Doubles as integers of the same order, so that they can be packed, sorted and bisected exactly."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -5,8 +5,6 @@ weights ride along in a spare bit of the score's own bit pattern, so one plain s
 processors do many elements at a time, replaces an indirect sort and a gather.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels.doubles import from_ordinal, ordinal

@@ -1,18 +1,25 @@
 """Penalised logistic fits on binomial cells along a grid of prior scales, each with its Laplace evidence."""
 
-from __future__ import annotations
+import math
 
 import numpy as np
 
-from calibrant._kernels.compiling import njit
+from calibrant._kernels import fast_math, plain
 from calibrant._typing import Floats, Ints
 
+try:
+    import cython
+except ImportError:
+    from calibrant._kernels import plain as cython
+
+plain.warn_if_slow(__file__)
+
+_INFINITE = math.inf
 MOST_STEPS = 60
 DECREMENT = 1e-3  # the step that promised to gain less than half of this, in nats, is the last; then errors square
 NEGLIGIBLE = 20.0  # a path ends when its evidence falls and is this many nats under the best
 
 
-@njit(cache=True, nogil=True)
 def evidence_grid(
     values: Floats,
     first: Ints,
@@ -34,41 +41,41 @@ def evidence_grid(
     of each cell. Each fit starts at its neighbour's; a pair that is not worth fitting has evidence -inf.
     O(A B (m + K³)) times two to five Newton steps.
     """
-    size = line.shape[0]
-    shape = (len(line_scales), len(rough_scales))
-    evidence = np.full(shape, -np.inf)
-    modes = np.zeros((shape[0], shape[1], size))
-    factors = np.zeros((shape[0], shape[1], size, size))
-    eta = np.empty(len(offset))
-    precision = np.empty((size, size))
-    mode = np.empty(size)
-    work = np.empty((3, size))
-    best = -np.inf
-    for a in range(shape[0]):
-        for i in range(size):
-            mode[i] = modes[max(a - 1, 0), 0, i]
-        for b in range(shape[1]):
-            line_variance = line_scales[a] ** 2 + (coupling * rough_scales[b]) ** 2
-            rough_variance = rough_scales[b] ** 2
-            for i in range(size):
-                for j in range(size):
-                    precision[i, j] = line[i, j] / line_variance + rough[i, j] / rough_variance
-            loss = _newton(values, first, offset, positives, totals, precision, mode, factors[a, b], eta, work)
-            for i in range(size):
-                modes[a, b, i] = mode[i]
-            half_log_det = 0.0
-            for i in range(size):
-                half_log_det += np.log(factors[a, b, i, i])
-            # ½ ln |prior precision| = const - ln(line variance) - (K - 2) ln t2
-            prior_part = np.log(line_variance) + (size - 2) * np.log(rough_scales[b])
-            evidence[a, b] = log_prior[a, b] - loss - half_log_det - prior_part
-            best = max(best, evidence[a, b])
-            if b > 0 and evidence[a, b] < evidence[a, b - 1] and evidence[a, b] < best - NEGLIGIBLE:
-                break
-    return evidence, modes, factors
+    size, n_line, n_rough = len(line), len(line_scales), len(rough_scales)
+    evidence = np.full((n_line, n_rough), -_INFINITE)
+    modes, factors = np.zeros((n_line, n_rough, size)), np.zeros((n_line, n_rough, size, size))
+    eta, small = np.empty(len(offset)), np.empty(len(offset))
+    precision, mode, work = np.empty((size, size)), np.zeros(size), np.empty((3, size))
+    with cython.nogil:
+        best = -_INFINITE
+        for a in range(n_line):
+            if a > 0:
+                mode[:] = modes[a - 1, 0]
+            for b in range(n_rough):
+                line_variance = line_scales[a] ** 2 + (coupling * rough_scales[b]) ** 2
+                for i in range(size):
+                    for j in range(size):
+                        precision[i, j] = line[i, j] / line_variance + rough[i, j] / rough_scales[b] ** 2
+                loss = _newton(
+                    values, first, offset, positives, totals, precision, mode, factors[a, b], eta, small, work
+                )
+                modes[a, b] = mode
+                # ½ ln |prior precision| = const - ln(line variance) - (K - 2) ln t2
+                prior_part = math.log(line_variance) + (size - 2) * math.log(rough_scales[b])
+                evidence[a, b] = log_prior[a, b] - loss - _half_log_det(factors[a, b]) - prior_part
+                best = max(best, evidence[a, b])
+                if b > 0 and evidence[a, b] < evidence[a, b - 1] and evidence[a, b] < best - NEGLIGIBLE:
+                    break
+    return np.asarray(evidence), np.asarray(modes), np.asarray(factors)
 
 
-@njit(cache=True, nogil=True)
+def _half_log_det(factor: Floats) -> float:
+    total = 0.0
+    for i in range(len(factor)):
+        total += math.log(factor[i, i])
+    return total
+
+
 def _newton(
     values: Floats,
     first: Ints,
@@ -79,42 +86,40 @@ def _newton(
     mode: Floats,
     factor: Floats,
     eta: Floats,
+    small: Floats,
     work: Floats,
 ) -> float:
     """Move `mode` to the minimum; leave the Hessian's Cholesky factor in `factor`; return the loss there."""
     gradient, step, trial = work[0], work[1], work[2]
     size = len(mode)
-    loss = _loss(mode, values, first, offset, positives, totals, precision, eta)
+    loss = _loss(mode, values, first, offset, positives, totals, precision, eta, small)
     for _ in range(MOST_STEPS):
         for i in range(size):
             gradient[i] = 0.0
             for j in range(size):
                 factor[i, j] = precision[i, j]
                 gradient[i] += precision[i, j] * mode[j]
-        _add_likelihood(values, first, positives, totals, eta, gradient, factor)
+        _add_likelihood(values, first, positives, totals, eta, small, gradient, factor)
         _cholesky(factor)
-        for i in range(size):
-            step[i] = gradient[i]
+        step[:] = gradient
         _solve(factor, step)
         decrement = 0.0
         for i in range(size):
             decrement += step[i] * gradient[i]
         length = 2.0
-        loss_there = np.inf
+        loss_there = _INFINITE
         while loss_there > loss and length > 1e-6:
             length *= 0.5
             for i in range(size):
                 trial[i] = mode[i] - length * step[i]
-            loss_there = _loss(trial, values, first, offset, positives, totals, precision, eta)
-        for i in range(size):
-            mode[i] = trial[i]
+            loss_there = _loss(trial, values, first, offset, positives, totals, precision, eta, small)
+        mode[:] = trial
         loss = loss_there
         if decrement < DECREMENT:
             break
     return loss
 
 
-@njit(cache=True, nogil=True)
 def _loss(
     c: Floats,
     values: Floats,
@@ -124,35 +129,39 @@ def _loss(
     totals: Floats,
     precision: Floats,
     eta: Floats,
+    small: Floats,
 ) -> float:
+    """The penalised loss; also the logits into `eta` and exp(−|eta|) into `small`."""
     total = 0.0
     for i in range(len(c)):
         for j in range(len(c)):
             total += 0.5 * c[i] * precision[i, j] * c[j]
-    for i in range(len(offset)):
+    for i in range(len(eta)):
         j = first[i]
-        h = (
-            offset[i]
-            + values[i, 0] * c[j]
-            + values[i, 1] * c[j + 1]
-            + values[i, 2] * c[j + 2]
-            + values[i, 3] * c[j + 3]
-        )
-        eta[i] = h
-        total += totals[i] * (max(h, 0.0) + np.log1p(np.exp(-abs(h)))) - positives[i] * h
+        near = values[i, 0] * c[j] + values[i, 1] * c[j + 1] + values[i, 2] * c[j + 2] + values[i, 3] * c[j + 3]
+        eta[i] = offset[i] + near
+    # A loop of its own without branches, for the compiler to do many cells at a time.
+    for i in range(len(eta)):
+        small[i] = fast_math.exp(-abs(eta[i]))
+        total += totals[i] * (max(eta[i], 0.0) + fast_math.log(1.0 + small[i])) - positives[i] * eta[i]
     return total
 
 
-@njit(cache=True, nogil=True)
 def _add_likelihood(
-    values: Floats, first: Ints, positives: Floats, totals: Floats, eta: Floats, gradient: Floats, hessian: Floats
+    values: Floats,
+    first: Ints,
+    positives: Floats,
+    totals: Floats,
+    eta: Floats,
+    small: Floats,
+    gradient: Floats,
+    hessian: Floats,
 ) -> None:
     """Add the binomial likelihood's gradient and (lower triangle of the) Hessian, both banded."""
     for i in range(len(eta)):
-        small = np.exp(-abs(eta[i]))
-        p = (1.0 if eta[i] >= 0.0 else small) / (1.0 + small)
-        weight = totals[i] * small / (1.0 + small) ** 2
-        residual = totals[i] * p - positives[i]
+        upper = 1.0 / (1.0 + small[i])
+        residual = totals[i] * (upper if eta[i] >= 0.0 else small[i] * upper) - positives[i]
+        weight = totals[i] * small[i] * upper * upper
         for a in range(4):
             row = first[i] + a
             gradient[row] += residual * values[i, a]
@@ -161,7 +170,6 @@ def _add_likelihood(
                 hessian[row, first[i] + b] += scaled * values[i, b]
 
 
-@njit(cache=True, nogil=True)
 def _cholesky(matrix: Floats) -> None:
     """Replace the lower triangle by its Cholesky factor; the upper one is not read."""
     for i in range(matrix.shape[0]):
@@ -169,10 +177,9 @@ def _cholesky(matrix: Floats) -> None:
             total = matrix[i, j]
             for k in range(j):
                 total -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = np.sqrt(total) if i == j else total / matrix[j, j]
+            matrix[i, j] = math.sqrt(total) if i == j else total / matrix[j, j]
 
 
-@njit(cache=True, nogil=True)
 def _solve(factor: Floats, b: Floats) -> None:
     """Replace b by the solution x of (L Lᵀ) x = b."""
     size = len(b)
@@ -186,12 +193,11 @@ def _solve(factor: Floats, b: Floats) -> None:
             b[k] -= factor[i, k] * b[i]
 
 
-@njit(cache=True, nogil=True)
 def inverses(factors: Floats) -> Floats:
     """The inverse R of each lower Cholesky factor, (C, K, K): the covariance is RᵀR. O(C K³)."""
-    out = np.zeros_like(factors)
-    size = factors.shape[1]
-    for c in range(len(factors)):
+    n, size = factors.shape[0], factors.shape[1]
+    out = np.zeros((n, size, size))
+    for c in range(n):
         for j in range(size):
             out[c, j, j] = 1.0 / factors[c, j, j]
             for i in range(j + 1, size):
@@ -199,4 +205,4 @@ def inverses(factors: Floats) -> Floats:
                 for k in range(j, i):
                     total -= factors[c, i, k] * out[c, k, j]
                 out[c, i, j] = total / factors[c, i, i]
-    return out
+    return np.asarray(out)

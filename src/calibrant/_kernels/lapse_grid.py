@@ -4,8 +4,6 @@ The grid is laid again around what the data leave possible until it is finer tha
 many rows are served by the same number of points.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +17,7 @@ LAPSES = (0.005, 0.5)  # of ε, log-uniform between, where there are lapses at a
 NO_LAPSE = 0.5  # prior probability of ε = 0
 N_SLOPES, N_LAPSES = 48, 14
 POSSIBLE = 1e-5  # a margin of the grid with less posterior mass than this is cut off
+NEGLIGIBLE = 1e-12  # a point with less weight than this is left out
 MAX_ZOOMS = 8
 
 
@@ -31,7 +30,7 @@ class Grid(NamedTuple):
 
 
 def posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
-    """The posterior on (N_LAPSES + 1) × N_SLOPES points. O(points · cells) for each of a few zooms."""
+    """The posterior on at most (N_LAPSES + 1) × N_SLOPES points. O(points · cells) for each of a few zooms."""
     slope_range, lapse_range = SLOPES, LAPSES
     for _ in range(MAX_ZOOMS):
         tau, log_tau = _axis(*slope_range)
@@ -45,7 +44,8 @@ def posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
             break
         slope_range, lapse_range = narrower
     slopes, lapses = np.broadcast_arrays(np.exp(tau), rates[:, None])
-    return Grid(slopes.ravel(), lapses.ravel(), joint.ravel())
+    kept = joint > NEGLIGIBLE
+    return Grid(slopes[kept], lapses[kept], joint[kept] / joint[kept].sum())
 
 
 def _axis(low: float, high: float) -> tuple[Floats, float]:

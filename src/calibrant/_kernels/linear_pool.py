@@ -1,7 +1,5 @@
 """Weights of a linear pool of predictions, by maximum likelihood under a Dirichlet prior."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import Floats

@@ -1,11 +1,9 @@
-"""The logit link and the one clipping policy of the library.
+"""The logit link, the one clipping policy of the library, and Platt's targets.
 
 Every place that takes the logarithm of a probability goes through this file. Probabilities are moved to
 [EPS, 1 - EPS] first, where EPS is the spacing of doubles at 1, the smallest value for which both ends differ
 from 0 and 1. So logits lie within ±36.04 and a log-loss never exceeds 36.04 per row.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -37,3 +35,15 @@ def log_odds_features(probabilities: Floats) -> tuple[Floats, Floats]:
     """Return ln p and -ln(1 - p) of the clipped probabilities, the two slopes of beta calibration."""
     clipped = clip(probabilities)
     return np.log(clipped), -np.log1p(-clipped)
+
+
+def platt_targets(positives: Floats, totals: Floats) -> Floats:
+    """Expected positives of each cell when labels 1 and 0 become (n1 + 1)/(n1 + 2) and 1/(n0 + 2).
+
+    These are the posterior means of each class's label under a uniform prior (Platt 1999, section 2.2).
+    """
+    negatives = totals - positives
+    n_positive, n_negative = positives.sum(), negatives.sum()
+    high = float((n_positive + 1.0) / (n_positive + 2.0))
+    low = float(1.0 / (n_negative + 2.0))
+    return positives * high + negatives * low

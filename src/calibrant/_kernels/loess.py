@@ -1,59 +1,68 @@
 """Local polynomial regression with tricube weights (Cleveland's loess) on sorted cells."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from calibrant._kernels.compiling import njit
+from calibrant._kernels import plain
 from calibrant._typing import Floats
+
+try:
+    import cython
+except ImportError:
+    from calibrant._kernels import plain as cython
+
+plain.warn_if_slow(__file__)
 
 _SINGULAR = 1e-10
 
 
-@njit(cache=True, nogil=True)
 def fit(x: Floats, y: Floats, mass: Floats, span: float, degree: int) -> Floats:
     """Fitted values at every `x` (increasing); each fit sees the nearest cells that hold a `span` of all mass.
 
     Where too few distinct cells have weight for the degree, a lower degree takes over. O(m²) for m cells.
     """
     m = len(x)
-    needed = span * mass.sum()
     out = np.empty(m)
-    for i in range(m):
-        low, high, inside = i, i, mass[i]
-        while inside < needed * (1.0 - 1e-12) and (low > 0 or high < m - 1):
-            if high == m - 1 or (low > 0 and x[i] - x[low - 1] <= x[high + 1] - x[i]):
-                low -= 1
-                inside += mass[low]
-            else:
-                high += 1
-                inside += mass[high]
-        reach = max(x[i] - x[low], x[high] - x[i])
-        if reach <= 0.0:
-            out[i] = y[i]
-            continue
-        s0 = s1 = s2 = s3 = s4 = t0 = t1 = t2 = 0.0
-        for j in range(low, high + 1):
-            u = (x[j] - x[i]) / reach
-            a = abs(u)
-            b = 1.0 - a * a * a
-            w = mass[j] * b * b * b
-            s0 += w
-            t0 += w * y[j]
-            w *= u
-            s1 += w
-            t1 += w * y[j]
-            w *= u
-            s2 += w
-            t2 += w * y[j]
-            w *= u
-            s3 += w
-            s4 += w * u
-        out[i] = _value_at_zero(s0, s1, s2, s3, s4, t0, t1, t2, degree)
-    return out
+    needed = span * np.sum(mass) * (1.0 - 1e-12)
+    with cython.nogil:
+        for i in range(m):
+            out[i] = _fit_at(i, x, y, mass, needed, degree)
+    return np.asarray(out)
 
 
-@njit(cache=True, nogil=True)
+def _fit_at(i: int, x: Floats, y: Floats, mass: Floats, needed: float, degree: int) -> float:
+    """The fitted value at x[i]."""
+    m = len(x)
+    low, high, inside = i, i, mass[i]
+    while inside < needed and (low > 0 or high < m - 1):
+        if high == m - 1 or (low > 0 and x[i] - x[low - 1] <= x[high + 1] - x[i]):
+            low -= 1
+            inside += mass[low]
+        else:
+            high += 1
+            inside += mass[high]
+    reach = max(x[i] - x[low], x[high] - x[i])
+    if reach <= 0.0:
+        return y[i]
+    s0 = s1 = s2 = s3 = s4 = t0 = t1 = t2 = 0.0
+    for j in range(low, high + 1):
+        u = (x[j] - x[i]) / reach
+        a = abs(u)
+        b = 1.0 - a * a * a
+        w = mass[j] * b * b * b
+        s0 += w
+        t0 += w * y[j]
+        w *= u
+        s1 += w
+        t1 += w * y[j]
+        w *= u
+        s2 += w
+        t2 += w * y[j]
+        w *= u
+        s3 += w
+        s4 += w * u
+    return _value_at_zero(s0, s1, s2, s3, s4, t0, t1, t2, degree)
+
+
 def _value_at_zero(
     s0: float, s1: float, s2: float, s3: float, s4: float, t0: float, t1: float, t2: float, degree: int
 ) -> float:

@@ -4,8 +4,6 @@ It minimises Σ n ln(1 + exp(η)) − k η + ½ Σ ridge (w − prior_mean)², w
 steps. A pass over m cells with c coefficients costs O(m c²).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

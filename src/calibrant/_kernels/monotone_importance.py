@@ -1,15 +1,11 @@
 """Bayes-Iso as its paper estimates it: draws from the prior within bounds, weighted by their likelihood."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels.compiling import njit
-from calibrant._kernels.fast_math import log
-from calibrant._kernels.links import EPS
+from calibrant._kernels import monotone_draws
 from calibrant._typing import Floats
 
 CHUNK = 2**18  # values drawn at a time, so that memory does not grow with the number of draws
@@ -61,41 +57,6 @@ def _ends(positives: Floats, rows: Floats, n: float, kind: str, sign: float) -> 
     return np.clip(ends, 0.0, 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def draw(uniforms: Floats, lower: Floats, upper: Floats, positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-    """Maps from the prior within bounds (Algorithm 1, step 2) and their log-likelihoods (eq. 3).
-
-    One map for each of the `uniforms`, (n, 2, m): the first row picks ranks, the second values. O(m) for each map.
-    """
-    n, _, m = uniforms.shape
-    maps, fits = np.empty((n, m)), np.zeros(n)
-    waiting = np.empty((m + 1, 2), dtype=np.int64)
-    values = np.zeros(m + 2)
-    values[m + 1] = 1.0
-    for t in range(n):
-        waiting[0] = (1, m)
-        n_waiting = 1
-        while n_waiting > 0:
-            n_waiting -= 1
-            first, last = waiting[n_waiting]
-            size = last - first + 1
-            x = first + min(int(uniforms[t, 0, first - 1] * size), size - 1)
-            low = max(lower[x - 1], values[first - 1])
-            high = min(upper[x - 1], values[last + 1])
-            values[x] = low + uniforms[t, 1, x - 1] * (high - low)
-            if x > first:
-                waiting[n_waiting] = (first, x - 1)
-                n_waiting += 1
-            if x < last:
-                waiting[n_waiting] = (x + 1, last)
-                n_waiting += 1
-        for k in range(m):
-            p = min(max(values[k + 1], EPS), 1.0 - EPS)
-            maps[t, k] = values[k + 1]
-            fits[t] += positives[k] * log(p) + negatives[k] * log(1.0 - p)
-    return maps, fits
-
-
 def sample(
     positives: Floats, totals: Floats, rng: np.random.Generator, n_draws: int, kind: str | None, n_kept: int = 1000
 ) -> Weighted:
@@ -108,7 +69,7 @@ def sample(
     per_chunk = max(1, CHUNK // m)
     for begin in range(0, n_draws, per_chunk):
         count = min(per_chunk, n_draws - begin)
-        maps, fits = draw(rng.random((count, 2, m)), lower, upper, positives, negatives)
+        maps, fits = monotone_draws.draw(rng.random((count, 2, m)), lower, upper, positives, negatives)
         log_weights[begin : begin + count] = fits
         # Sums so far are relative to the best likelihood so far.
         before, top = top, max(top, float(fits.max()))

@@ -1,7 +1,5 @@
 """Several chains of `monotone_trees`, run until they agree."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -10,18 +10,19 @@ Cells are numbered 1 … m. `values` has two sentinels, values[0] = 0 and values
 Random numbers come in as arrays, so that the same numbers give the same chain.
 """
 
-from __future__ import annotations
-
-from math import exp, sqrt
-from math import log as exact_log
+import math
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels.compiling import njit
-from calibrant._typing import Floats
+from calibrant._kernels import fast_math, plain
+from calibrant._typing import Floats, Ints
 
-Tree = npt.NDArray[np.int64]
+try:
+    import cython
+except ImportError:
+    from calibrant._kernels import plain as cython
+
+plain.warn_if_slow(__file__)
 
 LEFT, RIGHT, PARENT, FIRST, LAST = range(5)  # rows of a tree; the subtree of node i covers FIRST[i] … LAST[i]
 
@@ -30,48 +31,32 @@ UNIFORMS = 6  # rows of random numbers that one sweep needs: two for each kind o
 # Values closer than this count as outside of the prior's support: in doubles they could tie, and ties never part.
 _CLOSEST = 1e-14
 # A uniform step of this many posterior deviations has the acceptance rate, 40 %, that is best for one coordinate.
-_REACH = 2.4 * sqrt(3.0)
+_REACH = 2.4 * math.sqrt(3.0)
 _PRIOR_INFORMATION = 0.3  # 1 / variance of the logit of a uniform number
-_MAY_REORDER = {"reassoc", "nsz", "contract"}  # lets the compiler split a sum over vector lanes
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def log(x: float) -> float:
-    """Natural logarithm of a positive normal double, wrong by less than 1e-12; half the work of the exact one."""
-    bits = np.float64(x).view(np.int64)
-    exponent = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
-    f = np.int64(bits - (exponent << np.int64(52))).view(np.float64)  # x = 2^exponent · f, f within [√½, √2)
-    s = (f - 1.0) / (f + 1.0)
-    z = s * s
-    zz = z * z
-    # 2 artanh(s) / s, its terms paired so that they do not wait for each other.
-    high = (2.0 / 9.0 + z * (2.0 / 11.0)) + zz * (2.0 / 13.0)
-    series = (2.0 + z * (2.0 / 3.0)) + zz * ((2.0 / 5.0 + z * (2.0 / 7.0)) + zz * high)
-    return float(np.float64(exponent) * 0.6931471805599453 + s * series)
-
-
-@njit(cache=True, nogil=True)
-def grow(picks: Floats) -> Tree:
+def grow(picks: Floats) -> Ints:
     """A random binary search tree: every cell is equally likely to be the root of its range. O(m)."""
     m = len(picks)
-    tree = np.zeros((5, m + 1), dtype=np.int64)
-    waiting = np.empty((m + 1, 3), dtype=np.int64)
-    waiting[0] = (1, m, 0)
+    tree = np.zeros((5, m + 1), dtype=np.intp)
+    waiting = np.empty((m + 1, 3), dtype=np.intp)  # ranges of cells, and the parent of each
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 1, m, 0
     n_waiting = 1
     while n_waiting > 0:
         n_waiting -= 1
-        first, last, parent = waiting[n_waiting]
+        first, last, parent = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2]
         size = last - first + 1
-        node = first + min(int(picks[first - 1] * size), size - 1)
+        steps = int(picks[first - 1] * size)
+        node = first + min(steps, size - 1)
         tree[PARENT, node], tree[FIRST, node], tree[LAST, node] = parent, first, last
         tree[LEFT if node < parent else RIGHT, parent] = node
         if node > first:
-            waiting[n_waiting] = (first, node - 1, node)
+            waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2] = first, node - 1, node
             n_waiting += 1
         if node < last:
-            waiting[n_waiting] = (node + 1, last, node)
+            waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2] = node + 1, last, node
             n_waiting += 1
-    return tree
+    return np.asarray(tree)
 
 
 def curvature(reference: Floats, totals: Floats) -> Floats:
@@ -80,201 +65,188 @@ def curvature(reference: Floats, totals: Floats) -> Floats:
     Rows: values with sentinels, then the sums of w, w·v and w·v² with w = n / (v (1 − v)), the information that a
     cell's n rows have about its value v. They give the information about any u_i in O(1).
     """
-    out = np.zeros((4, len(reference) + 2))
-    out[0, 1:-1], out[0, -1] = reference, 1.0
+    m = len(reference)
+    out = np.zeros((4, m + 2))
+    out[0, 1 : m + 1], out[0, m + 1] = reference, 1.0
     information = totals / (reference * (1.0 - reference))
     for power in range(3):
-        out[1 + power, 1:-1] = np.cumsum(information * reference**power)
+        out[1 + power, 1 : m + 1] = np.cumsum(information * reference**power)
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _subtree_information(curve: Floats, first: int, node: int, last: int) -> float:
-    """Fisher information about the logit of u_node, at the reference map. O(1)."""
-    low, high = curve[0, first - 1], curve[0, last + 1]
-    u = (curve[0, node] - low) / (high - low)
-    # The cells up to the node move by (v − low)(1 − u), those above it by (high − v) u, per unit of logit u.
-    below = (curve[3, node] - curve[3, first - 1]) - 2.0 * low * (curve[2, node] - curve[2, first - 1])
-    below += low * low * (curve[1, node] - curve[1, first - 1])
-    above = (curve[3, last] - curve[3, node]) - 2.0 * high * (curve[2, last] - curve[2, node])
-    above += high * high * (curve[1, last] - curve[1, node])
-    return float(max(below, 0.0) * (1.0 - u) ** 2 + max(above, 0.0) * u**2)
+class _Chain:
+    """The state of a chain: a map with its tree, and room for what is proposed."""
 
+    def __init__(self, values: Floats, tree: Ints, positives: Floats, negatives: Floats, curve: Floats) -> None:
+        m = len(values) - 2
+        self.values, self.positives, self.negatives = values, positives, negatives
+        self.left, self.right, self.parents = tree[LEFT], tree[RIGHT], tree[PARENT]
+        self.firsts, self.lasts = tree[FIRST], tree[LAST]
+        self.curve = curve
+        self.fits: Floats = np.zeros(m + 2)  # the log-likelihood of each cell
+        self.new_values: Floats = np.zeros(m + 2)
+        self.new_fits: Floats = np.zeros(m + 2)
+        self.propose(1, m + 1, 0.0, 1.0)
+        self.accept(1, m + 1)
 
-@njit(cache=True, nogil=True, fastmath=_MAY_REORDER, error_model="numpy")
-def _gain(
-    values: Floats,
-    fits: Floats,
-    positives: Floats,
-    negatives: Floats,
-    begin: int,
-    end: int,
-    fixed: float,
-    factor: float,
-) -> float:
-    """By how much the log-likelihood grows when the cells begin … end − 1 are stretched away from `fixed`."""
-    gain = 0.0
-    # Unsigned indices need no check for counting from the end, and a loop without stores becomes vector instructions.
-    for k in range(np.uint64(begin), np.uint64(end)):
-        new = fixed + (values[k] - fixed) * factor
-        gain += positives[k] * log(new) + negatives[k] * log(1.0 - new) - fits[k]
-    return gain
+    def propose(self, begin: int, end: int, fixed: float, factor: float) -> float:
+        """Stretch the cells begin … end − 1 away from `fixed`; by how much their log-likelihood would grow."""
+        gain = 0.0
+        for k in range(begin, end):  # without branches: the compiler does many cells at a time
+            new = fixed + (self.values[k] - fixed) * factor
+            fit = self.positives[k] * fast_math.log(new) + self.negatives[k] * fast_math.log(1.0 - new)
+            self.new_values[k] = new
+            self.new_fits[k] = fit
+            gain += fit - self.fits[k]
+        return gain
 
+    def accept(self, begin: int, end: int) -> None:
+        """Let what is proposed for the cells begin … end − 1 be."""
+        for k in range(begin, end):
+            self.values[k] = self.new_values[k]
+            self.fits[k] = self.new_fits[k]
 
-@njit(cache=True, nogil=True)
-def _smallest_gap(values: Floats, begin: int, end: int) -> float:
-    """The smallest step between neighbours from value `begin` to value `end`."""
-    gap = 1.0
-    for k in range(begin, end):
-        gap = min(gap, values[k + 1] - values[k])
-    return gap
+    def smallest_gap(self, begin: int, end: int) -> float:
+        """The smallest step between neighbours from value `begin` to value `end`."""
+        gap = 1.0
+        for k in range(begin, end):
+            gap = min(gap, self.values[k + 1] - self.values[k])
+        return gap
 
+    def information(self, first: int, node: int, last: int) -> float:
+        """Fisher information about the logit of u_node, at the reference map. O(1)."""
+        curve = self.curve
+        low, high = curve[0, first - 1], curve[0, last + 1]
+        u = (curve[0, node] - low) / (high - low)
+        # The cells up to the node move by (v − low)(1 − u), those above it by (high − v) u, per unit of logit u.
+        below = (curve[3, node] - curve[3, first - 1]) - 2.0 * low * (curve[2, node] - curve[2, first - 1])
+        below += low * low * (curve[1, node] - curve[1, first - 1])
+        above = (curve[3, last] - curve[3, node]) - 2.0 * high * (curve[2, last] - curve[2, node])
+        above += high * high * (curve[1, last] - curve[1, node])
+        return max(below, 0.0) * (1.0 - u) * (1.0 - u) + max(above, 0.0) * u * u
 
-@njit(cache=True, nogil=True, fastmath=_MAY_REORDER, error_model="numpy")
-def _stretch(
-    values: Floats,
-    fits: Floats,
-    positives: Floats,
-    negatives: Floats,
-    begin: int,
-    end: int,
-    fixed: float,
-    factor: float,
-) -> None:
-    for k in range(np.uint64(begin), np.uint64(end)):
-        new = fixed + (values[k] - fixed) * factor
-        values[k] = new
-        fits[k] = positives[k] * log(new) + negatives[k] * log(1.0 - new)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move_subtrees(
-    values: Floats, fits: Floats, positives: Floats, negatives: Floats, tree: Tree, curve: Floats, uniforms: Floats
-) -> int:
-    """Propose a new u for every node, its subtree following affinely. O(m log m) on average."""
-    accepted = 0
-    for node in range(1, tree.shape[1]):
-        first, last = tree[FIRST, node], tree[LAST, node]
-        low, high = values[first - 1], values[last + 1]
-        u = (values[node] - low) / (high - low)
+    def move_subtree(self, node: int, where: float, whether: float) -> bool:
+        """Propose a new u for a node, its subtree following affinely. O(log m) on average."""
+        first, last = self.firsts[node], self.lasts[node]
+        low, high = self.values[first - 1], self.values[last + 1]
+        u = (self.values[node] - low) / (high - low)
         # The step depends on the tree and on the reference only, neither of which this move changes.
-        reach = _REACH / sqrt(_PRIOR_INFORMATION + _subtree_information(curve, first, node, last))
-        step = reach * (2.0 * uniforms[0, node - 1] - 1.0)
-        odds = exp(step)
+        reach = _REACH / math.sqrt(_PRIOR_INFORMATION + self.information(first, node, last))
+        odds = math.exp(reach * (2.0 * where - 1.0))
         scale = u * odds + (1.0 - u)
         left, right = odds / scale, 1.0 / scale
         # The u are uniform a priori, so the prior adds only the Jacobian of the logit: v (1 − v) / (u (1 − u)).
-        gain = exact_log(left * right)
-        gain += _gain(values, fits, positives, negatives, first, node + 1, low, left)
+        gain = math.log(left * right)
+        gain += self.propose(first, node + 1, low, left)
         if node < last:
-            gain += _gain(values, fits, positives, negatives, node + 1, last + 1, high, right)
-        if gain < 0.0 and uniforms[1, node - 1] >= exp(gain):
-            continue
-        gap = min(left * _smallest_gap(values, first - 1, node), right * _smallest_gap(values, node, last + 1))
-        if gap > _CLOSEST:
-            accepted += 1
-            _stretch(values, fits, positives, negatives, first, node + 1, low, left)
-            _stretch(values, fits, positives, negatives, node + 1, last + 1, high, right)
-    return accepted
+            gain += self.propose(node + 1, last + 1, high, right)
+        if gain < 0.0 and whether >= math.exp(gain):
+            return False
+        gap = min(left * self.smallest_gap(first - 1, node), right * self.smallest_gap(node, last + 1))
+        if gap <= _CLOSEST:
+            return False
+        self.accept(first, last + 1)
+        return True
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _move_cells(
-    values: Floats, fits: Floats, positives: Floats, negatives: Floats, tree: Tree, curve: Floats, uniforms: Floats
-) -> None:
-    """Propose a new value for every inner node alone, all others staying. O(m) on average."""
-    for node in range(1, tree.shape[1]):
-        if tree[LEFT, node] == 0 and tree[RIGHT, node] == 0:
-            continue  # the subtree of a leaf is the leaf: it has moved already
-        low, old, high = values[node - 1], values[node], values[node + 1]
+    def move_cell(self, node: int, where: float, whether: float) -> None:
+        """Propose a new value for a node alone, all others staying. O(1) on average."""
+        low, old, high = self.values[node - 1], self.values[node], self.values[node + 1]
         u = (old - low) / (high - low)
-        below, at, above = curve[0, node - 1], curve[0, node], curve[0, node + 1]
-        weight = curve[1, node] - curve[1, node - 1]
-        information = weight * ((at - below) * (above - at) / (above - below)) ** 2
-        step = _REACH / sqrt(_PRIOR_INFORMATION + information) * (2.0 * uniforms[0, node - 1] - 1.0)
-        odds = exp(step)
+        below, at, above = self.curve[0, node - 1], self.curve[0, node], self.curve[0, node + 1]
+        reach = (at - below) * (above - at) / (above - below)
+        information = (self.curve[1, node] - self.curve[1, node - 1]) * reach * reach
+        step = _REACH / math.sqrt(_PRIOR_INFORMATION + information) * (2.0 * where - 1.0)
+        odds = math.exp(step)
         scale = u * odds + (1.0 - u)
         new = low + (high - low) * u * odds / scale
         if new - low < _CLOSEST or high - new < _CLOSEST:
-            continue
+            return
         # Each value has density 1 / (its range) given its ancestors; this value ends the ranges of two spines.
         before, after = 1.0, scale * scale
-        child = tree[LEFT, node]
+        child = self.left[node]
         while child > 0:
-            bottom = values[tree[FIRST, child] - 1]
+            bottom = self.values[self.firsts[child] - 1]
             before *= old - bottom
             after *= new - bottom
-            child = tree[RIGHT, child]
-        child = tree[RIGHT, node]
+            child = self.right[child]
+        child = self.right[node]
         while child > 0:
-            top = values[tree[LAST, child] + 1]
+            top = self.values[self.lasts[child] + 1]
             before *= top - old
             after *= top - new
-            child = tree[LEFT, child]
-        fit = positives[node] * log(new) + negatives[node] * log(1.0 - new)
-        gain = step + exact_log(before / after) + fit - fits[node]
-        if gain >= 0.0 or uniforms[1, node - 1] < exp(gain):
-            values[node] = new
-            fits[node] = fit
+            child = self.left[child]
+        fit = self.positives[node] * fast_math.log(new) + self.negatives[node] * fast_math.log(1.0 - new)
+        gain = step + math.log(before / after) + fit - self.fits[node]
+        if gain >= 0.0 or whether < math.exp(gain):
+            self.values[node] = new
+            self.fits[node] = fit
 
-
-@njit(cache=True, nogil=True)
-def _rotate(values: Floats, tree: Tree, uniforms: Floats) -> None:
-    """Try to lift as many random nodes above their parents as there are uniforms, all values staying. O(1) each."""
-    left, right, parents, firsts, lasts = tree[LEFT], tree[RIGHT], tree[PARENT], tree[FIRST], tree[LAST]
-    m = tree.shape[1] - 1
-    for r in range(len(uniforms)):
-        spot = uniforms[r] * m
-        node = 1 + min(int(spot), m - 1)
-        parent = parents[node]
+    def rotate(self, uniform: float) -> None:
+        """Try to lift a random node above its parent, all values staying. O(1)."""
+        m = len(self.values) - 2
+        spot = uniform * m
+        whole = int(spot)
+        node = 1 + min(whole, m - 1)
+        parent = self.parents[node]
         if parent == 0:
-            continue
-        first, last = firsts[parent], lasts[parent]
+            return
+        first, last = self.firsts[parent], self.lasts[parent]
+        values = self.values
         # A tree and its values have density Π 1 / (size · range) over nodes; only these two nodes change theirs.
         if node < parent:
-            before = (lasts[node] - first + 1) * (values[parent] - values[first - 1])
+            before = (self.lasts[node] - first + 1) * (values[parent] - values[first - 1])
             after = (last - node) * (values[last + 1] - values[node])
         else:
-            before = (last - firsts[node] + 1) * (values[last + 1] - values[parent])
+            before = (last - self.firsts[node] + 1) * (values[last + 1] - values[parent])
             after = (node - first) * (values[node] - values[first - 1])
-        if (spot - int(spot)) * after >= before:  # what the choice of the node left of the uniform is uniform again
-            continue
-        grandparent = parents[parent]
+        if (spot - whole) * after < before:  # what the choice of the node left of the uniform is uniform again
+            self.lift(node, parent)
+
+    def lift(self, node: int, parent: int) -> None:
+        """Turn the edge between a node and its parent round."""
+        grandparent = self.parents[parent]
         if node < parent:
-            middle = right[node]
-            right[node], left[parent] = parent, middle
-            firsts[parent], lasts[node] = node + 1, last
+            middle = self.right[node]
+            self.right[node], self.left[parent] = parent, middle
+            self.firsts[parent], self.lasts[node] = node + 1, self.lasts[parent]
         else:
-            middle = left[node]
-            left[node], right[parent] = parent, middle
-            lasts[parent], firsts[node] = node - 1, first
-        parents[parent], parents[node] = node, grandparent
+            middle = self.left[node]
+            self.left[node], self.right[parent] = parent, middle
+            self.lasts[parent], self.firsts[node] = node - 1, self.firsts[parent]
+        self.parents[parent], self.parents[node] = node, grandparent
         if middle > 0:
-            parents[middle] = parent
+            self.parents[middle] = parent
         if grandparent > 0:
-            side = left if left[grandparent] == parent else right
-            side[grandparent] = node
+            if self.left[grandparent] == parent:
+                self.left[grandparent] = node
+            else:
+                self.right[grandparent] = node
 
 
-@njit(cache=True, nogil=True)
 def run(
-    values: Floats, tree: Tree, positives: Floats, negatives: Floats, curve: Floats, uniforms: Floats
+    values: Floats, tree: Ints, positives: Floats, negatives: Floats, curve: Floats, uniforms: Floats
 ) -> tuple[Floats, float]:
     """One chain: a sweep for each of the `uniforms`, of shape (n_sweeps, UNIFORMS, m).
 
     `values` (with sentinels) and `tree` are the state and change in place; `positives` and `negatives` of the cells
-    are padded like `values`. Returns the map after each sweep, (n_sweeps, m), and the share of accepted subtree moves.
+    are padded like `values`. A sweep moves every subtree, every inner node and 2m random edges, O(m log m) on average.
+    Returns the map after each sweep, (n_sweeps, m), and the share of accepted subtree moves.
     """
     m = len(values) - 2
+    chain = _Chain(values, tree, positives, negatives, curve)
     draws = np.empty((len(uniforms), m))
-    fits = np.zeros(m + 2)
-    for k in range(1, m + 1):
-        fits[k] = positives[k] * log(values[k]) + negatives[k] * log(1.0 - values[k])
     accepted = 0
-    for t in range(len(uniforms)):
-        accepted += _move_subtrees(values, fits, positives, negatives, tree, curve, uniforms[t])
-        _move_cells(values, fits, positives, negatives, tree, curve, uniforms[t, 2:])
-        _rotate(values, tree, uniforms[t, 4])
-        _rotate(values, tree, uniforms[t, 5])
-        draws[t] = values[1:-1]
-    return draws, accepted / max(m * len(uniforms), 1)
+    with cython.nogil:
+        for t in range(len(uniforms)):
+            for node in range(1, m + 1):
+                accepted += chain.move_subtree(node, uniforms[t, 0, node - 1], uniforms[t, 1, node - 1])
+            for node in range(1, m + 1):
+                # The subtree of a leaf is the leaf: it has moved already.
+                if chain.left[node] > 0 or chain.right[node] > 0:
+                    chain.move_cell(node, uniforms[t, 2, node - 1], uniforms[t, 3, node - 1])
+            for row in range(4, 6):
+                for k in range(m):
+                    chain.rotate(uniforms[t, row, k])
+            for k in range(m):
+                draws[t, k] = values[k + 1]
+    return np.asarray(draws), accepted / max(float(m * len(uniforms)), 1.0)

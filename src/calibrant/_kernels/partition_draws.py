@@ -5,31 +5,27 @@ likelihood. The marginal likelihood charges about half the logarithm of its rows
 is smooth, keeps bins so wide that their bias is as large as their posterior spread; Akaike's charge of 1 does not grow.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels.compiling import njit
-from calibrant._kernels.fast_math import exp, log, log_beta
-from calibrant._typing import Floats
+from calibrant._kernels import fast_math, plain
+from calibrant._typing import Floats, Ints
 
-Integers = npt.NDArray[np.int64]
+plain.warn_if_slow(__file__)
+
+_INFINITE = math.inf
+_BLOCK = 32
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
-def _log_bin(positives: float, negatives: float, alpha: float, beta: float, log_prior: float, akaike: bool) -> float:
-    """The logarithm of the weight of a bin."""
-    if not akaike:
-        return log_beta(positives + alpha, negatives + beta) - log_prior
+def _akaike(positives: float, negatives: float) -> float:
+    """The logarithm of Akaike's weight of a bin."""
     total = positives + negatives
     # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
-    return positives * log(max(positives / total, 1e-300)) + negatives * log(max(negatives / total, 1e-300)) - 1.0
+    hits = positives * fast_math.log(max(positives / total, 1e-300))
+    return hits + negatives * fast_math.log(max(negatives / total, 1e-300)) - 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
     """What `partitions.forward` gives, with Akaike's weights. O(m²), for a few hundred cells."""
     m = len(x)
@@ -40,20 +36,19 @@ def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
         for start in range(u, -1, -1):
             positives += k[start]
             negatives += n[start] - k[start]
-            weight[start] = _log_bin(positives, negatives, 1.0, 1.0, 0.0, True)
+            weight[start] = _akaike(positives, negatives)
         for g in range(len(lam)):
-            largest = -np.inf
+            largest = -_INFINITE
             for start in range(u + 1):
                 largest = max(largest, log_f[g, start] + weight[start] - lam[g] * (x[u] - x[start]))
             total = 0.0
             for start in range(u + 1):
-                total += exp(log_f[g, start] + weight[start] - lam[g] * (x[u] - x[start]) - largest)
+                total += fast_math.exp(log_f[g, start] + weight[start] - lam[g] * (x[u] - x[start]) - largest)
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
             log_f[g, u + 1] = gap + largest + math.log(total)
-    return log_f
+    return np.asarray(log_f)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def draw_binnings(
     x: Floats,
     k: Floats,
@@ -62,10 +57,10 @@ def draw_binnings(
     alpha: float,
     beta: float,
     log_f: Floats,
-    which: Integers,
+    which: Ints,
     rng: np.random.Generator,
     akaike: bool,
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """First cells of the bins of one binning for each entry of `which`, the index of its λ.
 
     Given that a bin ends at cell u, it starts at l with probability F_l · exp(−λ (x_u − x_l)) · M(l, u) / (F_{u+1} /
@@ -74,10 +69,13 @@ def draw_binnings(
     and where each binning begins in that list.
     """
     m = len(x)
-    log_prior = log_beta(alpha, beta)
-    offsets = np.zeros(len(which) + 1, np.int64)
-    found = np.empty(max(64, 4 * m), np.int64)
-    one = np.empty(m, np.int64)
+    log_prior = fast_math.log_beta(alpha, beta)
+    sums, terms = np.zeros((2, m + 1)), np.empty(_BLOCK)  # positives and negatives before each cell
+    for i in range(m):
+        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + k[i], sums[1, i] + (n[i] - k[i])
+    offsets = np.zeros(len(which) + 1, dtype=np.intp)
+    found = np.empty(max(64, 4 * m), dtype=np.intp)
+    one = np.empty(m, dtype=np.intp)
     for d in range(len(which)):
         g = which[d]
         u = m - 1
@@ -85,48 +83,57 @@ def draw_binnings(
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
             total = log_f[g, u + 1] - gap
-            start = _draw_start(x, k, n, lam[g], alpha, beta, log_prior, log_f[g], total, u, rng, akaike)
+            given = rng.random()
+            start = _draw_start(x, sums, lam[g], alpha, beta, log_prior, log_f, g, total, u, given, akaike, terms)
             one[bins] = start
             bins += 1
             u = start - 1
         if offsets[d] + bins > len(found):
-            larger = np.empty(2 * len(found) + bins, np.int64)
+            larger = np.empty(2 * len(found) + bins, dtype=np.intp)
             for i in range(offsets[d]):
                 larger[i] = found[i]
             found = larger
         for b in range(bins):
             found[offsets[d] + b] = one[bins - 1 - b]
         offsets[d + 1] = offsets[d] + bins
-    return found[: offsets[-1]].copy(), offsets
+    return np.asarray(found)[: offsets[len(which)]].copy(), np.asarray(offsets)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def _draw_start(
     x: Floats,
-    k: Floats,
-    n: Floats,
+    sums: Floats,
     lam: float,
     alpha: float,
     beta: float,
     log_prior: float,
     log_f: Floats,
+    g: int,
     log_total: float,
     u: int,
-    rng: np.random.Generator,
+    left: float,
     akaike: bool,
+    terms: Floats,
 ) -> int:
-    """The start of the bin that ends at cell u."""
-    left = rng.random()
-    positives, negatives = 0.0, 0.0
-    last = u
-    for start in range(u, -1, -1):
-        positives += k[start]
-        negatives += n[start] - k[start]
-        score = _log_bin(positives, negatives, alpha, beta, log_prior, akaike)
-        term = log_f[start] + score - lam * (x[u] - x[start]) - log_total
-        if term > -700.0:
-            last = start
-            left -= exp(term)
-            if left < 0.0:
-                break
+    """The start of the bin that ends at cell u; `left`, uniform on [0, 1), is used up by the starts passed."""
+    last, end = u, u + 1
+    while end > 0:
+        begin = max(end - _BLOCK, 0)
+        # A block of terms at a time, which the compiler can do together, of which a few may be for nothing.
+        if akaike:
+            for start in range(begin, end):
+                score = _akaike(sums[0, u + 1] - sums[0, start], sums[1, u + 1] - sums[1, start])
+                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+        else:
+            for start in range(begin, end):
+                a, b = sums[0, u + 1] - sums[0, start] + alpha, sums[1, u + 1] - sums[1, start] + beta
+                score = fast_math.log_beta(a, b) - log_prior
+                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+        for i in range(end - begin):
+            start = end - 1 - i
+            if terms[start - begin] > 1e-300:
+                last = start
+                left -= terms[start - begin]
+                if left < 0.0:
+                    return last
+        end = begin
     return last  # where rounding left a crumb of the total over, the last start that was possible

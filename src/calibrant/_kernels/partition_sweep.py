@@ -17,7 +17,7 @@ need the ratio of two beta functions. It does not depend on λ, so a grid of λ 
 with one logarithmic scale for each λ.
 
 **Nothing is lost to underflow.** An entry below 1e-300 of the sum can come back only if its ratios exceed those
-of the sum. The sweep adds up ln(largest ratio / growth of the sum); before that reaches 600 it computes all T
+of the sum. No ratio exceeds 1, so the sweep adds up −ln(growth of the sum); before that reaches 600 it computes all T
 anew from the stored logarithms. So what underflow can hide is below 1e-300 · e^600 = 1e-39 of the sum. The fresh
 computation happens every REFRESH cells anyway, so rounding errors do not add up either.
 
@@ -29,82 +29,161 @@ a binning has at most m bins, so every sum is right to NEGLIGIBLE = 1e-16, as if
 maxima the same inequality with ρ_l < 1 would do.
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels.compiling import njit
-from calibrant._kernels.fast_math import exp, log, log_beta
-from calibrant._typing import Floats
+from calibrant._kernels import fast_math, plain
+from calibrant._typing import Floats, Ints
+
+plain.warn_if_slow(__file__)
 
 REFRESH = 32
 NEGLIGIBLE = 1e-16
-FEW_ROWS = 4.0  # up to here a product of ratios is cheaper than a beta function
+
+_FEW_ROWS = 4.0  # up to here a product of ratios is cheaper than a beta function
 _LOST = 600.0
+_LOWEST = -1e300  # below every logarithm that occurs
 
 
-class Sweep(NamedTuple):
-    """What a sweep keeps for each start that still matters; the first `count[0]` entries are in use."""
+class Sweep:
+    """What a sweep keeps for each start that still matters; the first `count` entries are in use.
 
-    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # a name that tuples use too; how many starts, and whether `log_m` is that of the present cell
-    start: npt.NDArray[np.int64]
-    a: Floats  # K + α and N − K + β of the bin from this start to the present cell
-    b: Floats
-    log_m: Floats  # ln B(a, b)
-    ratio: Floats  # M(l, u) / M(l, u−1), up to a factor for all
-    terms: Floats  # T, (n_lambda, m), times exp(−scale)
-    scale: Floats  # one for each λ
-    total: Floats  # ΣT (or max T) for each λ
-    lost: Floats  # see the module's text
-    held: Floats  # sums kept for each start, (n_lambda, m), or (0, m) where they are not wanted
-    done: Floats  # the same, by cell, of the starts that were dropped
+    It fills `log_f`, (n_lambda, m + 1), together with its caller, who knows the Prior of each cell.
+    """
+
+    def __init__(
+        self, x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, best: bool, holds: bool
+    ) -> None:
+        m, n_lam, n_held = len(x), len(lam), len(lam) if holds else 0
+        self.x, self.k, self.n, self.lam = x, k, n, lam
+        self.alpha, self.beta, self.log_prior = alpha, beta, fast_math.log_beta(alpha, beta)
+        self.best = best  # maxima in place of sums
+        self.count = 0
+        self.current = False  # whether `log_m` is that of the present cell
+        self.lost = 0.0  # see the module's text
+        self.start: Ints = np.empty(m, dtype=np.intp)
+        self.a: Floats = np.empty(m)  # K + α and N − K + β of the bin from this start to the present cell
+        self.b: Floats = np.empty(m)
+        self.log_m: Floats = np.empty(m)  # ln B(a, b)
+        self.ratio: Floats = np.empty(m)  # M(l, u) / M(l, u−1), up to a factor for all
+        self.terms: Floats = np.empty((n_lam, m))  # T times exp(−scale)
+        self.scale: Floats = np.zeros(n_lam)
+        self.total: Floats = np.zeros(n_lam)  # ΣT (or max T)
+        self.held: Floats = np.zeros((n_held, m))  # sums kept for each start, if they are wanted
+        self.done: Floats = np.zeros((n_held, m))  # the same, by cell, of the starts that were dropped
+        self.log_f: Floats = np.zeros((n_lam, m + 1))
+
+    def advance(self, u: int) -> None:
+        """Let a bin start at cell u, then add cell u to all bins. O(number of starts)."""
+        self._start_bin(u)
+        shift = self._add_cell(self.k[u], self.n[u])
+        worst = 0.0
+        for g in range(len(self.lam)):
+            decay = math.exp(-self.lam[g] * (self.x[u] - self.x[u - 1])) if u > 0 else 1.0
+            before = _decay(self.terms, g, self.count, decay, self.best)
+            after = _multiply(self.terms, g, self.ratio, self.count, self.best)
+            self.total[g] = after
+            self.scale[g] += shift
+            worst = max(worst, math.log(before / after) if after > 0.0 else _LOST)
+        self.lost += worst
+        if self.lost >= _LOST:
+            self.refresh(u)
+        for g in range(len(self.lam)):
+            if not 1e-100 < self.total[g] < 1e100:
+                for i in range(self.count):
+                    self.terms[g, i] /= self.total[g]
+                self.scale[g] += math.log(self.total[g])
+                self.total[g] = 1.0
+
+    def refresh(self, u: int) -> None:
+        """All T of cell u anew."""
+        _log_betas(self.log_m, self.a, self.b, self.count)
+        self.current = True
+        for g in range(len(self.lam)):
+            self.scale[g] = _log_terms(self, g, u)
+            total = _exponentiate(self.terms, g, self.count, self.scale[g])
+            self.total[g] = 1.0 if self.best else total
+        self.lost = 0.0
+
+    def prune(self, u: int, limit: float) -> None:
+        """Drop the starts with ln ρ < limit for every λ; for use right after `refresh`, when F_{u+1} is known."""
+        _bin_over_best(self)  # ρ < e^limit  ⇔  T < (M / M̂) · F_{u+1} · e^limit
+        kept = 0
+        for i in range(self.count):
+            matters = False
+            for g in range(len(self.lam)):
+                floor = math.exp(min(max(self.log_f[g, u + 1] - self.scale[g] + limit, -745.0), 700.0))
+                # A term that underflowed counts as the largest that it can have been.
+                matters = matters or max(self.terms[g, i], 1e-300) >= self.ratio[i] * floor
+            if matters:
+                if kept < i:
+                    self._move(i, kept)
+                kept += 1
+            else:
+                self.let_go(i)
+        self.count = kept
+
+    def let_go(self, i: int) -> None:
+        """Store what was held for the i-th start."""
+        for g in range(len(self.held)):
+            self.done[g, self.start[i]] = self.held[g, i]
+
+    def _start_bin(self, u: int) -> None:
+        """Let a bin start at cell u, as yet without rows."""
+        i = self.count
+        self.start[i] = u
+        self.a[i], self.b[i], self.log_m[i] = self.alpha, self.beta, self.log_prior
+        for g in range(len(self.lam)):
+            self.terms[g, i] = math.exp(max(self.log_f[g, u] - self.scale[g], -745.0))
+        for g in range(len(self.held)):
+            self.held[g, i] = 0.0
+        self.count = i + 1
+
+    def _add_cell(self, k: float, n: float) -> float:
+        """Add a cell with k of n rows positive to all bins; the logarithm of what all ratios were divided by."""
+        if n > _FEW_ROWS or k != math.floor(k) or n != math.floor(n):
+            if not self.current:
+                _log_betas(self.log_m, self.a, self.b, self.count)
+                self.current = True
+            return _many_row_ratios(self.ratio, self.log_m, self.a, self.b, self.count, k, n)
+        self.current = False
+        if n > 1.0:
+            _few_row_ratios(self.ratio, self.a, self.b, self.count, int(k), int(n))
+        elif k == 1.0:
+            _row_ratios(self.ratio, self.a, self.b, self.count)
+        else:
+            _row_ratios(self.ratio, self.b, self.a, self.count)
+        return 0.0
+
+    def _move(self, source: int, target: int) -> None:
+        self.start[target] = self.start[source]
+        self.a[target], self.b[target] = self.a[source], self.b[source]
+        self.log_m[target] = self.log_m[source]
+        for g in range(len(self.lam)):
+            self.terms[g, target] = self.terms[g, source]
+        for g in range(len(self.held)):
+            self.held[g, target] = self.held[g, source]
 
 
-@njit(cache=True, nogil=True)
-def new_sweep(m: int, n_lam: int, n_held: int) -> Sweep:
-    """An empty sweep."""
-    return Sweep(
-        np.zeros(2, np.int64),
-        np.empty(m, np.int64),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty((n_lam, m)),
-        np.zeros(n_lam),
-        np.zeros(n_lam),
-        np.zeros(1),
-        np.zeros((n_held, m)),
-        np.zeros((n_held, m)),
-    )
+# Loops without calls and branches, for the compiler to do many cells at a time.
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _log_betas(out: Floats, a: Floats, b: Floats) -> None:
-    for i in range(len(out)):
-        out[i] = log_beta(a[i], b[i])
+def _log_betas(out: Floats, a: Floats, b: Floats, count: int) -> None:
+    for i in range(count):
+        out[i] = fast_math.log_beta(a[i], b[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
-def _row_ratios(ratio: Floats, grows: Floats, other: Floats) -> float:
-    """Add one row to the count `grows`: M(l, u) / M(l, u−1) = grows / (grows + other). Returns the largest."""
-    largest = 0.0
-    for i in range(len(ratio)):
+def _row_ratios(ratio: Floats, grows: Floats, other: Floats, count: int) -> None:
+    """Add one row to the count `grows`: M(l, u) / M(l, u−1) = grows / (grows + other)."""
+    for i in range(count):
         ratio[i] = grows[i] / (grows[i] + other[i])
         grows[i] += 1.0
-        largest = max(largest, ratio[i])
-    return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
-def _few_row_ratios(ratio: Floats, a: Floats, b: Floats, k: int, n: int) -> float:
-    """M(l, u) / M(l, u−1) as a product over the rows of cell u; returns the largest."""
-    largest = 0.0
-    for i in range(len(ratio)):
+def _few_row_ratios(ratio: Floats, a: Floats, b: Floats, count: int, k: int, n: int) -> None:
+    """M(l, u) / M(l, u−1) as a product over the rows of cell u."""
+    for i in range(count):
         above = 1.0
         below = 1.0
         for j in range(k):
@@ -116,205 +195,83 @@ def _few_row_ratios(ratio: Floats, a: Floats, b: Floats, k: int, n: int) -> floa
         ratio[i] = above / below
         a[i] += k
         b[i] += n - k
-        largest = max(largest, ratio[i])
-    return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "nnan"})
-def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, k: float, n: float) -> float:
+def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, count: int, k: float, n: float) -> float:
     """The same from `log_m` of cell u−1, which becomes that of cell u; returns the logarithm that was divided out."""
-    for i in range(len(ratio)):
+    for i in range(count):
         a[i] += k
         b[i] += n - k
-        fresh = log_beta(a[i], b[i])
+        ratio[i] = fast_math.log_beta(a[i], b[i])
+    largest = _LOWEST
+    for i in range(count):
+        fresh = ratio[i]
         ratio[i] = fresh - log_m[i]
         log_m[i] = fresh
-    largest = -np.inf
-    for i in range(len(ratio)):
         largest = max(largest, ratio[i])
-    for i in range(len(ratio)):
-        ratio[i] = exp(ratio[i] - largest)
+    for i in range(count):
+        ratio[i] = fast_math.exp(ratio[i] - largest)
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
-def _multiply_sum(terms: Floats, ratio: Floats, decay: float) -> tuple[float, float]:
-    """Multiply terms by ratio, all but the last also times `decay`; the sums before the ratios and after."""
-    last = len(ratio) - 1
-    before = 0.0
-    after = 0.0
-    for i in range(last):
-        value = terms[i] * decay
-        before += value
-        value *= ratio[i]
-        terms[i] = value
-        after += value
-    before += terms[last]
-    terms[last] *= ratio[last]
-    return before, after + terms[last]
+def _decay(terms: Floats, g: int, count: int, decay: float, best: bool) -> float:
+    """Multiply the terms of one λ, all but the last, by `decay`; their sum, or the largest."""
+    total = 0.0
+    largest = terms[g, count - 1]
+    if best:
+        for i in range(count - 1):
+            terms[g, i] *= decay
+            largest = max(largest, terms[g, i])
+        return largest
+    for i in range(count - 1):
+        terms[g, i] *= decay
+        total += terms[g, i]
+    return total + terms[g, count - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "nnan"})
-def _multiply_max(terms: Floats, ratio: Floats, decay: float) -> tuple[float, float]:
-    """The same with maxima in place of sums."""
-    last = len(ratio) - 1
-    before = terms[last]
-    terms[last] *= ratio[last]
-    after = terms[last]
-    for i in range(last):
-        value = terms[i] * decay
-        before = max(before, value)
-        value *= ratio[i]
-        terms[i] = value
-        after = max(after, value)
-    return before, after
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "nnan"})
-def _fresh_terms(
-    terms: Floats, sweep: Sweep, x: Floats, u: int, lam: float, log_f: Floats, log_prior: float
-) -> tuple[float, float]:
-    """T of one λ from the stored logarithms; returns the new scale and the new sum. The largest T becomes 1."""
-    count = sweep.count[0]
-    largest = -np.inf
+def _multiply(terms: Floats, g: int, ratio: Floats, count: int, best: bool) -> float:
+    """Multiply the terms of one λ by the ratios; their sum, or the largest."""
+    total = 0.0
+    largest = 0.0
+    if best:
+        for i in range(count):
+            terms[g, i] *= ratio[i]
+            largest = max(largest, terms[g, i])
+        return largest
     for i in range(count):
+        terms[g, i] *= ratio[i]
+        total += terms[g, i]
+    return total
+
+
+def _log_terms(sweep: Sweep, g: int, u: int) -> float:
+    """Logarithms of T of one λ, from the stored logarithms; returns the largest."""
+    largest = _LOWEST
+    for i in range(sweep.count):
         start = sweep.start[i]
-        terms[i] = log_f[start] + (sweep.log_m[i] - log_prior) - lam * (x[u] - x[start])
-        largest = max(largest, terms[i])
+        term = sweep.log_f[g, start] + (sweep.log_m[i] - sweep.log_prior) - sweep.lam[g] * (sweep.x[u] - sweep.x[start])
+        sweep.terms[g, i] = term
+        largest = max(largest, term)
+    return largest
+
+
+def _exponentiate(terms: Floats, g: int, count: int, largest: float) -> float:
+    """T from ln T, so that the largest becomes 1; their sum."""
     total = 0.0
     for i in range(count):
-        terms[i] = exp(terms[i] - largest) if terms[i] > largest - 690.0 else 0.0
-        total += terms[i]
-    return largest, total
+        value = fast_math.exp(terms[g, i] - largest)
+        terms[g, i] = value if terms[g, i] > largest - 690.0 else 0.0
+        total += terms[g, i]
+    return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def refresh(sweep: Sweep, x: Floats, u: int, lam: Floats, log_f: Floats, alpha: float, beta: float, best: bool) -> None:
-    """All T of cell u anew."""
-    count = sweep.count[0]
-    _log_betas(sweep.log_m[:count], sweep.a, sweep.b)
-    sweep.count[1] = 1
-    log_prior = log_beta(alpha, beta)
-    for g in range(len(lam)):
-        sweep.scale[g], total = _fresh_terms(sweep.terms[g], sweep, x, u, lam[g], log_f[g], log_prior)
-        sweep.total[g] = 1.0 if best else total
-    sweep.lost[0] = 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _start_bin(sweep: Sweep, u: int, log_f: Floats, alpha: float, beta: float) -> None:
-    """Let a bin start at cell u, as yet without rows."""
-    count = sweep.count[0]
-    sweep.start[count] = u
-    sweep.a[count] = alpha
-    sweep.b[count] = beta
-    sweep.log_m[count] = log_beta(alpha, beta)
-    for g in range(len(sweep.scale)):
-        sweep.terms[g, count] = math.exp(max(log_f[g, u] - sweep.scale[g], -745.0))
-    for g in range(len(sweep.held)):
-        sweep.held[g, count] = 0.0
-    sweep.count[0] = count + 1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _ratios(sweep: Sweep, k: float, n: float) -> tuple[float, float]:
-    """Add a cell with k of n rows positive to all bins; ln of the largest ratio, and ln of what all were divided by."""
-    count = sweep.count[0]
-    a, b, log_m, ratio = sweep.a, sweep.b, sweep.log_m[:count], sweep.ratio[:count]
-    if n <= FEW_ROWS and k == np.floor(k) and n == np.floor(n):
-        sweep.count[1] = 0
-        if n > 1.0:
-            return math.log(_few_row_ratios(ratio, a, b, int(k), int(n))), 0.0
-        return math.log(_row_ratios(ratio, a, b) if k == 1.0 else _row_ratios(ratio, b, a)), 0.0
-    if sweep.count[1] == 0:
-        _log_betas(log_m, a, b)
-        sweep.count[1] = 1
-    return 0.0, _many_row_ratios(ratio, log_m, a, b, k, n)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def advance(
-    sweep: Sweep,
-    x: Floats,
-    k: Floats,
-    n: Floats,
-    u: int,
-    lam: Floats,
-    log_f: Floats,
-    alpha: float,
-    beta: float,
-    best: bool,
-) -> None:
-    """Let a bin start at cell u, then add cell u to all bins. O(number of starts)."""
-    _start_bin(sweep, u, log_f, alpha, beta)
-    log_largest, shift = _ratios(sweep, k[u], n[u])
-    count = sweep.count[0]
-    worst = 0.0
-    for g in range(len(lam)):
-        decay = math.exp(-lam[g] * (x[u] - x[u - 1])) if u > 0 else 1.0
-        if best:
-            before, after = _multiply_max(sweep.terms[g], sweep.ratio[:count], decay)
-        else:
-            before, after = _multiply_sum(sweep.terms[g], sweep.ratio[:count], decay)
-        sweep.total[g] = after
-        sweep.scale[g] += shift
-        worst = max(worst, log_largest - math.log(after / before) if after > 0.0 else np.inf)
-    sweep.lost[0] += worst
-    if sweep.lost[0] > _LOST:
-        refresh(sweep, x, u, lam, log_f, alpha, beta, best)
-    for g in range(len(lam)):
-        if not 1e-100 < sweep.total[g] < 1e100:
-            for i in range(count):
-                sweep.terms[g, i] /= sweep.total[g]
-            sweep.scale[g] += math.log(sweep.total[g])
-            sweep.total[g] = 1.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _bin_over_best(out: Floats, sweep: Sweep, alpha: float, beta: float) -> None:
-    """M / M̂ of each bin: how likely its cells are on average over θ, against the best θ."""
-    log_prior = log_beta(alpha, beta)
-    for i in range(len(out)):
-        positives = sweep.a[i] - alpha
-        negatives = sweep.b[i] - beta
+def _bin_over_best(sweep: Sweep) -> None:
+    """M / M̂ of each bin, into `ratio`: how likely its cells are on average over θ, against the best θ."""
+    for i in range(sweep.count):
+        positives = sweep.a[i] - sweep.alpha
+        negatives = sweep.b[i] - sweep.beta
         per_row = 1.0 / (positives + negatives)
         # 0 · ln 0 = 0: a tiny positive argument in place of 0 gives it without a branch.
-        best = positives * log(max(positives * per_row, 1e-300)) + negatives * log(max(negatives * per_row, 1e-300))
-        out[i] = exp(min(sweep.log_m[i] - log_prior - best, 0.0))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def prune(sweep: Sweep, log_f: Floats, u: int, limit: float, alpha: float, beta: float) -> None:
-    """Drop the starts with ln ρ < limit for every λ; for use right after `refresh`, when F_{u+1} is known."""
-    count = sweep.count[0]
-    needed = sweep.ratio[:count]  # ρ < e^limit  ⇔  T < (M / M̂) · F_{u+1} · e^limit
-    _bin_over_best(needed, sweep, alpha, beta)
-    floor = np.empty(len(sweep.scale))
-    for g in range(len(floor)):
-        floor[g] = math.exp(min(max(log_f[g, u + 1] - sweep.scale[g] + limit, -745.0), 700.0))
-    kept = 0
-    for i in range(count):
-        matters = False
-        for g in range(len(floor)):
-            # A term that underflowed counts as the largest that it can have been.
-            matters = matters or max(sweep.terms[g, i], 1e-300) >= needed[i] * floor[g]
-        if matters:
-            if kept < i:
-                _move(sweep, i, kept)
-            kept += 1
-        else:
-            for g in range(len(sweep.held)):
-                sweep.done[g, sweep.start[i]] = sweep.held[g, i]
-    sweep.count[0] = kept
-
-
-@njit(cache=True, nogil=True)
-def _move(sweep: Sweep, source: int, target: int) -> None:
-    sweep.start[target] = sweep.start[source]
-    sweep.a[target] = sweep.a[source]
-    sweep.b[target] = sweep.b[source]
-    sweep.log_m[target] = sweep.log_m[source]
-    for g in range(len(sweep.terms)):
-        sweep.terms[g, target] = sweep.terms[g, source]
-    for g in range(len(sweep.held)):
-        sweep.held[g, target] = sweep.held[g, source]
+        best = positives * fast_math.log(max(positives * per_row, 1e-300))
+        best += negatives * fast_math.log(max(negatives * per_row, 1e-300))
+        sweep.ratio[i] = fast_math.exp(min(sweep.log_m[i] - sweep.log_prior - best, 0.0))

@@ -4,82 +4,77 @@ Cells are numbered from 0. `x` are scores scaled to a range of one, `k` of `n` r
 `lam` is a grid of λ, whose values share all that does not depend on λ. See `partition_sweep` for the recursion.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels.compiling import njit
-from calibrant._kernels.partition_sweep import NEGLIGIBLE, REFRESH, advance, new_sweep, prune, refresh
-from calibrant._typing import Floats
+from calibrant._kernels import partition_sweep, plain
+from calibrant._typing import Floats, Ints
 
+try:
+    import cython
+except ImportError:
+    from calibrant._kernels import plain as cython
 
-@njit(cache=True, nogil=True)
-def _log_priors(x: Floats, lam: Floats) -> Floats:
-    """Log Prior(k) of eq. 2.5 for each cell; Prior = 1 after the last. A gap too small for doubles gives -inf."""
-    out = np.zeros((len(lam), len(x)))
-    for g in range(len(lam)):
-        for k in range(len(x) - 1):
-            out[g, k] = np.log(-np.expm1(-lam[g] * (x[k + 1] - x[k])))
-    return out
+plain.warn_if_slow(__file__)
 
 
-@njit(cache=True, nogil=True)
-def forward(
-    x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, best: bool
-) -> tuple[Floats, npt.NDArray[np.int64]]:
+def forward(x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, best: bool) -> tuple[Floats, Ints]:
     """Log F, (n_lambda, m + 1), the summed scores of all binnings of the first u cells; the last is the evidence.
 
     With `best`, log V^f of section 2.3, the score of the best binning, and where its last bin starts, (n_lambda, m).
     """
-    m = len(x)
-    log_q = _log_priors(x, lam)
-    log_f = np.zeros((len(lam), m + 1))
-    backpointers = np.zeros((len(lam), m if best else 0), np.int64)
-    sweep = new_sweep(m, len(lam), 0)
+    sweep = partition_sweep.Sweep(x, k, n, lam, alpha, beta, best, False)
     # For maxima, a start with ρ < 1 is never again the best; the margin keeps ties and rounding out of it.
-    limit = -1e-6 if best else math.log(NEGLIGIBLE) - 2.0 * math.log(m)
-    for u in range(m):
-        advance(sweep, x, k, n, u, lam, log_f, alpha, beta, best)
-        due = u % REFRESH == REFRESH - 1
-        if due:
-            refresh(sweep, x, u, lam, log_f, alpha, beta, best)
-        for g in range(len(lam)):
-            log_f[g, u + 1] = log_q[g, u] + sweep.scale[g] + math.log(sweep.total[g])
-            if best:
-                backpointers[g, u] = sweep.start[_position(sweep.terms[g], sweep.total[g])]
-        if due:
-            prune(sweep, log_f, u, limit, alpha, beta)
-    return log_f, backpointers
+    limit = -1e-6 if best else _limit(len(x))
+    backpointers = np.zeros((len(lam), len(x) if best else 0), dtype=np.intp)
+    _sweep_forward(sweep, limit, backpointers)
+    return np.asarray(sweep.log_f), backpointers
 
 
-@njit(cache=True, nogil=True)
-def _position(terms: Floats, value: float) -> int:
-    found = 0
-    while terms[found] != value:
-        found += 1
-    return found
+def _limit(m: int) -> float:
+    return math.log(partition_sweep.NEGLIGIBLE) - 2.0 * math.log(m)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _posterior_means(mean: Floats, a: Floats, b: Floats) -> None:
-    for i in range(len(mean)):
-        mean[i] = a[i] / (a[i] + b[i])
+def _sweep_forward(sweep: partition_sweep.Sweep, limit: float, backpointers: Ints) -> None:
+    with cython.nogil:
+        for u in range(len(sweep.x)):
+            sweep.advance(u)
+            due = _is_due(sweep, u)
+            for g in range(len(sweep.lam)):
+                sweep.log_f[g, u + 1] = _log_prior(sweep, g, u) + sweep.scale[g] + math.log(sweep.total[g])
+                if sweep.best:
+                    backpointers[g, u] = sweep.start[_position(sweep, g)]
+            if due:
+                sweep.prune(u, limit)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _hold(held: Floats, terms: Floats, mean: Floats, weight: float) -> float:
-    total = 0.0
-    for i in range(len(mean)):
-        value = weight * terms[i] * mean[i]
-        held[i] += value
-        total += value
-    return total
+def _is_due(sweep: partition_sweep.Sweep, u: int) -> bool:
+    """Whether all terms are to be computed anew; then they are."""
+    if u % _REFRESH != _REFRESH - 1:
+        return False
+    sweep.refresh(u)
+    return True
 
 
-@njit(cache=True, nogil=True)
+_REFRESH = partition_sweep.REFRESH
+
+
+def _log_prior(sweep: partition_sweep.Sweep, g: int, u: int) -> float:
+    """Log Prior(u) of eq. 2.5; Prior = 1 after the last cell. A gap too small for doubles gives -inf."""
+    if u == len(sweep.x) - 1:
+        return 0.0
+    return math.log(-math.expm1(-sweep.lam[g] * (sweep.x[u + 1] - sweep.x[u])))
+
+
+def _position(sweep: partition_sweep.Sweep, g: int) -> int:
+    """Where the largest term is."""
+    at = 0
+    while sweep.terms[g, at] != sweep.total[g]:
+        at += 1
+    return at
+
+
 def backward(
     x: Floats,
     k: Floats,
@@ -99,43 +94,57 @@ def backward(
     w(l, u) = F_l Score(l, u) B_{u+1} / F_m the posterior probability of the bin (eq. 2.9 with sums), p its mean.
     With `best`, and V^f in place of F, the sums of eq. 2.9 as printed; with `count_only`, p = 1.
     """
-    m = len(x)
-    x_back, k_back, n_back = -x[::-1].copy(), k[::-1].copy(), n[::-1].copy()
-    log_q = _log_priors(x_back, lam)
-    log_r = np.zeros((len(lam), m + 1))
-    sweep = new_sweep(m, len(lam), len(lam))
-    mean = np.ones(m)
-    starts = np.empty((len(lam), m))
-    limit = math.log(NEGLIGIBLE) - 2.0 * math.log(m)
-    for v in range(m):
-        advance(sweep, x_back, k_back, n_back, v, lam, log_r, alpha, beta, best)
-        due = v % REFRESH == REFRESH - 1
-        if due:
-            refresh(sweep, x_back, v, lam, log_r, alpha, beta, best)
-        first = m - 1 - v
-        count = sweep.count[0]
-        if not count_only:
-            _posterior_means(mean[:count], sweep.a, sweep.b)
-        for g in range(len(lam)):
-            log_r[g, v + 1] = log_q[g, v] + sweep.scale[g] + math.log(sweep.total[g])
-            weight = math.exp(log_f[g, first] + sweep.scale[g] - log_f[g, m])
-            starts[g, first] = _hold(sweep.held[g], sweep.terms[g], mean[:count], weight)
-        if due:
-            prune(sweep, log_r, v, limit, alpha, beta)
-    for i in range(sweep.count[0]):
-        for g in range(len(lam)):
-            sweep.done[g, sweep.start[i]] = sweep.held[g, i]
-    return log_r[:, ::-1].copy(), starts, sweep.done[:, ::-1].copy()
+    reverse = slice(None, None, -1)
+    cells = (-x[reverse], k[reverse].copy(), n[reverse].copy())
+    sweep = partition_sweep.Sweep(*cells, lam, alpha, beta, best, True)
+    starts = np.empty((len(lam), len(x)))
+    _sweep_backward(sweep, _limit(len(x)), log_f, starts, count_only)
+    return np.asarray(sweep.log_f)[:, reverse].copy(), starts, np.asarray(sweep.done)[:, reverse].copy()
 
 
-@njit(cache=True, nogil=True)
-def trace(backpointers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The first cells of the bins of the best binning, from the last bin back."""
-    starts = np.empty(len(backpointers), np.int64)
-    count = 0
+def _sweep_backward(
+    sweep: partition_sweep.Sweep, limit: float, log_f: Floats, starts: Floats, count_only: bool
+) -> None:
+    m = len(sweep.x)
+    with cython.nogil:
+        for v in range(m):
+            sweep.advance(v)
+            due = _is_due(sweep, v)
+            first = m - 1 - v
+            for g in range(len(sweep.lam)):
+                sweep.log_f[g, v + 1] = _log_prior(sweep, g, v) + sweep.scale[g] + math.log(sweep.total[g])
+                weight = math.exp(log_f[g, first] + sweep.scale[g] - log_f[g, m])
+                starts[g, first] = _hold(sweep, g, weight, count_only)
+            if due:
+                sweep.prune(v, limit)
+        for i in range(sweep.count):
+            sweep.let_go(i)
+
+
+def _hold(sweep: partition_sweep.Sweep, g: int, weight: float, count_only: bool) -> float:
+    """Add the weights of the bins of one λ, times their means, to what is held for their starts; the sum of them."""
+    total = 0.0
+    held, terms = sweep.held, sweep.terms
+    a, b = sweep.a, sweep.b
+    if count_only:
+        for i in range(sweep.count):
+            value = weight * terms[g, i]
+            held[g, i] += value
+            total += value
+        return total
+    for i in range(sweep.count):
+        value = weight * terms[g, i] * (a[i] / (a[i] + b[i]))
+        held[g, i] += value
+        total += value
+    return total
+
+
+def trace(backpointers: Ints) -> Ints:
+    """The first cells of the bins of the best binning, from the first bin on."""
+    starts = []
     u = len(backpointers)
     while u > 0:
-        u = backpointers[u - 1]
-        starts[count] = u
-        count += 1
-    return starts[:count][::-1].copy()
+        u = int(backpointers[u - 1])
+        starts.append(u)
+    starts.reverse()
+    return np.array(starts, dtype=np.intp)

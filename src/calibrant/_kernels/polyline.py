@@ -1,14 +1,17 @@
 """The fewest points of a curve that still follow it."""
 
-from __future__ import annotations
+import math
 
 import numpy as np
 
-from calibrant._kernels.compiling import njit
+from calibrant._kernels import plain
 from calibrant._typing import Floats, Ints
 
+plain.warn_if_slow(__file__)
 
-@njit(cache=True, nogil=True)
+_INFINITE = math.inf
+
+
 def simplify(x: Floats, y: Floats, tolerance: Floats) -> Ints:
     """Indices of the points whose straight lines pass every point (x, y) at a distance of at most `tolerance` in y.
 
@@ -17,12 +20,12 @@ def simplify(x: Floats, y: Floats, tolerance: Floats) -> Ints:
     pieces, whose last points are passed twice.
     """
     n = len(x)
-    kept = np.empty(n, np.int64)
+    kept = np.empty(n, dtype=np.intp)
     kept[0] = 0
     count = 1
     start = 0
     while start < n - 1:
-        lowest, highest = -np.inf, np.inf
+        lowest, highest = -_INFINITE, _INFINITE
         reached = start + 1
         for j in range(start + 1, n):
             distance = x[j] - x[start]
@@ -36,4 +39,4 @@ def simplify(x: Floats, y: Floats, tolerance: Floats) -> Ints:
         start = reached
         kept[count] = reached
         count += 1
-    return kept[:count].copy()
+    return np.asarray(kept)[:count].copy()

@@ -6,8 +6,6 @@ of the mass that lies at 0 and 1. Cells reach a grid through prefix sums: O(m) o
 grid of g points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

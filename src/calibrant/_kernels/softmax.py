@@ -1,7 +1,5 @@
 """The inverse temperature of a softmax, by maximum likelihood."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import Floats, Ints

@@ -1,7 +1,5 @@
 """Cubic B-splines on the cells of a tally: knots, design and roughness."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.interpolate import BSpline
 
@@ -34,14 +32,6 @@ def local_basis(x: Floats, knots: Floats) -> tuple[Floats, Ints]:
     """
     table = BSpline.design_matrix(np.clip(x, knots[0], knots[-1]), knots, DEGREE)
     return table.data.reshape(-1, DEGREE + 1), table.indices.reshape(-1, DEGREE + 1)[:, 0].astype(np.intp)
-
-
-def dense_basis(x: Floats, knots: Floats) -> Floats:
-    """All B-splines at each point, (m, K)."""
-    values, first = local_basis(x, knots)
-    out = np.zeros((len(x), len(knots) - DEGREE - 1))
-    np.put_along_axis(out, first[:, None] + np.arange(DEGREE + 1), values, axis=1)
-    return out
 
 
 def centres(knots: Floats) -> Floats:

@@ -1,20 +1,18 @@
 """Isotonic fits with one row added, for every place where it could be added, in one pass."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from calibrant._kernels.compiling import njit
+from calibrant._kernels import plain
 from calibrant._typing import Floats
 
+plain.warn_if_slow(__file__)
 
-@njit(cache=True, nogil=True)
+
 def _turns_left(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:
     """Whether the path a → b → c turns left, that is, whether b is a corner of the convex minorant."""
-    return bool((x[b] - x[a]) * (y[c] - y[b]) > (x[c] - x[b]) * (y[b] - y[a]))
+    return (x[b] - x[a]) * (y[c] - y[b]) > (x[c] - x[b]) * (y[b] - y[a])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def with_a_positive(positives: Floats, totals: Floats) -> Floats:
     """The isotonic value at each cell when one positive row of weight 1 is added there. O(m).
 
@@ -30,7 +28,7 @@ def with_a_positive(positives: Floats, totals: Floats) -> Floats:
         x[j + 2] = x[j + 1] + totals[j]
         y[j + 2] = y[j + 1] + positives[j]
     # Algorithm 1, from right to left, so that the stack ends with its leftmost corners on top.
-    corners = np.empty(m + 2, dtype=np.int64)
+    corners = np.empty(m + 2, dtype=np.intp)
     size = 0
     for j in range(m + 1, -1, -1):
         while size > 1 and not _turns_left(x, y, j, corners[size - 1], corners[size - 2]):
@@ -50,7 +48,7 @@ def with_a_positive(positives: Floats, totals: Floats) -> Floats:
             size -= 1
         corners[size] = i + 1
         size += 1
-    return np.minimum(np.maximum(out, 0.0), 1.0)
+    return np.clip(out, 0.0, 1.0)
 
 
 def pair(positives: Floats, totals: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,5 @@
 """Averaging over Bayesian binnings: the mean of all 2^(m−1) histograms of m cells, weighted by their posterior."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -11,15 +9,11 @@ from scipy.special import softmax
 from calibrant import _limits, _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.calibrators.abb_mean import PosteriorMean, average_binnings
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps
-from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators import abb_posterior
+from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.map_functions import Linear, MapFunction, Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["ABB"]
 
 AVERAGINGS = ("sum", "max")
 INTERVALS = ("akaike", "posterior")
@@ -109,7 +103,7 @@ class ABB(BayesianCalibrator):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> MapFunction:
         from calibrant._kernels import partitions
 
         grid = self._checked_grid()
@@ -122,13 +116,14 @@ class ABB(BayesianCalibrator):
         self.lam_grid_ = grid
         self.lam_posterior_ = softmax(log_evidence)
         self.evidence_ = float(np.logaddexp.reduce(log_evidence) - np.log(len(grid)))
-        filled = filled_gaps(tally, cells)
-        self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
-        exact = self._posterior
-        self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
-        exact_mean, self.boundary_probability_ = average_binnings(self._posterior)
-        mean = _as_printed(self._posterior) if self.averaging == "max" else exact_mean
-        return CalibrationMap(self._tabulate(mean, cells), self.space, self.monotone, type(self).__name__)
+        filled = abb_posterior.filled_gaps(tally, cells)
+        given = (cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
+        exact = self._posterior = abb_posterior.BinningPosterior(*given)
+        akaike = abb_posterior.AkaikePosterior.of(exact, tally)
+        self._interval_model = exact if self.interval == "posterior" else akaike
+        exact_mean, self.boundary_probability_ = abb_posterior.average_binnings(exact)
+        mean = _as_printed(exact) if self.averaging == "max" else exact_mean
+        return self._tabulate(mean, cells)
 
     def _checked_grid(self) -> Floats:
         check_binning_parameters(self.alpha, self.beta, self.max_cells)
@@ -139,10 +134,10 @@ class ABB(BayesianCalibrator):
             _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
 
-    def _tabulate(self, mean: PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
+    def _tabulate(self, mean: abb_posterior.PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
         """Straight pieces; or, as at the end of section 2.4, equal cells of [0, 1] with the values at their centres."""
         if self.n_cache is None:
-            return mean.tabulated() if isinstance(mean, PosteriorMean) else mean
+            return mean.tabulated() if isinstance(mean, abb_posterior.PosteriorMean) else mean
         _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
         centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
         return Step(bins.equal_width_edges(self.n_cache), mean(centres))
@@ -153,9 +148,8 @@ class ABB(BayesianCalibrator):
         λ, the binning given λ, the level of each bin and the places of the boundaries within their gaps are drawn in
         turn, so the draws are independent and exact.
         """
-        self._fitted_map()
-        _validation.check_count("n_draws", n_draws)
-        return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
+        array, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
+        return self._posterior.draw(array, count, _validation.generator(random_state))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, by drawn binnings; exact given the binning."""
@@ -168,13 +162,10 @@ class ABB(BayesianCalibrator):
 
         Quantiles of `n_draws` draws at the cells, straight lines between them.
         """
-        predicted = self._fitted_map()(scores)
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        at, low, high = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
-        array = _validation.check_scores(scores)
-        lower = np.interp(array, at, np.quantile(low, tail, axis=0))
-        upper = np.interp(array, at, np.quantile(high, 1.0 - tail, axis=0))
-        return np.minimum(lower, predicted), np.maximum(upper, predicted)
+        predicted, array = self.predict(scores), self.map_.check_scores(scores)
+        draws = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
+        low, high = central_interval(array, level, *draws)
+        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
@@ -183,7 +174,7 @@ class ABB(BayesianCalibrator):
         return low, high
 
 
-def _as_printed(posterior: BinningPosterior) -> Linear:
+def _as_printed(posterior: abb_posterior.BinningPosterior) -> Linear:
     """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
     from calibrant._kernels import partitions
 

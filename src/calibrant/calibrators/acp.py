@@ -1,7 +1,5 @@
 """Adaptive calibration of predictions: each prediction's confidence interval is its bin."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -13,10 +11,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["ACP", "logistic_intervals"]
 
 
 class ACP(Calibrator):
@@ -69,7 +64,7 @@ class ACP(Calibrator):
         self.level = level
         self.max_cells = max_cells
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Step:
         _validation.check_level(self.level)
         cells = tally.coarsen(self.max_cells)
         self.cells_ = cells
@@ -80,7 +75,7 @@ class ACP(Calibrator):
         edges = np.unique(np.concatenate((np.nextafter(enter, -np.inf), leave)))
         middles = _middles(edges)
         values = self._share(np.interp(middles, x, lower), np.interp(middles, x, upper), middles)
-        return CalibrationMap(Step(edges, values), self.space, self.monotone, type(self).__name__)
+        return Step(edges, values)
 
     def _given(self) -> tuple[Floats, Floats, Floats]:
         try:

@@ -1,7 +1,5 @@
 """The base of every calibrator: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -14,6 +12,7 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.map_functions import MapFunction
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally, row_count
 
@@ -110,13 +109,21 @@ class Calibrator(BaseEstimator, ABC):
                 f"{'all' if tally.total_positive else 'none'} of the {row_count(tally.total)} rows positive. "
                 "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
             )
-        self.map_ = self.fit_map(tally)
+        fitted = self.fit_map(tally)
+        self.map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
         self.n_features_in_ = 1
         return self
 
     @abstractmethod
-    def fit_map(self, tally: Tally) -> CalibrationMap:
-        """Fit a checked, non-empty tally and return the map; the one thing that a method must write."""
+    def fit_map(self, tally: Tally) -> MapFunction | CalibrationMap:
+        """Fit a checked, non-empty tally; the one thing that a method must write.
+
+        Return the function of the map, or the whole map where its `space` or `monotone` are not those of the class.
+        """
+
+    def _as_map(self, function: MapFunction, monotone: bool | None = None) -> CalibrationMap:
+        space = "probability" if self.space == "probability" else "real"
+        return CalibrationMap(function, space, self.monotone if monotone is None else monotone, type(self).__name__)
 
     def predict(self, scores: ArrayLike) -> Floats:
         """P(y = positive class) for each score, (n,)."""
@@ -192,3 +199,12 @@ class BayesianCalibrator(Calibrator):
         """
         draws = links.clip(self.sample_maps(tally.scores, self.leave_one_out_draws))
         return 1.0 / (1.0 / draws).mean(axis=0), 1.0 / (1.0 / (1.0 - draws)).mean(axis=0)
+
+
+def central_interval(
+    scores: Floats, level: float, at: Floats, low_draws: Floats, high_draws: Floats
+) -> tuple[Floats, Floats]:
+    """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
+    tail = 0.5 * (1.0 - _validation.check_level(level))
+    low, high = np.quantile(low_draws, tail, axis=0), np.quantile(high_draws, 1.0 - tail, axis=0)
+    return np.interp(scores, at, low), np.interp(scores, at, high)

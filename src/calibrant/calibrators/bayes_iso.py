@@ -1,7 +1,5 @@
 """Bayes-Iso: the posterior mean over all non-decreasing maps, with its uncertainty."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -11,12 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant import _limits, _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.map_functions import Linear
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["BayesIso"]
 
 SAMPLERS = ("tree", "importance")
 BOUNDS = ("paper", "code", None)
@@ -86,6 +81,7 @@ class BayesIso(BayesianCalibrator):
     description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
     reference = "Allikivi and Kull 2019"
     monotone = True
+    _convergence = (R_HAT_LIMIT, LEAST_EFFECTIVE)  # wider ones do where the map is a small part of a mixture
 
     def __init__(
         self,
@@ -104,7 +100,7 @@ class BayesIso(BayesianCalibrator):
         self.max_sweeps = max_sweeps
         self.random_state = random_state
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Linear:
         _validation.check_choice("sampler", self.sampler, SAMPLERS)
         _validation.check_choice("bounds", self.bounds, BOUNDS)
         tree = self.sampler == "tree"
@@ -113,16 +109,14 @@ class BayesIso(BayesianCalibrator):
         rng = _validation.generator(self.random_state)
         mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)
         self._scores = cells.scores
-        return CalibrationMap(Linear(cells.scores, mean), self.space, self.monotone, type(self).__name__)
+        return Linear(cells.scores, mean)
 
     def _by_tree(self, cells: Tally, rng: np.random.Generator) -> Floats:
         from calibrant._kernels import monotone_posterior
 
         n_draws = _or_default("n_draws", self.n_draws, 100, 1000)
         max_sweeps = _validation.check_count("max_sweeps", self.max_sweeps)
-        found = monotone_posterior.sample(
-            cells.positives, cells.totals, rng, n_draws, R_HAT_LIMIT, LEAST_EFFECTIVE, max_sweeps
-        )
+        found = monotone_posterior.sample(cells.positives, cells.totals, rng, n_draws, *self._convergence, max_sweeps)
         self._draws = found.draws.reshape(-1, len(cells))
         self.diagnostics_: dict[str, Any] = {
             "r_hat": float(found.r_hat.max()),
@@ -136,10 +130,11 @@ class BayesIso(BayesianCalibrator):
             "converged": found.converged,
         }
         if not found.converged:
+            most, least = self._convergence
             warnings.warn(
                 f"BayesIso: the chains do not agree after {found.n_sweeps} sweeps (R-hat {found.r_hat.max():.2f}, "
-                f"should be below {R_HAT_LIMIT}; effective sample size {found.effective.min():.0f}, should be above "
-                f"{LEAST_EFFECTIVE:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
+                f"should be below {most}; effective sample size {found.effective.min():.0f}, should be above "
+                f"{least:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -173,8 +168,7 @@ class BayesIso(BayesianCalibrator):
 
         They are picked from the draws of the fit; with repetitions where more are wanted than there are.
         """
-        self._fitted_map()
-        at, count = _validation.check_scores(scores), _validation.check_count("n_draws", n_draws)
+        at, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
         rng = _validation.generator(random_state)
         picked = rng.choice(len(self._draws), size=count, replace=count > len(self._draws))
         return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
@@ -183,21 +177,17 @@ class BayesIso(BayesianCalibrator):
         """Predict each row from the posterior without it, by all draws of the fit at its cells."""
         self._fitted_map()
         draws = links.clip(self._draws)
-        positive, negative = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)
-        return 1.0 / np.interp(tally.scores, self._scores, positive), 1.0 / np.interp(
-            tally.scores, self._scores, negative
-        )
+        inverses = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)
+        positive, negative = (1.0 / np.interp(tally.scores, self._scores, inverse) for inverse in inverses)
+        return positive, negative
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
 
         They are quantiles of the draws at the cells, joined by straight lines as the map is.
         """
-        self._fitted_map()
-        at = _validation.check_scores(scores)
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        low, high = np.quantile(self._draws, (tail, 1.0 - tail), axis=0)
-        return np.interp(at, self._scores, low), np.interp(at, self._scores, high)
+        array = self._fitted_map().check_scores(scores)
+        return central_interval(array, level, self._scores, self._draws, self._draws)
 
 
 def _or_default(name: str, value: int | None, least: int, default: int) -> int:

@@ -1,7 +1,5 @@
 """Bayesian temperature scaling with lapses: how steep the score should be, and how often it means nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _limits, _validation
@@ -9,10 +7,7 @@ from calibrant._kernels import curves, lapse_grid, links
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.map_functions import LogitLinear
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["BayesianTemperature"]
 
 EXTREME = float(links.logit(np.array(1.0)))
 # Nodes of the tabulated map over every logit that a score can have, dense around 0 where the curve bends.
@@ -62,14 +57,14 @@ class BayesianTemperature(BayesianCalibrator):
     def __init__(self, *, max_cells: int = _limits.SMOOTH_CELLS) -> None:
         self.max_cells = max_cells
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> LogitLinear:
         cells = tally.coarsen(self.max_cells)
         self._grid = lapse_grid.posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
         mean = self._grid.weights @ self._maps(NODES, np.arange(len(self._grid.weights)))
         x, y = curves.straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
-        return CalibrationMap(LogitLinear(x, y, 0.0, 0.0), self.space, self.monotone, type(self).__name__)
+        return LogitLinear(x, y, 0.0, 0.0)
 
     def _maps(self, z: Floats, points: Ints) -> Floats:
         """The map of each point of the grid, (points, n)."""
@@ -101,7 +96,4 @@ class BayesianTemperature(BayesianCalibrator):
         return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
 
     def _logits(self, scores: ArrayLike) -> Floats:
-        self._fitted_map()
-        array = _validation.check_scores(scores)
-        _validation.check_unit_interval(array, "scores", type(self).__name__)
-        return links.logit(array)
+        return links.logit(self._fitted_map().check_scores(scores))

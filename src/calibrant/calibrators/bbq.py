@@ -1,7 +1,5 @@
 """Bayesian binning into quantiles: a weighted average of equal-frequency histograms with different numbers of bins."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,10 +10,7 @@ from calibrant._kernels import bins
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["BBQ"]
 
 PSEUDO_COUNT = 2.0  # rows that the BDeu prior of each bin is worth
 PRIOR_RANGE = (0.005, 0.995)  # where the prior mean of a bin may lie
@@ -65,7 +60,7 @@ class BBQ(Calibrator):
     def __init__(self, *, elbow: float = 1e-3) -> None:
         self.elbow = elbow
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Step:
         elbow = _validation.check_number("elbow", self.elbow, "not_negative")
         rows = tally.total
         fewest = max(1, math.floor(rows ** (1 / 3) / 10))
@@ -79,8 +74,7 @@ class BBQ(Calibrator):
         kept = _before_elbow(relative, elbow)
         self.n_bins_ = kept + fewest
         self.weights_ = relative[kept] / relative[kept].sum()
-        function = _average([models[i] for i in kept], self.weights_)
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return _average([models[i] for i in kept], self.weights_)
 
 
 def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Floats, float]:

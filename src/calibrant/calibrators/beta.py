@@ -1,19 +1,14 @@
 """Beta calibration: the curves that are right when each class's scores follow a beta distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import links
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Beta
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["BetaCalibration"]
 
 PARAMETERS = ("abm", "ab", "am")
 
@@ -57,7 +52,7 @@ class BetaCalibration(Calibrator):
         self.parameters = parameters
         self.target_correction = target_correction
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Beta:
         _validation.check_choice("parameters", self.parameters, PARAMETERS)
         log_s, minus_log_rest = links.log_odds_features(tally.scores)
         positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
@@ -71,7 +66,7 @@ class BetaCalibration(Calibrator):
             half = [log_s + _LN2, minus_log_rest - _LN2]
             (self.a_, self.b_), _ = _curve(half, positives, tally.totals, intercept=False)
             self.c_ = (self.a_ - self.b_) * _LN2
-        return CalibrationMap(Beta(self.a_, self.b_, self.c_), self.space, self.monotone, type(self).__name__)
+        return Beta(self.a_, self.b_, self.c_)
 
 
 def _curve(

@@ -1,7 +1,5 @@
 """Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +8,7 @@ from calibrant import _limits, _validation
 from calibrant._kernels import linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, central_interval
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.identity import Identity
@@ -23,8 +21,6 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
-__all__ = ["Blend"]
-
 SPACES = ("probability", "decision")
 # The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
 # that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
@@ -34,6 +30,9 @@ BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
 LEVEL = 0.9  # of the gain on which the verdict rests
+# A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
+# of a small fit, runs its chains in full only if it has weight.
+FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 300, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -92,30 +91,40 @@ class Blend(BayesianCalibrator):
         _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
-        self._at = tally.coarsen(_limits.BLEND_CELLS).scores
+        self._cells = tally.coarsen(_limits.BLEND_CELLS)
+        self._at = self._cells.scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
+            self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
-        self._cells = tally.coarsen(_limits.BLEND_CELLS)
+        weights = self._weigh(tally.total)
+        if self.weights_["bayes_iso"] > FEW_UP_TO:
+            self.members_["bayes_iso"] = BayesIso(random_state=self.random_state).fit_tally(tally)
+            weights = self._weigh(tally.total)
+        table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
+        rising = bool((np.diff(table.y) >= 0.0).all())
+        first = self._to_probability
+        if first is None:
+            return self._as_map(table, rising)
+        return self._as_map(Chain((first.function, table)), rising and first.monotone)
+
+    def _weigh(self, n_rows: float) -> Floats:
         likelihoods, counts = _left_out(self.members_, self._cells)
-        prior = _prior_rows(tally.total)
+        prior = _prior_rows(n_rows)
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
-        rising = bool((np.diff(table.y) >= 0.0).all())
-        if self._to_probability is None:
-            return CalibrationMap(table, "probability", rising, type(self).__name__)
-        first = self._to_probability
-        return CalibrationMap(Chain((first.function, table)), "real", rising and first.monotone, type(self).__name__)
+        return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
+        few = BayesIso(random_state=self.random_state, n_draws=FEW_DRAWS)
+        few._convergence = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
-            "bayes_iso": BayesIso(random_state=self.random_state),
+            "bayes_iso": few,
         }
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
@@ -142,12 +151,8 @@ class Blend(BayesianCalibrator):
         They are quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by
         straight lines, and widened where needed to contain the prediction.
         """
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        array = self._probabilities(scores)
-        at, (lower, upper) = self._cells.scores, self._interval_draws()
-        low = np.interp(array, at, np.quantile(lower, tail, axis=0))
-        high = np.interp(array, at, np.quantile(upper, 1.0 - tail, axis=0))
-        predicted = self.predict(scores)
+        array, predicted = self._probabilities(scores), self.predict(scores)
+        low, high = central_interval(array, level, self._cells.scores, *self._interval_draws())
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
@@ -186,12 +191,8 @@ class Blend(BayesianCalibrator):
         return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
     def _probabilities(self, scores: ArrayLike) -> Floats:
-        self._fitted_map()
-        array = _validation.check_scores(scores)
-        if self._to_probability is not None:
-            return self._to_probability(array)
-        _validation.check_unit_interval(array, "scores", type(self).__name__)
-        return array
+        array = self._fitted_map().check_scores(scores)
+        return array if self._to_probability is None else self._to_probability(array)
 
 
 def _prior_rows(n_rows: float) -> dict[str, float]:

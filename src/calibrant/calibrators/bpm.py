@@ -1,14 +1,9 @@
 """Binomial process modelling: a beta-shaped curve through the bins of many binnings."""
 
-from __future__ import annotations
-
 from calibrant._kernels import binomial_process
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Beta
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["BPM"]
 
 
 class BPM(Calibrator):
@@ -52,7 +47,6 @@ class BPM(Calibrator):
     measures_only = True
     accepts_single_class = False  # c would be infinite
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Beta:
         self.alpha_, self.beta_, self.c_ = binomial_process.fit_curve(tally.scores, tally.positives, tally.totals)
-        function = Beta(self.alpha_, self.beta_, -self.c_)
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return Beta(self.alpha_, self.beta_, -self.c_)

@@ -1,16 +1,11 @@
 """ENIR: an ensemble of nearly-isotonic regressions, averaged by BIC."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Linear
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["ENIR"]
 
 
 class ENIR(Calibrator):
@@ -57,7 +52,7 @@ class ENIR(Calibrator):
     def __init__(self, *, target_correction: bool = True) -> None:
         self.target_correction = target_correction
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Linear:
         from calibrant._kernels import near_isotonic
 
         positives = tally.positives
@@ -67,5 +62,4 @@ class ENIR(Calibrator):
         # Inside a run of equal values no point is needed.
         jump = values[1:] != values[:-1]
         needed = np.concatenate(([True], jump)) | np.concatenate((jump, [True]))
-        function = Linear(tally.scores[needed], values[needed])
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return Linear(tally.scores[needed], values[needed])

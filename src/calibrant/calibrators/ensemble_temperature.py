@@ -1,7 +1,5 @@
 """Ensemble temperature scaling: the tempered score, the score and a coin, mixed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _limits, _validation
@@ -12,10 +10,7 @@ from calibrant.calibrators.isotonic import IsotonicCalibration
 from calibrant.calibrators.tabulate import mix, tabulate_logits
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.map_functions import Chain, Identity, MapFunction, Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["EnsembleTemperatureScaling"]
 
 COMPOSED = (None, "isotonic")
 PRIOR_ROWS = 1e-6  # of each part, so that the best weights are positive; it moves none by more than it is worth
@@ -66,17 +61,17 @@ class EnsembleTemperatureScaling(Calibrator):
     def __init__(self, *, composed: str | None = None) -> None:
         self.composed = composed
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> MapFunction:
         _validation.check_choice("composed", self.composed, COMPOSED)
         tempered = TemperatureScaling().fit_tally(tally)
         self.temperature_ = tempered.temperature_
         parts = (tempered.map_.function, Identity(), Step(np.empty(0), np.array([0.5])))
         self.weights_ = _best_weights(parts, tally.coarsen(_limits.WEIGHT_CELLS))
-        function: MapFunction = tabulate_logits(mix(self.weights_, parts), tolerance=TABLE_TOLERANCE)
-        if self.composed == "isotonic":
-            after = IsotonicCalibration().fit_tally(tally.rescored(function(tally.scores)))
-            function = Chain((function, after.map_.function))
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        mixture = tabulate_logits(mix(self.weights_, parts), tolerance=TABLE_TOLERANCE)
+        if self.composed is None:
+            return mixture
+        after = IsotonicCalibration().fit_tally(tally.rescored(mixture(tally.scores)))
+        return Chain((mixture, after.map_.function))
 
 
 def _best_weights(parts: tuple[MapFunction, ...], cells: Tally) -> Floats:

@@ -1,7 +1,5 @@
 """Histogram binning: the share of positives in each bin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation
@@ -10,8 +8,6 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["HistogramBinning"]
 
 STRATEGIES = ("uniform", "quantile")
 
@@ -59,7 +55,7 @@ class HistogramBinning(Calibrator):
         n_bins = _validation.check_count("n_bins", self.n_bins)
         function = _equal_width(tally, n_bins) if strategy == "uniform" else _equal_mass(tally, n_bins)
         never_falls = bool((np.diff(function.values) >= 0.0).all())
-        return CalibrationMap(function, self.space, never_falls, type(self).__name__)
+        return self._as_map(function, never_falls)
 
 
 def _equal_width(tally: Tally, n_bins: int) -> Step:

@@ -1,13 +1,8 @@
 """Doing nothing: the baseline that every method must beat."""
 
-from __future__ import annotations
-
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Identity as IdentityForm
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["Identity"]
 
 
 class Identity(Calibrator):
@@ -27,5 +22,5 @@ class Identity(Calibrator):
     space = "probability"
     monotone = True
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:  # noqa: ARG002 - nothing to learn
-        return CalibrationMap(IdentityForm(), self.space, self.monotone, type(self).__name__)
+    def fit_map(self, tally: Tally) -> IdentityForm:  # noqa: ARG002 - nothing to learn
+        return IdentityForm()

@@ -1,20 +1,15 @@
 """Isotonic regression: the best non-decreasing map, by pooling adjacent violators."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._kernels.bins import cuts_between
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Linear, MapFunction, Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["IsotonicCalibration"]
 
 INTERPOLATIONS = ("linear", "step", "centred")
 
@@ -50,15 +45,14 @@ class IsotonicCalibration(Calibrator):
         self.interpolation = interpolation
         self.target_correction = target_correction
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> MapFunction:
         _validation.check_choice("interpolation", self.interpolation, INTERPOLATIONS)
         starts = _block_starts(tally)
         positives, totals = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
         if self.target_correction:
             # The corrected targets are an increasing linear function of the labels, so the blocks stay the same.
             positives = platt_targets(positives, totals)
-        function = _between_blocks(self.interpolation, tally, np.clip(positives / totals, 0.0, 1.0), starts)
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return _between_blocks(self.interpolation, tally, np.clip(positives / totals, 0.0, 1.0), starts)
 
 
 def _block_starts(tally: Tally) -> Ints:

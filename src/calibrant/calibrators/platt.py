@@ -1,18 +1,14 @@
 """Platt scaling: a logistic curve, fitted by maximum likelihood to corrected targets."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import links
-from calibrant._kernels.targets import platt_targets
+from calibrant._kernels.links import platt_targets
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["PlattScaling"]
 
 SPACES = ("probability", "decision")
 
@@ -64,9 +60,5 @@ class PlattScaling(Calibrator):
         slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients
         self.slope_ = float(slope / scale)
         self.intercept_ = float(height - slope * (centre / scale))
-        return CalibrationMap(
-            Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity"),
-            "probability" if on_logits else "real",
-            self.slope_ >= 0.0,
-            type(self).__name__,
-        )
+        function = Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity")
+        return self._as_map(function, self.slope_ >= 0.0)

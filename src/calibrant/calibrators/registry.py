@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from calibrant._plugins import load_plugins, warn_of
+from calibrant import calibrators
+from calibrant._optional import load_plugins, warn_of
+from calibrant.calibrators import METHODS
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -17,28 +18,6 @@ __all__ = ["DEFAULT_METHOD", "METHODS", "create", "get", "name_of", "names", "re
 
 #: The method that is taken where none is named.
 DEFAULT_METHOD = "blend"
-
-#: The name of each built-in method, with its module and its class.
-METHODS: dict[str, tuple[str, str]] = {
-    "identity": ("identity", "Identity"),
-    "platt": ("platt", "PlattScaling"),
-    "temperature": ("temperature", "TemperatureScaling"),
-    "beta": ("beta", "BetaCalibration"),
-    "isotonic": ("isotonic", "IsotonicCalibration"),
-    "histogram": ("histogram", "HistogramBinning"),
-    "sbb": ("sbb", "SBB"),
-    "abb": ("abb", "ABB"),
-    "bbq": ("bbq", "BBQ"),
-    "bayes_iso": ("bayes_iso", "BayesIso"),
-    "enir": ("enir", "ENIR"),
-    "venn_abers": ("venn_abers", "VennAbers"),
-    "spline": ("spline", "SplineCalibration"),
-    "bpm": ("bpm", "BPM"),
-    "acp": ("acp", "ACP"),
-    "ets": ("ensemble_temperature", "EnsembleTemperatureScaling"),
-    "bayes_temperature": ("bayes_temperature", "BayesianTemperature"),
-    "blend": ("blend", "Blend"),
-}
 
 _REGISTERED: dict[str, type[Calibrator]] = {}
 
@@ -68,8 +47,7 @@ def get(name: str) -> type[Calibrator]:
     'ABB'
     """
     if name in METHODS:  # nothing else is imported for it
-        module, class_name = METHODS[name]
-        cls: type[Calibrator] = getattr(import_module(f"calibrant.calibrators.{module}"), class_name)
+        cls: type[Calibrator] = getattr(calibrators, METHODS[name][1])
         return cls
     if name not in names():
         raise InvalidInputError(f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.")

@@ -1,7 +1,5 @@
 """Selection over Bayesian binnings: the one best binning, found by dynamic programming."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +11,7 @@ from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["SBB"]
 
 LAM_GRID: Floats = 2.0 ** np.arange(9.0)  # 1 … 256, evenly spaced in ln λ: a scale-free prior
 
@@ -76,7 +71,7 @@ class SBB(Calibrator):
         self.beta = beta
         self.max_cells = max_cells
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Step:
         from calibrant._kernels import partitions
 
         grid = lam_grid(self.lam, "best")
@@ -92,7 +87,7 @@ class SBB(Calibrator):
         self.bins_ = _bin_table(cells, starts, alpha, beta)
         before, after = cells.scores[starts[1:] - 1], cells.scores[starts[1:]]
         edges = before + (0.5 * after - 0.5 * before)
-        return CalibrationMap(Step(edges, self.bins_["mean"]), self.space, self.monotone, type(self).__name__)
+        return Step(edges, self.bins_["mean"])
 
 
 def _bin_table(cells: Tally, starts: npt.NDArray[np.int64], alpha: float, beta: float) -> npt.NDArray[np.void]:

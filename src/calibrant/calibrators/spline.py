@@ -1,22 +1,17 @@
 """Splines: a Bayesian curve around the identity, and the spline on cumulative sums."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import cumulative_spline, curves, links
+from calibrant._kernels import curves, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline_posterior import SplinePosterior, fit_posterior
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Linear, LogitLinear
-from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["SplineCalibration"]
 
 KINDS = ("bayesian", "cumulative")
 CUMULATIVE_KNOTS = 6  # as in Gupta et al.
@@ -99,21 +94,20 @@ class SplineCalibration(BayesianCalibrator):
         self.n_basis = n_basis
         self.max_cells = max_cells
 
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Linear | LogitLinear:
         _validation.check_choice("kind", self.kind, KINDS)
         _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
         _validation.check_count("max_cells", self.max_cells)
         self.posterior_: SplinePosterior | None = None
         if self.kind == "cumulative":
-            return CalibrationMap(self._cumulative(tally), self.space, self.monotone, type(self).__name__)
+            return self._cumulative(tally)
         self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
         x, y = _tabulate(self.posterior_)
-        function = LogitLinear(x, curves.nearest_monotone(y) if self.monotone else y, 0.0, 0.0)
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return LogitLinear(x, curves.nearest_monotone(y) if self.monotone else y, 0.0, 0.0)
 
     def _cumulative(self, tally: Tally) -> Linear:
         cells = tally.coarsen(_limits.CUMULATIVE_SPLINE_CELLS)
-        added = cumulative_spline.corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
+        added = curves.cumulative_corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
         values = np.clip(cells.scores + added, 0.0, 1.0)
         return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
 
@@ -161,9 +155,7 @@ class SplineCalibration(BayesianCalibrator):
             raise InvalidInputError(
                 "SplineCalibration(kind='cumulative') has no posterior; use kind='bayesian' for intervals and draws."
             )
-        array = _validation.check_scores(scores)
-        _validation.check_unit_interval(array, "scores", type(self).__name__)
-        return self.posterior_, function.x, links.logit(array)
+        return self.posterior_, function.x, links.logit(self.map_.check_scores(scores))
 
     def _shaped(self, drawn: Floats) -> Floats:
         return curves.nearest_monotone(drawn) if self.monotone else drawn

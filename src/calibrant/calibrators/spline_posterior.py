@@ -14,8 +14,6 @@ from calibrant._kernels import links, spline_basis
 from calibrant._typing import Floats, Ints
 from calibrant.tally import Tally
 
-__all__ = ["Curves", "SplinePosterior", "fit_posterior"]
-
 LINE_SCALES = (0.1, 0.5, 2.5)  # t1, of intercept and slope
 LINE_TYPICAL, ROUGH_TYPICAL = 0.5, 1.0  # medians of the half-Cauchy priors of t1 and t2
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
@@ -178,11 +176,25 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
     return out
 
 
-class _Grid(NamedTuple):
-    """All fits of one kind with one reading of the scores."""
+class _Design(NamedTuple):
+    """What all kinds of curves share that read extreme scores alike."""
 
     limits: tuple[float, ...]
+    x: Floats
     knots: Floats
+    values: Floats
+    first: Ints
+
+    @classmethod
+    def of(cls, z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Design:
+        x = np.clip(z, -limits[0], limits[0])
+        knots = spline_basis.knot_vector(x, cells.totals, n_basis, DENSITY)
+        return cls(limits, x, knots, *spline_basis.local_basis(x, knots))
+
+
+class _Grid(NamedTuple):
+    """All fits with one reading of the scores."""
+
     evidence: Floats
     modes: Floats
     factors: Floats
@@ -190,30 +202,27 @@ class _Grid(NamedTuple):
 
 def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior:
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
-    from calibrant._kernels import laplace
-
     cells = _of_two_classes(tally.coarsen(max_cells))
     z = links.logit(cells.scores)
     limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
     readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
-    grids = [_fit_grid(z, cells, reading, n_basis, kind) for reading in readings for kind in KINDS]
+    designs = [_Design.of(z, cells, reading, n_basis) for reading in readings]
+    grids = [_fit_kinds(design, cells) for design in designs]
     best = max(float(grid.evidence.max()) for grid in grids)
-    kept = [(grid, np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE))) for grid in grids]
-    total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in kept)
+    kept = [np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE)) for grid in grids]
+    total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in zip(grids, kept, strict=True))
+    parts = zip(designs, grids, kept, strict=True)
     return SplinePosterior(
-        tuple(
-            Curves(
-                grid.limits,
-                grid.knots,
-                np.exp(grid.evidence[own] - best) / total,
-                grid.modes[own],
-                laplace.inverses(grid.factors[own]),
-            )
-            for grid, own in kept
-            if len(own)
-        )
+        tuple(_weigh(design, grid, own, best + np.log(total)) for design, grid, own in parts if len(own))
     )
+
+
+def _weigh(design: _Design, grid: _Grid, own: Ints, log_total: float) -> Curves:
+    from calibrant._kernels import laplace
+
+    weights = np.exp(grid.evidence[own] - log_total)
+    return Curves(design.limits, design.knots, weights, grid.modes[own], laplace.inverses(grid.factors[own]))
 
 
 def _of_two_classes(cells: Tally) -> Tally:
@@ -229,19 +238,24 @@ def _of_two_classes(cells: Tally) -> Tally:
     return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
 
 
-def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, kind: Kind) -> _Grid:
+def _fit_kinds(design: _Design, cells: Tally) -> _Grid:
+    # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
+    knots = design.knots
+    centre = spline_basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
+    grids = [_fit_kind(design, cells, centre, kind) for kind in KINDS]
+    return _Grid(*(np.concatenate(columns) for columns in zip(*grids, strict=True)))
+
+
+def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Grid:
     from calibrant._kernels import laplace
 
-    x = np.clip(z, -limits[0], limits[0])
-    knots = spline_basis.knot_vector(x, cells.totals, n_basis, DENSITY)
-    # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
-    centre = spline_basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
     reader = spline_basis.line_reader(centre)
     rough = spline_basis.roughness(centre, kind.order, kind.bend, EASE)
     line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
     evidence, modes, factors = laplace.evidence_grid(
-        *spline_basis.local_basis(x, knots),
-        x,
+        design.values,
+        design.first,
+        design.x,
         cells.positives,
         cells.totals,
         reader.T @ reader,
@@ -255,7 +269,7 @@ def _fit_grid(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int, 
     log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
     evidence = evidence.ravel() + np.log(kind.share) + 0.5 * log_det
     size = modes.shape[-1]
-    return _Grid(limits, knots, evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
+    return _Grid(evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
 
 
 def _half_cauchy(scales: Floats, typical: float) -> Floats:

@@ -3,8 +3,6 @@
 One look-up replaces the evaluation of the function, in Python and wherever else the map goes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -13,8 +11,6 @@ import numpy as np
 from calibrant._kernels import links
 from calibrant._typing import Floats, Ints
 from calibrant.map_functions import Linear, LogitLinear, MapFunction
-
-__all__ = ["mix", "tabulate_logits", "tabulate_mixture", "tabulate_scores"]
 
 Function: TypeAlias = Callable[[Floats], Floats]
 

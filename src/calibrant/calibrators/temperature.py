@@ -1,8 +1,5 @@
 """Temperature scaling: one number that makes every logit larger or smaller."""
 
-from __future__ import annotations
-
-import os
 from typing import Self
 
 import numpy as np
@@ -15,8 +12,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["TemperatureScaling"]
 
 SPACES = ("probability", "decision")
 LOG_BOUND = 10.0  # of |ln T|, as in scikit-learn
@@ -95,7 +90,7 @@ class TemperatureScaling(Calibrator):
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes: (n, 2), or (n, K) after a matrix of K columns was fitted."""
-        if not self._is_matrix_fit():
+        if not hasattr(self, "classes_"):
             return super().predict_proba(scores)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         if matrix.shape[1] != self.n_features_in_:
@@ -104,17 +99,7 @@ class TemperatureScaling(Calibrator):
             )
         return softmax.softmax(self._logits(matrix) / self.temperature_)
 
-    def predict(self, scores: ArrayLike) -> Floats:
-        """P(y = positive class) for each score of two classes, (n,)."""
-        self._check_two_classes("predict")
-        return super().predict(scores)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted map of two classes as JSON; `calibrant.load` reads it."""
-        self._check_two_classes("save")
-        super().save(path)
-
-    def fit_map(self, tally: Tally) -> CalibrationMap:
+    def fit_map(self, tally: Tally) -> Sigmoid:
         from calibrant._kernels import logistic
 
         _validation.check_choice("space", self.space, SPACES)
@@ -128,21 +113,18 @@ class TemperatureScaling(Calibrator):
         # The loss is convex in 1/T, so the best within the bounds is the best of all, moved to the nearest bound.
         inverse = float(np.clip(found / scale, np.exp(-LOG_BOUND), np.exp(LOG_BOUND)))
         self.temperature_ = 1.0 / inverse
-        function = Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
-        return CalibrationMap(function, "probability" if on_logits else "real", self.monotone, type(self).__name__)
+        return Sigmoid(inverse, 0.0, "logit" if on_logits else "identity")
 
     def _logits(self, matrix: Floats) -> Floats:
         return np.log(links.clip(matrix)) if self.space == "probability" else matrix
 
-    def _is_matrix_fit(self) -> bool:
-        return hasattr(self, "classes_")
-
-    def _check_two_classes(self, what: str) -> None:
-        if self._is_matrix_fit():
+    def _fitted_map(self) -> CalibrationMap:
+        if hasattr(self, "classes_"):
             raise InvalidInputError(
-                f"`{what}` is for two classes; this TemperatureScaling was fitted to {self.n_features_in_} columns. "
-                "Use `predict_proba`."
+                "A map, which `predict` applies and `save` writes, is for two classes; this TemperatureScaling was "
+                f"fitted to {self.n_features_in_} columns. Use `predict_proba`."
             )
+        return super()._fitted_map()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "temperature_")

@@ -1,7 +1,5 @@
 """Venn-Abers prediction: isotonic regression with the new row counted once as negative and once as positive."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
@@ -9,8 +7,6 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
-
-__all__ = ["VennAbers"]
 
 
 class VennAbers(Calibrator):
@@ -67,8 +63,7 @@ class VennAbers(Calibrator):
 
     def _steps(self, edges: Floats, values: Floats) -> CalibrationMap:
         jumps = np.flatnonzero(values[1:] != values[:-1])
-        function = Step(edges[jumps], np.append(values[jumps], values[-1]))
-        return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
+        return self._as_map(Step(edges[jumps], np.append(values[jumps], values[-1])))
 
     def predict_interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """The pair p0 ≤ p1 of each score.

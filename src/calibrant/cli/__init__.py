@@ -1,7 +1,5 @@
 """The command line. Nothing imports it, and it imports what a command needs only when the command runs."""
 
-from __future__ import annotations
-
 import sys
 
 from calibrant.cli import signals

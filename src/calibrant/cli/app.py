@@ -1,32 +1,27 @@
 """The commands, put together; and the one place where errors become sentences and exit codes."""
 
-from __future__ import annotations
-
-import functools
-import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from calibrant.cli import options, signals
 from calibrant.cli.apply import apply
 from calibrant.cli.compare import compare
-from calibrant.cli.demo import demo
 from calibrant.cli.errors import explain
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.export import export
 from calibrant.cli.fit import fit
-from calibrant.cli.methods import methods
+from calibrant.cli.learn import demo, methods, simulate
 from calibrant.cli.monitor import monitor
-from calibrant.cli.printing import drop_stdout, escape, plain_warnings, settings
+from calibrant.cli.printing import drop_stdout, settings, warn
 from calibrant.cli.report import report
-from calibrant.cli.simulate import simulate
+from calibrant.engines.table_files import escape
 
-__all__ = ["app", "run"]
-
+QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, report, monitor),
@@ -57,37 +52,26 @@ def _before(
     quiet: options.Quiet = False,
     version: Annotated[bool, options.option(VERSION, "--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
-    del version  # its callback does it
-    settings.quiet = quiet
-
-
-def _with_quiet(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command --quiet among its own options, because people write it behind the command, too."""
-
-    @functools.wraps(command)
-    def call(*arguments: Any, quiet: bool = False, **chosen: Any) -> None:
-        settings.quiet = settings.quiet or quiet
-        command(*arguments, **chosen)
-
-    plain = inspect.signature(command, eval_str=True)
-    extra = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=options.Quiet)
-    signature = plain.replace(parameters=[*plain.parameters.values(), extra])
-    vars(call)["__signature__"] = signature
-    call.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
-    return call
+    del version, quiet  # a callback does the one, `run` the other
 
 
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(_with_quiet(command))
+        app.command(rich_help_panel=panel)(command)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
     _open_streams()
+    # People write --quiet behind the command, too, where the parser does not look for it.
+    settings.quiet = not QUIET.isdisjoint(arguments)
     try:
-        with plain_warnings():
-            code = app(args=list(arguments), prog_name="calibrant", standalone_mode=False)
+        with warnings.catch_warnings():
+            # without the line of code that it comes from
+            warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
+            code = app(
+                args=[word for word in arguments if word not in QUIET], prog_name="calibrant", standalone_mode=False
+            )
             sys.stdout.flush()
         signals.check()
         return code if isinstance(code, int) else 0

@@ -1,7 +1,5 @@
 """apply: use a model on a table of any size."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -10,10 +8,9 @@ from typing import Annotated
 
 from calibrant.cli import options
 from calibrant.cli.fit import class_file
-from calibrant.cli.methods import load_model
-from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
-
-__all__ = ["apply", "output_kind"]
+from calibrant.cli.options import load_model
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
+from calibrant.engines.table_files import shorten
 
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 
@@ -30,13 +27,13 @@ def apply(
     format_: options.Format = None,
 ) -> None:
     """Add the calibrated probability to a table of any size; all columns and the order of rows are kept."""
-    from calibrant.cli.columns import choose_scores, open_files
-    from calibrant.engines import apply_file
+    from calibrant.engines import apply_file, open_table
+    from calibrant.engines.table_columns import choose_scores
 
     check_target(output)
     kind = output_kind(output, format_)
-    with open_files(files) as table:
-        scores = choose_scores(table, score or [])
+    with open_table(files) as table:
+        scores = choose_scores(table, score or [], say=note)
         if len(scores) > 1 and not top_label:
             maps = {one: load_model(class_file(model, one)) for one in scores}
             _warn_of_unused_classes(model, scores)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options, signals
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import check_method, method_names
-from calibrant.cli.printing import note, print_json, print_table, progress, shorten, warn
+from calibrant.cli.options import check_method, method_names
+from calibrant.cli.printing import note, print_json, print_table, progress, warn
+from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
-    from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
+    from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
-__all__ = ["best_for_all", "compare", "compare_if_possible", "run_comparison", "show_comparison", "warn_of_copies"]
-
-WIDE = 104
 RAW = "identity"
 
 
@@ -44,8 +39,8 @@ def compare(
 
     With the scores of several classes each is compared against the rest, as `fit` calibrates them.
     """
-    from calibrant.cli.columns import open_with_columns, split
-    from calibrant.cli.tallies import binary, count, count_classes
+    from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
+    from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))
@@ -71,7 +66,9 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
     """Say what weights are taken for: a row that counts three times may be both learnt from and judged by."""
     if columns.weight is None:
         return
-    largest = table.values(f"SELECT max({table.quote(columns.weight)}) FROM rows")[0][0]
+    from calibrant.engines.tables import quote
+
+    largest = table.values(f"SELECT max({quote(columns.weight)}) FROM rows")[0][0]
     if largest is not None and largest > 1:
         warn(
             f"Each weight counts as that many rows, so the weights in '{columns.weight}' must be counts. "
@@ -80,69 +77,39 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
         )
 
 
-def run_comparison(tally: Tally, step: Callable[[str], None] | None = None, **how: Any) -> Comparison:
-    """Compare with the progress shown, or as a step of longer work."""
-    if step is None:
-        with progress("comparing", len(how.get("methods") or method_names())) as own:
-            return run_comparison(tally, own, **how)
+def run_comparison(tally: Tally, what: str = "comparing", **how: Any) -> Comparison:
+    """Compare with the progress shown."""
     import calibrant
 
-    def go_on(name: str) -> None:
-        signals.check()
-        step(name)
+    with progress(what, len(how.get("methods") or method_names())) as step:
 
-    comparison: Comparison = calibrant.compare(tally, progress=go_on, **how)
+        def go_on(name: str) -> None:
+            signals.check()
+            step(name)
+
+        comparison: Comparison = calibrant.compare(tally, progress=go_on, **how)
     signals.check()  # a signal inside a method looks like the failure of that method
     return comparison
 
 
-def compare_if_possible(tally: Tally) -> Comparison | None:
-    """Compare, or return None for rows that allow no comparison; the page then says why."""
-    from calibrant.errors import InvalidInputError
-
-    try:
-        return run_comparison(tally)
-    except InvalidInputError:
-        return None
-
-
 def show_comparison(comparison: Comparison) -> None:
-    """Print the table, the advice, and what went wrong."""
+    """Print the table, the advice, and what went wrong.
+
+    Only the intervals of the paired differences matter here; --json has all.
+    """
     done = [result for result in comparison.results if result.log_loss is not None]
-    rows = []
-    for result in done:
-        texts = result.texts()
-        # The uncertainty that matters is that of the paired differences.
-        rows.append([texts[0], *(text.partition(" [")[0] for text in texts[1:4]), *texts[4:6]])
+    rows = [[result.name, *map(_plain, result.texts()[1:4]), *result.texts()[4:6]] for result in done]
     marked = next((i for i, result in enumerate(done) if result.name == comparison.recommended), None)
-    # An 80-column terminal has room for one difference with its interval.
-    shown = 5 if _is_narrow() else 6
-    headers = [header.replace("Brier score", "Brier") for header in comparison.headers[:shown]]
-    print_table(comparison.title, headers, [row[:shown] for row in rows], marked)
-    sys.stdout.write(f"Recommended: {comparison.reason}\n{_doubt(comparison)}")
-    remarks: dict[str, list[str]] = {}  # each once, with the methods that it is about
-    for result in comparison.results:
-        if result.note:
-            remarks.setdefault(result.note, []).append(result.name)
-    for text, names in remarks.items():
-        note(f"- {', '.join(names)}: {text if len(names) == 1 else text.replace('it needs', 'they need', 1)}")
+    headers = [header.replace("Brier score", "Brier") for header in comparison.headers[:6]]
+    print_table(comparison.title, headers, rows, marked)
+    sys.stdout.write(f"Recommended: {comparison.reason}\n")
+    for text in comparison.notes:
+        note(f"- {text}")
 
 
-def _doubt(comparison: Comparison) -> str:
-    """Explain a best row that seems to contradict the advice: its interval allows for one method only."""
-    best = comparison.results[0]
-    gain = best.log_loss_difference
-    if comparison.recommended != comparison.reference or gain is None or gain.high >= 0.0:
-        return ""
-    methods = sum(result.log_loss_difference is not None for result in comparison.results)
-    return (
-        f"Taken alone, {best.name} would be better by {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}], but the "
-        f"best of {methods} methods may look so by chance; more rows would tell.\n"
-    )
-
-
-def _is_narrow() -> bool:
-    return sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
+def _plain(text: str) -> str:
+    """Return a value without its interval."""
+    return text.partition(" [")[0]
 
 
 def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> None:
@@ -153,12 +120,11 @@ def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> No
     note("Each class is compared against the rest; --top-label uses the highest score of each row instead.")
     done: dict[str, Comparison] = {}
     skipped = {}
-    with progress("comparing", len(how["methods"] or method_names()) * len(classes)) as step:
-        for name, tally in classes.items():
-            try:
-                done[name] = run_comparison(tally, partial(_name_step, step, name), **how)
-            except InvalidInputError as error:
-                skipped[name] = str(error)
+    for name, tally in classes.items():
+        try:
+            done[name] = run_comparison(tally, f"comparing for {name}", **how)
+        except InvalidInputError as error:
+            skipped[name] = str(error)
     if not done:
         raise Problem(f"No class can be compared against the rest. {next(iter(skipped.values()))}")
     best, reason = best_for_all(done)
@@ -166,27 +132,19 @@ def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> No
         plain = {name: one.to_dict() for name, one in done.items()}
         print_json({"classes": plain, "skipped": skipped, "recommended": best, "reason": reason})
         return
-    rows = [_class_row(name, one, classes[name]) for name, one in done.items()]
     first = next(iter(done.values()))
     splits = first.title.partition("; ")[2]
-    heads = ["class", "its rows", "raw log-loss", "recommended", "log-loss", "− raw"]
-    if _is_narrow():  # what is left out can be told from the rest
-        heads, rows = ["class", "rows", "raw", "recommended", "− raw"], [[*row[:4], row[5]] for row in rows]
-    print_table(f"{row_count(first.n_rows)} rows, {len(classes)} classes, each against the rest; {splits}", heads, rows)
+    rows = [_class_row(name, one, classes[name]) for name, one in done.items()]
+    title = f"{row_count(first.n_rows)} rows, {len(classes)} classes, each against the rest; {splits}"
+    print_table(title, ["class", "its rows", "recommended", "log-loss", "− raw"], rows)
     sys.stdout.write(f"Recommended for all classes: {reason}\n")
     for name, text in skipped.items():
         note(f"- {shorten(name)}: {text}")
 
 
-def _name_step(step: Callable[[str], None], name: str, method: str) -> None:
-    step(f"{name}, {method}")
-
-
 def _class_row(name: str, comparison: Comparison, tally: Tally) -> list[str]:
-    best = comparison.recommended
-    losses = {result.name: result.texts()[1].partition(" [")[0] for result in comparison.results if result.log_loss}
-    positives = f"{tally.total_positive:g}"
-    return [name, positives, losses.get(RAW, "–"), best, losses[best], comparison[best].texts()[4]]
+    texts = comparison[comparison.recommended].texts()
+    return [name, f"{tally.total_positive:g}", texts[0], _plain(texts[1]), texts[4]]
 
 
 def best_for_all(comparisons: dict[str, Comparison]) -> tuple[str, str]:
@@ -200,6 +158,5 @@ def best_for_all(comparisons: dict[str, Comparison]) -> tuple[str, str]:
     if RAW in means and all(one.recommended == RAW for one in comparisons.values()):
         return RAW, "do nothing: for no class does a method lower the log-loss of the raw score by more than chance."
     best = min(means, key=lambda name: means[name])
-    raw = f"; raw {means[RAW]:.4f}" if RAW in means and best != RAW else ""
-    start = "do nothing" if best == RAW else best
-    return best, f"{start}: averaged over the classes, its log-loss is the lowest ({means[best]:.4f}{raw})."
+    raw = f"; raw {means[RAW]:.4f}" if RAW in means else ""
+    return best, f"{best}: averaged over the classes, its log-loss is the lowest ({means[best]:.4f}{raw})."

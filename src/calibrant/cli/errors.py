@@ -1,13 +1,9 @@
 """What went wrong, in one sentence, and the exit code: 2 for what the user can mend, 1 for what we must."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
 from typing import Any
-
-__all__ = ["Problem", "explain", "in_options"]
 
 BROKEN_PIPE, MENDABLE, UNEXPECTED = 141, 2, 1
 OWN = ("InvalidInputError", "ModelFileError", "MissingExtraError", "NotFittedError")
@@ -60,7 +56,6 @@ def in_options(text: str) -> str:
     """Rewrite a message of the library with arguments named as options."""
     for said, meant in ADVICE.items():
         text = text.replace(said, meant)
-    text = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)  # np.int64(1) is a 1 to whoever typed it
     return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
 
 

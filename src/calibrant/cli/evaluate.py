@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import load_model
+from calibrant.cli.options import load_model
 from calibrant.cli.printing import print_json, print_table, progress
 
 if TYPE_CHECKING:
     from calibrant.tally import Tally
-
-__all__ = ["check_probabilities", "evaluate"]
 
 
 def evaluate(
@@ -32,8 +30,7 @@ def evaluate(
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict."""
     from calibrant import metrics
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count_by, count_classes
+    from calibrant.cli.tallies import binary, count_by, count_classes, open_with_columns
 
     map_ = None if model is None else load_model(model)
     whole = None

@@ -1,16 +1,12 @@
 """export: ship a map to where there is no Python."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import load_model
+from calibrant.cli.options import load_model
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
-
-__all__ = ["export"]
 
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.methods import check_method
+from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, progress, written
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
     from calibrant.tally import Tally
-
-__all__ = ["class_file", "fit"]
 
 SETTING = "Option of the method, such as --set n_bins=20."
 
@@ -34,8 +32,7 @@ def fit(
     as_json: options.As_json = False,
 ) -> None:
     """Learn a calibration map from scores and labels, and save it as JSON."""
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count, count_classes
+    from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
 
     check_target(output, files)
     if as_json and is_stdout(output):

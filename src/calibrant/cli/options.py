@@ -1,15 +1,16 @@
-"""Options that several commands share, each said once."""
+"""Options that several commands share, each said once, and the methods and models that they name."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-__all__ = [
-    "As_json", "By", "Files", "Format", "Label", "Level", "Method", "Methods", "Model", "ModelOption", "Output",
-    "Positive", "Quiet", "Score", "Seed", "Top", "Weight", "complete_method", "option",
-]  # fmt: skip
+from calibrant.cli.errors import Problem
+from calibrant.engines.table_files import find_files, suggest
+
+if TYPE_CHECKING:
+    from calibrant.maps import CalibrationMap
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -19,10 +20,30 @@ def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
 
 def complete_method(incomplete: str) -> list[str]:
     """List the methods that begin like a word, for the shell. Of a list, a,b,c, the last one is open."""
-    from calibrant.cli.methods import method_names
-
     before, comma, open_ = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in method_names() if name.startswith(open_)]
+
+
+def method_names() -> list[str]:
+    """List the names of all methods."""
+    from calibrant.calibrators import registry
+
+    return list(registry.names())
+
+
+def check_method(*names: str | None) -> None:
+    """Refuse a method that does not exist before any data are read."""
+    known = method_names()
+    for name in names:
+        if name is not None and name not in known:
+            raise Problem(f"There is no method {name!r}. {suggest(name, known, '`calibrant methods` lists them.')}")
+
+
+def load_model(path: str) -> CalibrationMap:
+    """Load the map in a file."""
+    from calibrant.maps import load
+
+    return load(find_files(path)[0])
 
 
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."

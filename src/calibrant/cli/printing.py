@@ -1,29 +1,19 @@
 """Data go to standard output or a file, everything else to standard error; colour and movement only on a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from calibrant.cli.errors import BROKEN_PIPE, Problem
+from calibrant.engines.table_files import CONTROL, escape, shorten
 
-__all__ = [
-    "Settings", "check_screen", "check_target", "drop_stdout", "escape", "is_stdout", "note", "plain_warnings",
-    "print_json", "print_table", "progress", "settings", "shorten", "warn", "written",
-]  # fmt: skip
-
-LONGEST_NAME = 60
-# What a terminal may take for a command, or what changes the order of the letters around it.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+WIDEST = 10_000  # columns where there is no screen
 
 
 class Settings:
@@ -33,19 +23,6 @@ class Settings:
 
 
 settings = Settings()
-
-
-def escape(text: str) -> str:
-    """Write control characters so that a terminal shows them instead of obeying."""
-    return CONTROL.sub(
-        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\xff" else f"\\u{ord(match[0]):04x}", text
-    )
-
-
-def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a long name of a column or segment, and escape it."""
-    shown = escape(name)
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def note(text: str) -> None:
@@ -59,17 +36,6 @@ def warn(text: str) -> None:
     sys.stderr.write(f"warning: {escape(text)}\n")
 
 
-@contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show warnings of the library like any other warning, without the line of code that they come from."""
-    before = warnings.showwarning
-    warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
-    try:
-        yield
-    finally:
-        warnings.showwarning = before
-
-
 def print_json(value: Any) -> None:
     """Print one JSON document."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
@@ -81,27 +47,22 @@ def print_json(value: Any) -> None:
 def print_table(
     title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], marked: int | None = None, left: int = 1
 ) -> None:
-    """Print a table: drawn by rich on a terminal, aligned text elsewhere; row `marked` is highlighted."""
-    rows = [[*map(shorten, row[:left]), *row[left:]] if left == 1 else list(map(escape, row)) for row in rows]
-    if sys.stdout.isatty():
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+    """Print a table: lines and colour on a terminal, aligned text elsewhere; row `marked` is highlighted."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-        table = Table(title=title or None, title_justify="left", title_style="", box=SIMPLE_HEAD)
-        for place, header in enumerate(headers):
-            table.add_column(header, justify="left" if place < left else "right", overflow="fold")
-        for place, row in enumerate(rows):
-            table.add_row(*map(Text, row), style="bold green" if place == marked else None)
-        Console(highlight=False).print(table)
-        return
-    widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
-    lines = [title] if title else []
-    for row in [headers, *rows]:
-        cells = (f"{t:<{w}}" if i < left else f"{t:>{w}}" for i, (t, w) in enumerate(zip(row, widths, strict=True)))
-        lines.append("  ".join(cells).rstrip())
-    sys.stdout.write("\n".join(lines) + "\n")
+    is_terminal = sys.stdout.isatty()
+    table = Table(box=SIMPLE_HEAD if is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="left" if place < left else "right", overflow="fold")
+    for place, row in enumerate(rows):
+        cells = (shorten(text) if left == 1 and i == 0 else escape(text) for i, text in enumerate(row))
+        table.add_row(*map(Text, cells), style="bold green" if place == marked else None)
+    if title:
+        sys.stdout.write(f"{title}\n")
+    Console(highlight=False, width=None if is_terminal else WIDEST).print(table)
 
 
 @contextmanager
@@ -115,15 +76,8 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(escape(text), total=total)
-        started = False
-
-        def step(name: str) -> None:
-            nonlocal started
-            shown.update(task, description=escape(f"{text}: {name}"), advance=1 if started else 0)
-            started = True
-
-        yield step
+        task = shown.add_task(escape(text), total=total, completed=-1)  # a step is named when it begins
+        yield lambda name: shown.update(task, description=escape(f"{text}: {name}"), advance=1)
 
 
 def is_stdout(output: str | None) -> bool:

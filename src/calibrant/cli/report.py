@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
-from calibrant.cli.compare import compare_if_possible, warn_of_copies
-from calibrant.cli.methods import check_method
+from calibrant.cli.compare import run_comparison, warn_of_copies
+from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, note, progress, written
 
 if TYPE_CHECKING:
-    from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
+    from calibrant.engines.table_columns import Columns
     from calibrant.tally import Tally
-
-__all__ = ["report", "write_page"]
 
 
 def report(
@@ -36,8 +35,8 @@ def report(
 
     With the scores of several classes the page is about the highest score of each row and whether its class was right.
     """
-    from calibrant.cli.columns import open_with_columns
-    from calibrant.cli.tallies import binary, count_by, predicted_class
+    from calibrant.cli.tallies import binary, count_by, open_with_columns, predicted_class
+    from calibrant.errors import InvalidInputError
 
     check_target(output, files)
     check_method(method)
@@ -55,7 +54,10 @@ def report(
             view = binary(table, columns, top, "report")
         tally, segments = count_by(*view, positive)
     about = {"title": title or heading, "commands": _commands(files, columns, positive), "top_label": top}
-    write_page(output, tally, segments, compare_if_possible(tally), method=method, **about)
+    comparison = None
+    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+        comparison = run_comparison(tally)
+    write_page(output, tally, segments, comparison, method=method, **about)
     note(f"The report is in {output}; open it in a browser.")
 
 

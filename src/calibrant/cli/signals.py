@@ -1,16 +1,12 @@
 """Ctrl-C and requests to end raise an exception, so that temporary files are removed, and are remembered.
 
-Compiled code turns the exception into errors of its own kinds: DuckDB into a failed query, numba into a SystemError. So
-whoever handles errors asks here first whether a signal was the cause.
+Compiled code turns the exception into errors of its own kinds, DuckDB into a failed query. So whoever handles errors
+asks here first whether a signal was the cause.
 """
-
-from __future__ import annotations
 
 import signal
 import sys
 from types import FrameType
-
-__all__ = ["check", "interruption", "listen", "report", "restore"]
 
 INTERRUPTED = 130
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

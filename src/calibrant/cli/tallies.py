@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem, in_options
-from calibrant.cli.printing import note, progress, shorten, warn
+from calibrant.cli.printing import note, progress, warn
+from calibrant.engines.table_columns import Columns, choose_columns
+from calibrant.engines.table_files import shorten
+from calibrant.engines.tables import Table, open_table, quote
 
 if TYPE_CHECKING:
-    from calibrant.engines.tables import Table
     from calibrant.tally import Tally
-
-__all__ = [
-    "binary", "class_of", "count", "count_by", "count_classes", "is_decision", "predicted_class", "warn_of_one_class",
-]  # fmt: skip
 
 MOST_SEGMENTS = 200
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
+
+
+@contextmanager
+def open_with_columns(
+    files: list[str], scores: list[str] | None, *names: str | None
+) -> Iterator[tuple[Table, Columns]]:
+    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    with open_table(files) as table:
+        yield table, choose_columns(table, scores or [], *names, say=note)
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -45,7 +53,7 @@ def count_by(table: Table, columns: Columns, positive: str | None = None) -> tup
         return count(table, columns, positive), {}
     from calibrant import Tally
 
-    n_segments = table.values(f"SELECT approx_count_distinct({table.quote(columns.by)}) FROM rows")[0][0]
+    n_segments = table.values(f"SELECT approx_count_distinct({quote(columns.by)}) FROM rows")[0][0]
     if n_segments > MOST_SEGMENTS:
         raise Problem(
             f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
@@ -57,9 +65,9 @@ def count_by(table: Table, columns: Columns, positive: str | None = None) -> tup
 
 def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
     """Count each class against the rest, by its score column."""
-    label = table.quote(columns.label)
+    label = quote(columns.label)
     return {
-        name: count(*_view(table, columns, {name: table.quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
+        name: count(*_view(table, columns, {name: quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
         for name, value in class_of(table, columns).items()
     }
 
@@ -68,13 +76,12 @@ def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
     from calibrant.errors import InvalidInputError
 
-    names = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
-    known: dict[str, Any] = {role: None if name is None else table.engine_name(name) for role, name in names.items()}
+    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **known)
+            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **names)
         except InvalidInputError as error:
-            raise Problem(_in_columns(str(error), table, known)) from error
+            raise Problem(_in_columns(str(error), table, names)) from error
 
 
 def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
@@ -157,31 +164,31 @@ def class_of(table: Table, columns: Columns) -> dict[str, Any]:
 
 def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the view of the highest scores, with their classes as segments."""
-    winner = _winner(table, {name: str(label) for name, label in class_of(table, columns).items()})
+    winner = _winner({name: str(label) for name, label in class_of(table, columns).items()})
     view, new = _top_label(table, replace(columns, by=None), {"predicted": winner})
     return view, replace(new, by="predicted")
 
 
 def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right."""
-    hit = f"({_winner(table, class_of(table, columns))} = {table.quote(columns.label)})"
-    return _view(table, columns, {"confidence": _highest(table, columns.scores), "hit": hit, **(more or {})})
+    hit = f"({_winner(class_of(table, columns))} = {quote(columns.label)})"
+    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit, **(more or {})})
 
 
-def _highest(table: Table, names: tuple[str, ...]) -> str:
-    return f"greatest({', '.join(map(table.quote, names))})"
+def _highest(names: tuple[str, ...]) -> str:
+    return f"greatest({', '.join(map(quote, names))})"
 
 
-def _winner(table: Table, classes: dict[str, Any]) -> str:
+def _winner(classes: dict[str, Any]) -> str:
     """Return the class of the highest score, in SQL; of equal scores the first column wins, as with argmax."""
-    highest = _highest(table, tuple(classes))
-    cases = (f"WHEN {table.quote(name)} = {highest} THEN {_literal(label)}" for name, label in classes.items())
+    highest = _highest(tuple(classes))
+    cases = (f"WHEN {quote(name)} = {highest} THEN {_literal(label)}" for name, label in classes.items())
     return f"(CASE {' '.join(cases)} END)"
 
 
 def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
     """Return a table of a score, a label and more, and what is kept of the other columns."""
-    kept = {name: table.quote(name) for name in (columns.weight, columns.by) if name is not None}
+    kept = {name: quote(name) for name in (columns.weight, columns.by) if name is not None}
     score, label, *_ = expressions
     return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
 

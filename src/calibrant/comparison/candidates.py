@@ -1,36 +1,17 @@
 """The methods of a comparison: names and calibrators mixed, told what kind of scores they will see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from calibrant import _validation
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import number_repeated
-from calibrant.tally import Tally
-
-__all__ = [
-    "DECISION_SCORES",
-    "RAW",
-    "Methods",
-    "are_probabilities",
-    "create",
-    "name_candidates",
-    "title_of",
-]
 
 RAW = "identity"
 DECISION_SCORES = "Some scores lie outside [0, 1], so all are taken as decision scores."
 
 Methods: TypeAlias = Iterable[str | Calibrator] | Mapping[str, Calibrator]
-
-
-def are_probabilities(tally: Tally) -> bool:
-    """Whether all scores lie in [0, 1]; others are taken as decision scores wherever methods are compared or shown."""
-    return _validation.are_probabilities(tally.scores)
 
 
 def create(name: str, *, probabilities: bool) -> Calibrator:

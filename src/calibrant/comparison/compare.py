@@ -1,38 +1,29 @@
 """`compare`: all methods on the same folds, judged by proper scores on rows that they have not seen."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.candidates import (
-    DECISION_SCORES,
-    RAW,
-    Methods,
-    are_probabilities,
-    name_candidates,
-    title_of,
-)
+from calibrant.comparison.candidates import DECISION_SCORES, RAW, Methods, name_candidates, title_of
 from calibrant.comparison.crossfit import Fold, OutOfFold, crossfit, folds
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
-from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
-__all__ = ["compare"]
+Progress: TypeAlias = Callable[[str], object] | None
 
 
 def compare(
@@ -45,7 +36,7 @@ def compare(
     repeats: int = 1,
     level: float = 0.9,
     rng: Seed = 0,
-    progress: Callable[[str], object] | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Compare calibration methods, "do nothing" among them, by cross-validation.
 
@@ -102,7 +93,7 @@ def compare(
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
     tally = _check_rows(scores, y, sample_weight)
-    probabilities = are_probabilities(tally)
+    probabilities = _validation.are_probabilities(tally.scores)
     candidates = name_candidates(methods, probabilities=probabilities)
     cells, generator = tally.coarsen(_limits.COMPARISON_CELLS), np.random.default_rng(rng)
     splits = [fold for _ in range(repeats) for fold in folds(cells, cv, generator)]
@@ -150,13 +141,7 @@ class Run(NamedTuple):
 
 
 def _run(
-    name: str,
-    calibrator: Calibrator,
-    *,
-    splits: list[Fold],
-    repeats: int,
-    probabilities: bool,
-    progress: Callable[[str], object] | None,
+    name: str, calibrator: Calibrator, *, splits: list[Fold], repeats: int, probabilities: bool, progress: Progress
 ) -> Run:
     if progress is not None:
         progress(name)

@@ -1,11 +1,8 @@
 """Folds of a tally, and what a method predicts for the rows that it has not seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,8 +12,6 @@ from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.metrics.scores import Loss
 from calibrant.tally import Tally
-
-__all__ = ["Fold", "OutOfFold", "crossfit", "folds"]
 
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
 
@@ -101,11 +96,6 @@ class OutOfFold:
 
 def crossfit(calibrator: Calibrator, splits: Sequence[Fold], repeats: int) -> OutOfFold:
     """Fit a copy of the method on each training part and predict the rest."""
-    columns: tuple[list[Any], ...] = ([], [], [])
-    for fold in splits:
-        fitted: Calibrator = clone(calibrator).fit_tally(fold.train)
-        parts = (fitted.predict(fold.test.scores), fold.test.positives, fold.test.totals)
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part)
-    probabilities, positives, totals = (np.concatenate(column) for column in columns)
-    return OutOfFold(probabilities, positives, totals, repeats)
+    probabilities = [clone(calibrator).fit_tally(fold.train).predict(fold.test.scores) for fold in splits]
+    positives, totals = [fold.test.positives for fold in splits], [fold.test.totals for fold in splits]
+    return OutOfFold(np.concatenate(probabilities), np.concatenate(positives), np.concatenate(totals), repeats)

@@ -26,12 +26,12 @@ from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.matrix_evaluation import MatrixVerdict
 from calibrant.metrics.matrix_measures import matrix_brier_losses, matrix_log_losses
 from calibrant.metrics.multiclass import top_label_calibration_error
 from calibrant.metrics.scores import Loss, brier_loss, logarithmic_loss
-from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.tally import row_count
 
 __all__ = ["MatrixComparison", "MatrixFit", "MatrixOutOfFold", "compare_matrix"]

@@ -1,7 +1,5 @@
 """The rule by which a comparison recommends a method; the report and the command line read its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,8 +8,6 @@ from calibrant.comparison.candidates import RAW
 from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.scores import logarithmic_loss
-
-__all__ = ["Recommendation", "lower_log_loss", "recommend"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The result of a comparison: one row for each method, best first, a recommendation in words, and the fits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -13,10 +11,9 @@ from calibrant._validation import check_choice
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.table import align, html_list, html_table, plain
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Comparison", "MethodFit", "MethodResult"]
 
 HEADERS = ("method", "log-loss", "Brier score", "SmoothECE", "log-loss − {}", "Brier − {}", "ms/fit")
 
@@ -63,7 +60,7 @@ class MethodResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return {key: _plain(value) for key, value in vars(self).items()}
+        return {key: plain(value) for key, value in vars(self).items()}
 
     def texts(self) -> list[str]:
         """The cells of its row in the printed table."""
@@ -203,32 +200,20 @@ class Comparison:
         """Remarks, warnings of methods, and why some failed."""
         return (*self.remarks, *(f"{result.name}: {result.note}" for result in self.results if result.note))
 
+    @property
+    def _texts(self) -> list[list[str]]:
+        return [result.texts() for result in self.results if result.log_loss is not None]
+
     def __repr__(self) -> str:
-        rows = [list(self.headers)] + [r.texts() for r in self.results if r.log_loss is not None]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADERS))]
-        lines = ["  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = align([self.headers, *self._texts])
         return "\n".join([self.title, *lines, f"Recommended: {self.reason}", *(f"- {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(header)}</th>' for header in self.headers)
-        body = "".join(_html_row(r.texts(), r.name == self.recommended) for r in self.results if r.log_loss is not None)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return (
-            f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p><strong>Recommended:</strong> {escape(self.reason)}</p><ul>{notes}</ul>"
-        )
-
-
-def _html_row(texts: list[str], strong: bool) -> str:
-    name = f"<strong>{escape(texts[0])}</strong>" if strong else escape(texts[0])
-    return f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{escape(text)}</td>" for text in texts[1:]) + "</tr>"
+        table = html_table(self.title, self.headers, [""] * len(self._texts), self._texts, self.recommended)
+        return f"{table}<p><strong>Recommended:</strong> {escape(self.reason)}</p>{html_list(self.notes)}"
 
 
 def _difference(change: Interval | None) -> str:
     if change is None:
         return "–"
     return f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
-
-
-def _plain(value: Any) -> Any:
-    return value.to_dict() if isinstance(value, Interval) else value

@@ -1,7 +1,5 @@
 """Pictures in the style of scikit-learn's displays: numbers first, drawing with `plot`."""
 
-from __future__ import annotations
-
 from calibrant.displays.calibration_map import CalibrationMapDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 

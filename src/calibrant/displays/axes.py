@@ -1,7 +1,5 @@
 """Axes of probabilities, and the small axes below them that show how the scores lie. No global setting is changed."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -12,22 +10,6 @@ from calibrant._kernels import links
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.reliability.tables import Table
-
-__all__ = [
-    "NEUTRAL",
-    "axes_below",
-    "draw_identity",
-    "draw_legend",
-    "drawn_values",
-    "line_style",
-    "logit_limits",
-    "logit_ticks",
-    "on_axis",
-    "open_axes",
-    "set_linear",
-    "set_logit",
-    "set_square",
-]
 
 SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
@@ -83,7 +65,7 @@ def set_square(ax: Any, below: Any) -> None:
 
 def set_linear(ax: Any, limits: tuple[float, float], *, x: bool = True) -> None:
     """Axes as wide as `limits` and as any diagram that they have, with room for markers at the ends."""
-    if _has_identity(ax):
+    if _find_identity(ax) is not None:
         before = ax.get_ylim()
         margin = 0.02 / 1.04 * (before[1] - before[0])
         limits = min(limits[0], before[0] + margin), max(limits[1], before[1] - margin)
@@ -162,16 +144,14 @@ def on_axis(axis: Any, values: Floats) -> Floats:
 
 def draw_identity(ax: Any) -> Any:
     """The diagonal, once on every axes."""
-    for line in ax.get_lines():
-        if line.get_label() == IDENTITY_LABEL:
-            return line
-    ends = on_axis(ax.xaxis, np.array([0.0, 1.0]))
-    (line,) = ax.plot(ends, ends, color=NEUTRAL, linestyle=(0, (4, 3)), linewidth=1.0, zorder=1, label=IDENTITY_LABEL)
+    if (line := _find_identity(ax)) is None:
+        ends, style = on_axis(ax.xaxis, np.array([0.0, 1.0])), {"color": NEUTRAL, "linewidth": 1.0, "zorder": 1}
+        (line,) = ax.plot(ends, ends, linestyle=(0, (4, 3)), label=IDENTITY_LABEL, **style)
     return line
 
 
-def _has_identity(ax: Any) -> bool:
-    return any(line.get_label() == IDENTITY_LABEL for line in ax.get_lines())
+def _find_identity(ax: Any) -> Any:
+    return next((line for line in ax.get_lines() if line.get_label() == IDENTITY_LABEL), None)
 
 
 def line_style(given: Mapping[str, Any]) -> dict[str, Any]:

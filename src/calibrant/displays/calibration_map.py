@@ -1,30 +1,25 @@
 """The fitted map of a calibrator, with its credible band, over the data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
-from calibrant._validation import check_choice
-from calibrant.comparison.candidates import are_probabilities
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
-from calibrant.reliability.curves import curve_grid, tabulate_map
-from calibrant.reliability.points import binned_points
-from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogram, visible_range
+from calibrant.reliability import tables
 from calibrant.reliability.tables import Table
 from calibrant.tally import Tally
-
-__all__ = ["CalibrationMapDisplay"]
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
 SPACES = ("probability", "real")
 
 
+@dataclass(eq=False, repr=False)
 class CalibrationMapDisplay:
     """A calibration map: the probability that it gives to each score.
 
@@ -67,22 +62,13 @@ class CalibrationMapDisplay:
     ('IsotonicCalibration', 10)
     """
 
-    def __init__(
-        self,
-        curve: Table,
-        *,
-        points: Table | None = None,
-        scores: Table | None = None,
-        space: str = "probability",
-        level: float = 0.9,
-        name: str | None = None,
-    ) -> None:
-        self.curve = curve
-        self.points = points
-        self.scores = scores
-        self.space = space
-        self.level = level
-        self.name = name
+    curve: Table
+    _: KW_ONLY
+    points: Table | None = None
+    scores: Table | None = None
+    space: str = "probability"
+    level: float = 0.9
+    name: str | None = None
 
     def plot(self, ax: Any = None, *, scale: str = "linear", curve_kwargs: Mapping[str, Any] | None = None) -> Self:
         """Draw.
@@ -100,7 +86,7 @@ class CalibrationMapDisplay:
         -------
         self
         """
-        check_choice("scale", scale, SCALES)
+        _validation.check_choice("scale", scale, tables.SCALES)
         self.ax_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
         self.figure_ = self.ax_.figure
         self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
@@ -140,7 +126,9 @@ class CalibrationMapDisplay:
         if self.points is None or self.scores is None or self.space == "real":
             return 0.0, 1.0
         values = axes.drawn_values(self.points, None, "linear")
-        return visible_range(min(values.min(), self.scores["left"][0]), max(values.max(), self.scores["right"][-1]))
+        return tables.visible_range(
+            min(values.min(), self.scores["left"][0]), max(values.max(), self.scores["right"][-1])
+        )
 
     def _draw_data(self) -> None:
         """The data in grey, and once, since they are the same whatever map is drawn."""
@@ -211,11 +199,11 @@ class CalibrationMapDisplay:
         map_ = _map_of(calibrator)
         tally = _data(scores, y, sample_weight, pos_label)
         space = _default_space(map_, tally) if space is None else space
-        check_choice("space", space, SPACES)
+        _validation.check_choice("space", space, SPACES)
         grid = _grid(map_, tally, space)
         display = cls(
-            tabulate_map(calibrator, grid, level),
-            points=None if tally is None else binned_points(tally, n_bins=n_bins, level=level),
+            tables.tabulate_map(calibrator, grid, level),
+            points=None if tally is None else tables.binned_points(tally, n_bins=n_bins, level=level),
             scores=None if tally is None else _histogram(tally, scale, space),
             space=space,
             level=level,
@@ -244,7 +232,7 @@ def _data(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | No
 
 
 def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
-    probabilities = map_.space == "probability" or (tally is not None and are_probabilities(tally))
+    probabilities = map_.space == "probability" or (tally is not None and _validation.are_probabilities(tally.scores))
     return "probability" if probabilities else "real"
 
 
@@ -252,10 +240,10 @@ def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
     """Where to evaluate the map: densely, and at its corners if these are few enough to be seen."""
     knots = map_.function.knots()
     if space == "probability":
-        even = curve_grid(_ends(0.0, 1.0), probabilities=True)
-        grid = even if tally is None else np.union1d(even, curve_grid(tally, probabilities=True))
+        even = tables.curve_grid(_ends(0.0, 1.0), probabilities=True)
+        grid = even if tally is None else np.union1d(even, tables.curve_grid(tally, probabilities=True))
     else:
-        grid = curve_grid(_ends(*_reach(map_, knots)) if tally is None else tally, probabilities=False)
+        grid = tables.curve_grid(_ends(*_reach(map_, knots)) if tally is None else tally, probabilities=False)
     seen = knots[(knots >= grid[0]) & (knots <= grid[-1])]
     return np.union1d(grid, seen) if len(seen) <= MOST_KNOTS else grid
 
@@ -272,8 +260,8 @@ def _ends(low: float, high: float) -> Tally:
 
 def _histogram(tally: Tally, scale: str, space: str) -> Table:
     if space == "probability":
-        return histogram(tally, scale)
+        return tables.histogram(tally, scale)
     low, high = float(tally.scores[0]), float(tally.scores[-1])
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return count_between(tally, np.linspace(low, high, N_BARS + 1)[1:-1], low, high)
+    return tables.count_between(tally, np.linspace(low, high, tables.N_BARS + 1)[1:-1], low, high)

@@ -1,7 +1,5 @@
 """The marks on the axes: points with intervals and counts, bands, and how the scores lie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,17 +7,6 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.displays import axes
-
-__all__ = [
-    "draw_band",
-    "draw_counts",
-    "draw_curve",
-    "draw_density",
-    "draw_histogram",
-    "draw_points",
-    "format_count",
-    "points_label",
-]
 
 SMALLEST, LARGEST = 14.0, 50.0  # areas of markers, in square points
 LOG_RATIO = 100.0  # bars that differ more than this in height cannot be read on a linear axis

@@ -1,8 +1,6 @@
 """The reliability diagram: what a model says against what happens."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -14,11 +12,9 @@ from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Rows
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.scores import visible_range
-from calibrant.tally import Tally
-
-__all__ = ["ReliabilityDisplay"]
+from calibrant.reliability.tables import visible_range
 
 DISTRIBUTIONS = ("histogram", "density", None)
 MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
@@ -203,7 +199,7 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: ArrayLike | Tally,
+        y_true: Rows,
         y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
         *,
         name: str | None = None,

@@ -4,34 +4,19 @@ One aggregation, written once in Narwhals: DuckDB runs it on files; Spark, Dask,
 backend runs it on its own tables. Python receives the cells, never the rows.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from calibrant import _lazy
 
 if TYPE_CHECKING:
-    from calibrant.engines.file_apply import apply_file
-    from calibrant.engines.files import load, merge, save
-    from calibrant.engines.tables import open_table
-    from calibrant.engines.tally_table import tally
+    from calibrant.engines.file_apply import apply_file as apply_file
+    from calibrant.engines.files import load as load
+    from calibrant.engines.files import merge as merge
+    from calibrant.engines.files import save as save
+    from calibrant.engines.tables import open_table as open_table
+    from calibrant.engines.tally_table import tally as tally
 
-__all__ = ["apply_file", "load", "merge", "open_table", "save", "tally"]
-
-_HOME = {
-    "apply_file": "file_apply",
-    "load": "files",
-    "merge": "files",
-    "open_table": "tables",
-    "save": "files",
-    "tally": "tally_table",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'calibrant.engines' has no attribute {name!r}")
-    return getattr(import_module(f"calibrant.engines.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__,
+    {"file_apply": "apply_file", "files": "load merge save", "tables": "open_table", "tally_table": "tally"},
+)

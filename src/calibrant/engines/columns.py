@@ -1,19 +1,16 @@
 """The columns of a tally under names of their own, and what must hold for them."""
 
-from __future__ import annotations
-
-import difflib
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant.engines.sources import nw
+from calibrant._optional import require
+from calibrant.engines.table_files import suggest
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Cells", "Labels", "Rows", "check_cells", "fetch", "select_rows", "survey"]
-
+nw: Any = require("narwhals.stable.v2", "tables", "calibrant.engines.tally")
 SHOWN_LABELS = 6
 LARGEST_SCORE = 1e290  # differences of scores must not overflow
 Cells = dict[str, np.ndarray[Any, Any]]
@@ -41,7 +38,8 @@ def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str 
     schema = frame.collect_schema()
     for role, name in {"score": score, "label": label, "weight": weight, "by": by}.items():
         if name is not None and name not in schema:
-            _refuse_name(name, role, schema.names())
+            near = suggest(str(name), schema.names(), f"It has {', '.join(schema.names())}.")
+            raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {near}")
     columns = {"score": _as_number(score, schema)}
     columns["label"] = _as_number(label, schema) if schema[label] == nw.Boolean else nw.col(label)
     if weight is not None:
@@ -51,12 +49,6 @@ def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str 
         # NaN is missing like NULL, and one segment with it.
         columns["segment"] = nw.when(~segment.is_nan()).then(segment) if schema[by].is_float() else segment
     return Rows(frame.select(**columns), score, label, weight, by)
-
-
-def _refuse_name(name: str, role: str, names: list[str]) -> NoReturn:
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(names)}."
-    raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
 
 
 def _as_number(name: str, schema: Any) -> Any:

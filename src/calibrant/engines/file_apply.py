@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant.engines.new_columns import NewColumns, to_doubles
+from calibrant._typing import Floats
+from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_batches
 from calibrant.engines.table_files import format_of_name, is_remote
-from calibrant.engines.table_writers import add_fields, open_sink, open_writer, parquet_options
-from calibrant.engines.tables import Table, open_arrow, open_table
-from calibrant.engines.text_rows import append_to_text
+from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
 
-__all__ = ["Applied", "apply_file"]
-
 CALLER = "calibrant.engines.apply_file"
 FORMATS = ("csv", "parquet", "arrow", "json")
-FEWEST_ROWS, MOST_ROWS = 1 << 16, 1 << 18  # of a batch, and so of a row group
 
 
 class Applied(NamedTuple):
@@ -49,8 +46,8 @@ def apply_file(
 
     Rows are read, calibrated and written in batches; the output appears whole or not at all, and may be the input.
     Old columns are kept as they are, or the table is refused with the name of the column that cannot be kept. Parquet
-    and Arrow keep types and metadata, CSV and JSON lines the very text. Scores that are missing, not finite, or outside
-    the range of the map give missing probabilities.
+    and Arrow keep types and metadata, CSV the text of every field, JSON lines the entries of every object. Scores that
+    are missing, not finite, or outside the range of the map give missing probabilities.
 
     Parameters
     ----------
@@ -87,7 +84,7 @@ def apply_file(
     ...     print(path.read_text())
     Applied(rows=2, unusable=1, columns=['probability'])
     id,score,probability
-    007,0.9,1.0
+    007,0.9,1
     008,,
     <BLANKLINE>
     """
@@ -97,19 +94,16 @@ def apply_file(
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
         new = NewColumns(map_, [score] if isinstance(score, str) else list(score), name)
-        new.check(table, only_new)
         path = stack.enter_context(replacing(output))
-        if table.format == kind and kind in ("csv", "json"):
-            with open_sink(path, os.fspath(output)) as sink:
-                for text in append_to_text(table, new, only_new):
-                    sink.write(text.encode("utf-8", "surrogateescape"))
-        else:
-            old, batches = _read_batches(table, new.scores if only_new else None)
-            options = _parquet_options(table, old, new) if table.format == kind == "parquet" and not only_new else {}
-            schema = add_fields(None if only_new else old, new.names)
-            with open_writer(kind, path, schema, os.fspath(output), **options) as write:
-                for batch in batches:
-                    write(_append(batch, new, schema))
+        old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
+        new.check(table.name, old.names, only_new)
+        schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
+        keep = table.format == kind == "parquet" and not only_new
+        options = parquet_options(table.files[0], schema) if keep else {}
+        delimiter = table.csv.get("delimiter", ",")
+        with open_writer(kind, path, schema, os.fspath(output), delimiter, **options) as write:
+            for batch in batches:
+                write(_append(batch, new, schema))
     return Applied(new.rows, new.unusable, new.names)
 
 
@@ -128,54 +122,75 @@ def output_format(output: str, given: str | None) -> str:
 def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     """Return a batch with the new columns, or the new columns alone if the schema has no others."""
     pa = require("pyarrow", "tables", CALLER)
-    scores = [to_doubles(batch.column(batch.schema.names.index(score)), score) for score in new.scores]
+    scores = [to_doubles(batch.column(score), score) for score in new.scores]
     added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
 
 
-def _parquet_options(table: Table, old: Any, new: NewColumns) -> dict[str, Any]:
-    source = require("pyarrow.parquet", "tables", CALLER).ParquetFile(table.files[0])
-    return parquet_options(source, add_fields(old, new.names), new.scores[0], new.names)
+class NewColumns:
+    """New columns of a table; counts rows, and scores that a map does not accept.
+
+    Parameters
+    ----------
+    map_ : CalibrationMap, or dict of score column to CalibrationMap
+        With a dict, the new columns of a row are scaled to add up to 1.
+    scores : list of str
+        The score columns of a single map, which is applied to the highest score of a row.
+    name : str
+        The name of the new column, or the beginning of the names.
+    """
+
+    def __init__(self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str) -> None:
+        self.is_single = not isinstance(map_, Mapping)
+        self.maps = list(map_.values()) if isinstance(map_, Mapping) else [map_]
+        self.scores = list(map_) if isinstance(map_, Mapping) else list(scores)
+        self.names = [name] if self.is_single else [f"{name}_{score}" for score in self.scores]
+        self.rows = self.unusable = 0
+
+    def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
+        """Refuse a score column that is not there, and a new one that is there already."""
+        for score in self.scores:
+            if score not in columns:
+                raise InvalidInputError(f"{table} must have a column '{score}'; its columns are {', '.join(columns)}.")
+        new = {name.casefold() for name in self.names}  # many engines do not tell a from A
+        taken = next((name for name in columns if name.casefold() in new and not only_new), None)
+        if taken is not None:
+            raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
+
+    def compute(self, scores: list[Floats]) -> list[Floats]:
+        """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
+        if self.is_single:
+            scores = [np.maximum.reduce(scores)]
+        new = [_apply(map_, column) for map_, column in zip(self.maps, scores, strict=True)]
+        self.rows += len(new[0])
+        self.unusable += int(np.isnan(new).sum())
+        if self.is_single:
+            return new
+        total = np.sum(new, axis=0)
+        # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return [np.where(total == 0.0, 1.0 / len(new), column / total) for column in new]
 
 
-def _read_batches(table: Table, only: list[str] | None) -> tuple[Any, Iterator[Any]]:
-    """Return a schema and batches of it, of all columns or `only` some; types of text files are DuckDB's guess."""
-    if table.format in ("csv", "json"):
-        pa = require("pyarrow", "tables", CALLER)
-        relation = table.relation  # DuckDB renamed the method
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-        batches = reader(MOST_ROWS)
-        schema = pa.schema([one.with_name(name) for one, name in zip(batches.schema, table.columns, strict=True)])
-        return schema, (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in batches)
-    files = [(_read_parquet if table.format == "parquet" else _read_arrow)(name, only) for name in table.files]
-    schema = files[0][0]
-    for name, (other, _) in zip(table.files, files, strict=True):
-        if not other.equals(schema):
-            odd = _described(other) ^ _described(schema) or {"their order"}
-            raise InvalidInputError(
-                f"{name} must have the same columns and types as {table.files[0]}; they differ by '{min(odd)}'."
-            )
-    return schema, chain.from_iterable(batches for _, batches in files)
+def _apply(map_: CalibrationMap, scores: Floats) -> Floats:
+    usable = np.isfinite(scores)
+    if map_.space == "probability":
+        usable &= (scores >= 0.0) & (scores <= 1.0)
+    new = np.full(len(scores), np.nan)
+    new[usable] = map_(scores[usable])
+    return new
 
 
-def _described(schema: Any) -> set[str]:
-    return {f"{field.name}: {field.type}" for field in schema}
-
-
-def _read_parquet(name: str, only: list[str] | None) -> tuple[Any, Iterator[Any]]:
-    file = require("pyarrow.parquet", "tables", CALLER).ParquetFile(name)
-    groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-    size = max(min(max(groups, default=0), MOST_ROWS), FEWEST_ROWS)
-    schema = file.schema_arrow
-    kept = schema if only is None else schema.empty_table().select(only).schema
-    return kept, file.iter_batches(size, columns=only)
-
-
-def _read_arrow(name: str, only: list[str] | None) -> tuple[Any, Iterator[Any]]:
-    reader = open_arrow(name)
-    is_file = hasattr(reader, "num_record_batches")
-    batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
-    if only is None:
-        return reader.schema, batches
-    return reader.schema.empty_table().select(only).schema, (batch.select(only) for batch in batches)
+def to_doubles(column: Any, name: str) -> Floats:
+    """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
+    pa = require("pyarrow", "tables", CALLER)
+    try:
+        if pa.types.is_string(column.type):
+            column = pa.compute.utf8_trim_whitespace(column)
+        elif pa.types.is_temporal(column.type):
+            raise pa.ArrowTypeError(f"they are of type {column.type}")
+        doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except (pa.ArrowException, TypeError) as error:
+        raise InvalidInputError(f"The scores in '{name}' must be numbers: {error}.") from None
+    return doubles

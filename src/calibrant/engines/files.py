@@ -1,8 +1,5 @@
 """Tallies as files, so that shards computed anywhere can be added up."""
 
-from __future__ import annotations
-
-import glob
 import json
 import os
 from collections.abc import Iterable
@@ -11,10 +8,9 @@ from typing import Any
 
 from calibrant._files import replacing, write_atomically
 from calibrant._optional import require
+from calibrant.engines.table_files import find_files
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.tally import Tally
-
-__all__ = ["load", "merge", "save"]
 
 FORMAT = "calibrant-tally"
 VERSION = 1
@@ -100,13 +96,9 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
     ...     engines.merge(f"{folder}/*.json") == monday + tuesday
     True
     """
-    if isinstance(paths, str | os.PathLike):
-        # An existing file is itself, whatever characters its name has.
-        names: list[Any] = [paths] if Path(paths).exists() else sorted(glob.glob(os.fspath(paths)))  # noqa: PTH207
-    else:
-        names = list(paths)
+    names = find_files(os.fspath(paths)) if isinstance(paths, str | os.PathLike) else list(paths)
     if not names:
-        raise InvalidInputError(f"`paths` must name at least one saved tally; nothing is at {paths!r}.")
+        raise InvalidInputError("`paths` must name at least one saved tally; got none.")
     total = Tally.empty()
     for name in names:
         total = total + load(name)

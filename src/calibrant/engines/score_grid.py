@@ -13,8 +13,6 @@ scores fine enough everywhere; neighbours are joined afterwards. Where it is not
 mass is, and gives more bits there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +21,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.engines.sources import nw
-
-__all__ = ["Grid", "finer", "first_grid", "number"]
+from calibrant.engines.columns import nw
 
 COARSE_BITS = 6
 MOST_BITS = 40

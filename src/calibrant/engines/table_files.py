@@ -1,23 +1,17 @@
 """Files of tables: which ones are meant, what they hold by their content, and whether they are whole."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import difflib
 import glob
-import gzip
 import os
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError
-
-__all__ = ["Dialect", "check_gzip", "detect_dialect", "detect_format", "find_files", "format_of_name", "open_bytes"]
 
 ENDINGS = {
     "parquet": (".parquet", ".pq"),
@@ -27,13 +21,16 @@ ENDINGS = {
 }
 LONGEST_LINE = 2_000_000  # DuckDB's limit
 STREAM_MAGIC, GZIP_MAGIC = b"\xff\xff\xff\xff", b"\x1f\x8b"
+LONGEST_NAME = 60
+# What a terminal may take for a command, or what changes the order of the letters around it.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def find_files(source: str) -> list[str]:
-    """List the files of a path or glob in order. An existing path is that file, whatever characters it has."""
+    """List the files of a path, folder or glob in order. An existing path is that file, whatever characters it has."""
     path = Path(source)
     if path.is_dir():
-        raise InvalidInputError(f"{source} is a folder; name its files, such as '{path / '*.parquet'}'.")
+        return _find_parts(path)
     if is_remote(source) or path.exists():
         return [source]
     if path.is_symlink():
@@ -44,7 +41,27 @@ def find_files(source: str) -> list[str]:
         return matches
     if glob.has_magic(source):
         raise InvalidInputError(f"No file matches '{source}'.")
-    raise InvalidInputError(f"There is no file {source}.{_hint(path)}")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no file {source}. The folder {path.parent} does not exist.")
+    near = suggest(path.name, (entry.name for entry in path.parent.iterdir()), cutoff=0.75)
+    raise InvalidInputError(f"There is no file {source}. {near}".rstrip())
+
+
+def suggest(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
+    """Suggest the known names that are like a wrong one."""
+    lower = {one.lower(): one for one in known}
+    near = [lower[one] for one in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=cutoff)]
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
+def _find_parts(folder: Path) -> list[str]:
+    """List the Parquet files of a folder: as Spark writes a table, with its own files beside the data."""
+    _check_folders(folder / "*")
+    parts = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+    names = [str(path) for path in parts if not any(x.startswith(("_", ".")) for x in path.relative_to(folder).parts)]
+    if not names:
+        raise InvalidInputError(f"{folder} is a folder without Parquet files; name its files, as '{folder / '*.csv'}'.")
+    return names
 
 
 def is_remote(name: str) -> bool:
@@ -58,13 +75,6 @@ def _check_folders(pattern: Path) -> None:
         for folder in glob.glob(str(part), recursive=True):  # noqa: PTH207
             if Path(folder).is_dir() and not os.access(folder, os.R_OK | os.X_OK):
                 raise InvalidInputError(f"The folder {folder} cannot be read: permission denied.")
-
-
-def _hint(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f" The folder {path.parent} does not exist."
-    near = difflib.get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=2, cutoff=0.75)
-    return f" Did you mean {' or '.join(str(path.parent / name) for name in near)}?" if near else ""
 
 
 def format_of_name(name: str) -> str | None:
@@ -109,22 +119,15 @@ def _check_text(name: str, head: bytes) -> None:
         raise InvalidInputError(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
 
 
-class Dialect(NamedTuple):
-    """How a CSV file separates columns and lines, and the fields of its first line."""
+def detect_dialect(name: str, shown: str) -> tuple[str, list[str]]:
+    """Return the delimiter of a CSV file and the fields of its first line.
 
-    delimiter: str
-    newline: str
-    fields: list[str]
-
-
-def detect_dialect(name: str, shown: str) -> Dialect:
-    """Read the first line of a CSV file; a line near the beginning with another number of columns is an error."""
+    A line near the beginning with another number of columns is an error.
+    """
     text = _read_head(name).decode("utf-8-sig", "replace")
     first = text.splitlines()[0]
-    count = {sign: first.count(sign) for sign in ",;\t|"}
-    best = max(count, key=lambda sign: count[sign])
-    newline = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
-    rows = csv.reader(text.splitlines(keepends=True)[:20_000], delimiter=best)
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(text.splitlines(keepends=True)[:20_000], delimiter=delimiter)
     fields: list[str] = []
     try:
         fields = next(rows, [])
@@ -137,7 +140,7 @@ def detect_dialect(name: str, shown: str) -> Dialect:
             f"{shown} is not a sound CSV file: line {odd[0]} has {odd[1]} columns, its header has {len(fields)}. "
             "Repair that line."
         )
-    return Dialect(best, newline, fields)
+    return delimiter, fields
 
 
 def _read_head(name: str) -> bytes:
@@ -145,23 +148,33 @@ def _read_head(name: str) -> bytes:
         return bytes(file.read(LONGEST_LINE + 1))
 
 
-@contextmanager
-def open_bytes(name: str) -> Iterator[Any]:
-    """Open a local file for reading, unpacked where its name ends in .gz or .zst."""
-    try:
-        if name.lower().endswith(".zst"):
-            with require("pyarrow", "tables", "Reading tables").input_stream(name, compression="zstd") as file:
-                yield file
-        else:
-            with gzip.open(name) if name.lower().endswith(".gz") else Path(name).open("rb") as file:
-                yield file
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InvalidInputError(f"{name} is not a whole gzip file; it may be damaged or cut short.") from error
+def codec_of_name(name: str) -> str | None:
+    """Return the compression that the ending of a name stands for."""
+    return {".gz": "gzip", ".zst": "zstd"}.get(Path(name).suffix.lower())
+
+
+def open_bytes(name: str) -> Any:
+    """Open a local file for reading, unpacked as its name says."""
+    file = Path(name).open("rb")  # noqa: SIM115 - Arrow closes it; its own errors do not name the file
+    return require("pyarrow", "tables", "Reading tables").input_stream(file, compression=codec_of_name(name))
 
 
 def check_gzip(name: str) -> None:
     """Read a gzip file to its end: DuckDB 1 takes what a cut one begins with for all of it."""
-    if name.lower().endswith(".gz") and not is_remote(name):
+    if codec_of_name(name) == "gzip" and not is_remote(name):
         with open_bytes(name) as file:
             while file.read(1 << 20):
                 pass
+
+
+def escape(text: str) -> str:
+    """Write control characters so that a terminal shows them instead of obeying."""
+    return CONTROL.sub(
+        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\xff" else f"\\u{ord(match[0]):04x}", text
+    )
+
+
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Cut a long name of a column or segment, and escape it."""
+    shown = escape(name)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

@@ -14,17 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from calibrant._optional import require
-from calibrant.engines.table_files import (
-    Dialect,
-    check_gzip,
-    detect_dialect,
-    detect_format,
-    find_files,
-    is_remote,
-)
+from calibrant.engines.table_files import check_gzip, detect_dialect, detect_format, find_files, is_remote
 from calibrant.errors import InvalidInputError
-
-__all__ = ["Table", "open_table"]
 
 CALLER = "Reading tables"
 STDIN = "-"
@@ -41,11 +32,8 @@ class Table:
     ----------
     name : str
         What to call the table in messages.
-    columns : list of str
-        The names of the columns, as the files have them.
     relation : DuckDB relation
-        The rows. Its columns are those of the table in the same order; two columns `a`, or `a` and `A`, which DuckDB
-        cannot tell apart, have other names there.
+        The rows. Where DuckDB cannot tell names apart, as `a` and `A`, one of them has another name there.
     files : list of str
         The files that are read.
     format : str
@@ -53,19 +41,20 @@ class Table:
     """
 
     name: str
-    columns: list[str]
     relation: Any
     files: list[str] = field(default_factory=list)
     format: str = ""
-    dialect: Dialect | None = None
+    csv: dict[str, Any] = field(default_factory=dict)
+    connection: Any = None
 
-    def engine_name(self, column: str) -> str:
-        """Return the name of a column in `relation`."""
-        return str(self.relation.columns[self.columns.index(column)])
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.relation.columns)
 
-    def quote(self, column: str) -> str:
-        """Return a column as SQL writes it."""
-        return quote(self.engine_name(column))
+    def as_text(self) -> Any:
+        """Return the rows of CSV with every field as the text that it is, not as the number that it may be."""
+        return _read_csv(self.connection, self.files, all_varchar=True, **self.csv)
 
     def kind(self, column: str) -> str:
         """Return the type of a column, in DuckDB's words and without its parameters."""
@@ -81,14 +70,14 @@ class Table:
 
     def distinct(self, column: str, most: int) -> list[Any]:
         """Fetch up to `most` distinct values of a column, sorted; missing ones are left out."""
-        name = self.quote(column)
+        name = quote(column)
         values = self.values(f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {most}")
         return sorted(value for (value,) in values)
 
     def select(self, expressions: dict[str, str]) -> Table:
         """Compute another table from this one: name → SQL expression."""
         relation = self.relation.project(", ".join(f"{text} AS {quote(name)}" for name, text in expressions.items()))
-        return Table(self.name, list(expressions), relation)
+        return Table(self.name, relation)
 
 
 def quote(name: str) -> str:
@@ -105,7 +94,7 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
 
     Parameters
     ----------
-    source : path, glob, or several of them
+    source : path, folder of Parquet files, glob, or several of them
         What to read. A path that exists is that file, even with ``[``, ``*`` or ``?`` in its name; ``-`` is standard
         input. A pipe is read once, into a temporary file.
 
@@ -135,14 +124,17 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
         named = [STDIN] if sources == [STDIN] else [name for one in sources for name in find_files(os.fspath(one))]
         files = [stack.enter_context(_spool(name)) if _is_stream(name) else name for name in named]
         shown = ["standard input" if name == STDIN else name for name in named]
+        title = shown[0] if len(files) == 1 else f"{len(files)} files"
+        stack.enter_context(reading(title))
         formats = sorted({detect_format(*pair) for pair in zip(files, shown, strict=True)})
         if len(formats) > 1:
             raise InvalidInputError(f"The files must have one format; they are {' and '.join(formats)}.")
-        title = shown[0] if len(files) == 1 else f"{len(files)} files"
-        stack.enter_context(reading(title))
-        connection = stack.enter_context(_connect())
-        relation, columns, dialect = _read(connection, files, shown, formats[0])
-        yield Table(title, columns, relation, files, formats[0], dialect)
+        connection = stack.enter_context(connect())
+        relation, names, csv = _read(connection, files, shown, formats[0])
+        twice = next((name for name in names if names.count(name) > 1 and name in relation.columns), None)
+        if twice is not None:
+            raise InvalidInputError(f"{title} has {names.count(twice)} columns '{twice}'; rename one of them.")
+        yield Table(title, relation, files, formats[0], csv, connection)
 
 
 @contextmanager
@@ -169,7 +161,8 @@ def first_sentence(text: str) -> str:
 
 
 @contextmanager
-def _connect() -> Iterator[Any]:
+def connect() -> Iterator[Any]:
+    """Start a DuckDB in memory that ends with the block."""
     duckdb = require("duckdb", "tables", CALLER)
     with duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
@@ -178,38 +171,38 @@ def _connect() -> Iterator[Any]:
         yield connection
 
 
-def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tuple[Any, list[str], Dialect | None]:
-    """Make the relation; DuckDB takes names for patterns, so existing ones are escaped."""
-    exact = [name if is_remote(name) else glob.escape(name) for name in files]
-    alone = len(files) == 1 and not is_remote(files[0])
+def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tuple[Any, list[str], dict[str, Any]]:
+    """Return the rows, the names of the columns in the first file, and how CSV is written."""
+    alone = not is_remote(files[0])
     if kind == "parquet":
-        relation = connection.read_parquet(exact, union_by_name=len(files) > 1)
-        names = require("pyarrow.parquet", "tables", CALLER).read_schema(files[0]).names if alone else []
-        return relation, [*names, *relation.columns[len(names) :]], None
+        relation = connection.read_parquet(_escape(files), union_by_name=len(files) > 1)
+        parquet = require("pyarrow.parquet", "tables", CALLER)
+        return relation, parquet.read_schema(files[0]).names if alone else [], {}
     if kind == "arrow":
         table = _read_arrow(files)
-        return connection.from_arrow(_readable(table, connection)), table.column_names, None
+        return connection.from_arrow(_drop_unknown_types(table, connection)), table.column_names, {}
     for name in files:
         check_gzip(name)
     if kind == "json":
-        relation = connection.read_json(exact)
-        return relation, relation.columns, None
-    if any(map(is_remote, files)):
-        relation = connection.read_csv(exact, union_by_name=len(files) > 1)
-        return relation, relation.columns, None
-    return _read_csv(connection, exact, [detect_dialect(*pair) for pair in zip(files, shown, strict=True)])
-
-
-def _read_csv(connection: Any, exact: list[str], dialects: list[Dialect]) -> tuple[Any, list[str], Dialect]:
-    first = dialects[0]
-    if len({dialect.delimiter for dialect in dialects if len(dialect.fields) > 1}) > 1:
+        return connection.read_json(_escape(files)), [], {}
+    dialects = [detect_dialect(*pair) for pair in zip(files, shown, strict=True)] if alone else []
+    if len({delimiter for delimiter, fields in dialects if len(fields) > 1}) > 1:
         raise InvalidInputError("The files must use the same delimiter; convert some of them first.")
     # A fixed delimiter makes a line with too many columns an error; left to guess, DuckDB takes whole lines.
-    relation = connection.read_csv(exact, delimiter=first.delimiter, union_by_name=len(exact) > 1)
-    sniffed = connection.execute("SELECT HasHeader FROM sniff_csv(?, delim = ?)", [exact[0], first.delimiter])
-    has_header = bool(sniffed.fetchall()[0][0]) and len(relation.columns) == len(first.fields)
-    columns = first.fields if has_header and len(exact) == 1 else list(relation.columns)
-    return relation, columns, first._replace(fields=first.fields if has_header else [])
+    delimiter, fields = dialects[0] if dialects else (None, [])
+    options = {"delimiter": delimiter} if delimiter else {}
+    relation = _read_csv(connection, files, **options)
+    header = {"header": any(pair[0] == pair[1] for pair in zip(fields, relation.columns, strict=False))}
+    return relation, fields, options | header
+
+
+def _escape(files: list[str]) -> list[str]:
+    """Return names that DuckDB takes for these very files: it takes every name for a pattern."""
+    return [name if is_remote(name) else glob.escape(name) for name in files]
+
+
+def _read_csv(connection: Any, files: list[str], **options: Any) -> Any:
+    return connection.read_csv(_escape(files), union_by_name=len(files) > 1, **options)
 
 
 def _read_arrow(files: Iterable[str]) -> Any:
@@ -221,19 +214,14 @@ def _read_arrow(files: Iterable[str]) -> Any:
     return table
 
 
-def _readable(table: Any, connection: Any) -> Any:
-    """Give columns names that DuckDB can tell apart, and leave those empty whose type it does not know."""
+def _drop_unknown_types(table: Any, connection: Any) -> Any:
+    """Leave columns empty whose type DuckDB does not know."""
     pa = require("pyarrow", "tables", CALLER)
-    taken: set[str] = set()
     for i, name in enumerate(table.column_names):
-        unique = name if name and name.casefold() not in taken else f"column {i}"
-        taken.add(unique.casefold())
-        column = table.column(i)
         try:
-            connection.from_arrow(pa.table({unique: column.slice(0, 0)}))
+            connection.from_arrow(pa.table({"x": table.column(i).slice(0, 0)}))
         except Exception:  # DuckDB has many kinds of errors
-            column = pa.nulls(len(column))
-        table = table.set_column(i, unique, column)
+            table = table.set_column(i, name, pa.nulls(len(table)))
     return table
 
 

@@ -1,19 +1,18 @@
 """A tally computed inside an engine, in a few passes; only cells come to Python."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from calibrant._kernels import grouping
+from calibrant._optional import require
 from calibrant.engines import score_grid
-from calibrant.engines.columns import Cells, Labels, Rows, check_cells, fetch, select_rows, survey
+from calibrant.engines.columns import Cells, Labels, Rows, check_cells, fetch, nw, select_rows, survey
 from calibrant.engines.score_grid import Grid, number
-from calibrant.engines.sources import nw, open_frame
+from calibrant.engines.tables import connect, open_table
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
-
-__all__ = ["tally"]
 
 PEEK_CELLS = 16
 TOO_HEAVY = 3.0  # times the mass that a cell should have
@@ -38,7 +37,7 @@ def tally(
     Parameters
     ----------
     source : path, glob or table
-        Parquet, CSV or Arrow files, or a folder of Parquet files, which DuckDB reads; or a table of any library that
+        Files as `open_table` reads them, or a folder of Parquet files, with DuckDB; or a table of any library that
         Narwhals supports, which then does the work: a PySpark, Dask, Polars or pandas frame, a DuckDB relation, an Ibis
         table (BigQuery, Snowflake, …). A pyarrow table is counted by DuckDB.
     score, label : str
@@ -68,11 +67,33 @@ def tally(
     """
     if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
         raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
-    with open_frame(source) as frame:
+    with _open_frame(source) as frame:
         tallies = _count(select_rows(frame, score, label, weight, by), int(max_cells), pos_label)
     if by is not None:
         return dict(sorted(tallies.items(), key=lambda item: (item[0] is None, str(type(item[0])), item[0] or 0)))
     return tallies[None]
+
+
+@contextmanager
+def _open_frame(source: Any) -> Iterator[Any]:
+    """A lazy Narwhals frame of `source`; a DuckDB that was started for it ends with the block."""
+    if isinstance(source, str | os.PathLike):
+        with open_table(source) as table:
+            yield nw.from_native(table.relation)
+        return
+    frame = nw.from_native(source, pass_through=True)
+    # Narwhals groups Arrow tables slowly; DuckDB reads their memory in place.
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame) and not frame.implementation.is_pyarrow():
+        yield frame.lazy()
+        return
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise InvalidInputError(
+            "`source` must be a path or glob of files, or a table of a library that Narwhals supports (pandas, Polars, "
+            f"PySpark, Dask, DuckDB, Ibis, pyarrow); got {type(source).__name__}."
+        )
+    with connect() as connection:
+        table = require("pyarrow", "tables", "calibrant.engines.tally").table(source)
+        yield nw.from_native(connection.from_arrow(table))
 
 
 def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[Any, Tally]:

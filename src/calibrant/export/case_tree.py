@@ -5,8 +5,6 @@ every leaf is a formula with its own numbers. A search of a computed value is as
 can reach, so a chain of maps has as many leaves as both together, not their product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -26,8 +24,6 @@ from calibrant.export.expression_graph import (
     operation,
     walk,
 )
-
-__all__ = ["Split", "decide", "fold"]
 
 Interval: TypeAlias = tuple[float, float]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.onnx import DTYPES, GraphWriter, run_session
-
-__all__ = ["classifier_to_onnx", "register_converter"]
 
 CALLER = "calibrant.export.classifier_to_onnx"
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
@@ -183,7 +182,7 @@ def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:
 
 def _scores(part: Any, scope: Any, operator: Any) -> str:
     """The scikit-learn model as a part of the graph; its probabilities or decision scores, (n, n_classes)."""
-    estimator = getattr(part.estimator, "estimator", part.estimator) if _is_frozen(part.estimator) else part.estimator
+    estimator = part.estimator.estimator if isinstance(part.estimator, FrozenEstimator) else part.estimator
     aliases = require("skl2onnx._supported_operators", "onnx", CALLER).sklearn_operator_name_map
     types = require("skl2onnx.common.data_types", "onnx", CALLER)
     if type(estimator) not in aliases:
@@ -203,10 +202,6 @@ def _scores(part: Any, scope: Any, operator: Any) -> str:
 
 def _last_step(estimator: Any) -> Any:
     return _last_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
-
-
-def _is_frozen(estimator: Any) -> bool:
-    return type(estimator).__name__ == "FrozenEstimator"
 
 
 class _ContainerWriter(GraphWriter):

@@ -13,11 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant import map_functions
-from calibrant._kernels import doubles, links
+from calibrant._kernels import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-
-__all__ = ["DOMAINS", "LOWERINGS", "Node", "Number", "Operation", "Pick", "Search", "evaluate", "lower", "walk"]
+from calibrant.maps import first_double
 
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
@@ -140,32 +139,6 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend((parent, False) for parent in reversed(node.parents()))
 
 
-def evaluate(root: Node, scores: Floats) -> Floats:
-    """The value of the graph at each score, with numpy: the result that every export has to reproduce.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.map_functions import Step
-    >>> evaluate(lower(Step([0.5], [0.1, 0.8])), np.array([0.5, 0.6])).tolist()
-    [0.1, 0.8]
-    """
-    values: dict[int, Any] = {}
-    for node in walk(root):
-        if isinstance(node, Score):
-            values[id(node)] = scores
-        elif isinstance(node, Number):
-            values[id(node)] = np.full(len(scores), node.value)
-        elif isinstance(node, Search):
-            values[id(node)] = np.searchsorted(node.edges, values[id(node.of)], side="left")
-        elif isinstance(node, Pick):
-            values[id(node)] = node.table[values[id(node.search)]]
-        elif isinstance(node, Operation):
-            values[id(node)] = ARITHMETIC[node.kind](*(values[id(x)] for x in node.of))
-    out: Floats = values[id(root)]
-    return out
-
-
 def lower(function: map_functions.MapFunction) -> Node:
     """The graph of a function, in which no operation on the same values occurs twice."""
     kept: dict[int, Node] = {}
@@ -259,14 +232,9 @@ def _pieces(searched: Node, x: Node, edges: Floats, lines: Lines) -> Node:
 
 def _last_below(logits: Floats) -> Floats:
     """The largest probability whose logit lies below each value, found among all doubles; ±inf where none or all."""
-    below = np.full(len(logits), doubles.ordinal(np.zeros(1))[0])
-    above = np.full(len(logits), doubles.ordinal(np.ones(1))[0])
     none, everything = links.logit(np.zeros(1)) >= logits, links.logit(np.ones(1)) < logits
-    for _ in range(63):
-        middle = (below >> 1) + (above >> 1) + (below & above & 1)
-        is_below = links.logit(doubles.from_ordinal(middle)) < logits
-        below, above = np.where(is_below, middle, below), np.where(is_below, above, middle)
-    return np.where(none, -np.inf, np.where(everything, np.inf, doubles.from_ordinal(below)))
+    first = first_double(lambda scores: links.logit(scores) >= logits, np.zeros(len(logits)), np.ones(len(logits)))
+    return np.where(none, -np.inf, np.where(everything, np.inf, np.nextafter(first, -np.inf)))
 
 
 #: How each function becomes arithmetic; a function of your own gets its rule, from (function, score) to a node, here.

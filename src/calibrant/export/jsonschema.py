@@ -1,14 +1,10 @@
 """The published JSON Schema of a saved map, derived from the functions themselves."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
 from calibrant.map_functions import MAP_FUNCTIONS, MapFunction
 from calibrant.maps import FORMAT, SPACES, VERSION
-
-__all__ = ["schema"]
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 KINDS: dict[str, dict[str, Any]] = {

@@ -1,7 +1,5 @@
 """A map as an ONNX graph: a search unrolled into log2(pieces) steps, table lookups and arithmetic."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,6 @@ from calibrant._typing import Floats
 from calibrant.export import parity
 from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
-
-__all__ = ["DTYPES", "GraphWriter", "run_session", "to_onnx"]
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names

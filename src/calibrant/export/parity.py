@@ -1,7 +1,5 @@
 """Every export is run where it was written and compared with the map; one that differs is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 
@@ -11,8 +9,6 @@ from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 from calibrant.export.expression_graph import DOMAINS
 from calibrant.maps import CalibrationMap
-
-__all__ = ["TOLERANCE", "check", "probe", "vector"]
 
 TOLERANCE = 1e-12
 

@@ -1,7 +1,5 @@
 """A map as source code without dependencies: one Python or C function, and its tables."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess
@@ -19,8 +17,6 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
-
-__all__ = ["to_c", "to_python"]
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 

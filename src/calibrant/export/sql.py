@@ -14,8 +14,6 @@ from calibrant.export.case_tree import decide, fold
 from calibrant.export.expression_graph import DOMAINS, lower
 from calibrant.maps import CalibrationMap
 
-__all__ = ["DIALECTS", "to_sql"]
-
 DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark")
 
 

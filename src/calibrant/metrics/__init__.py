@@ -4,35 +4,42 @@ Every metric takes ``(y_true, y_prob)`` with optional weights, or a `Tally` in t
 score (`log_loss`, `brier_score`); use calibration errors to see what is wrong with one of them.
 """
 
-from __future__ import annotations
-
 from calibrant.metrics.binned import (
     adaptive_calibration_error,
+    debiased_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
+    sweep_calibration_error,
 )
 from calibrant.metrics.bootstrap import Interval, bootstrap_interval
-from calibrant.metrics.confidence import ConfidenceDiagnosis, confidence_diagnosis
-from calibrant.metrics.corp import Decomposition, corp_decomposition
-from calibrant.metrics.debiased import debiased_calibration_error
-from calibrant.metrics.discrimination import accuracy, roc_auc
-from calibrant.metrics.evaluation import Evaluation, evaluate
+from calibrant.metrics.curve_errors import (
+    calibration_error_quantile,
+    integrated_calibration_index,
+    smooth_calibration_error,
+    tce_bpm,
+)
+from calibrant.metrics.direction import CalibrationSlope, ConfidenceDiagnosis, calibration_slope, confidence_diagnosis
+from calibrant.metrics.evaluation import evaluate
 from calibrant.metrics.hypothesis_tests import (
     CalibrationTest,
     hosmer_lemeshow_test,
+    ks_calibration_error,
     ks_test,
     kuiper_test,
     spiegelhalter_test,
 )
-from calibrant.metrics.ici import calibration_error_quantile, integrated_calibration_index
-from calibrant.metrics.kolmogorov import ks_calibration_error
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 from calibrant.metrics.posterior import MetricPosterior, metric_posterior
-from calibrant.metrics.scores import brier_score, log_loss, root_mean_squared_error
-from calibrant.metrics.slope import CalibrationSlope, calibration_slope
-from calibrant.metrics.smooth import smooth_calibration_error
-from calibrant.metrics.sweep import sweep_calibration_error
-from calibrant.metrics.tce import tce_bpm
+from calibrant.metrics.scores import (
+    Decomposition,
+    accuracy,
+    brier_score,
+    corp_decomposition,
+    log_loss,
+    roc_auc,
+    root_mean_squared_error,
+)
+from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
 
 __all__ = [

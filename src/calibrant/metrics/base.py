@@ -1,7 +1,5 @@
 """The beginning of every metric: arrays or a tally in, a checked tally out; and bins of that tally."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from numbers import Integral
@@ -16,29 +14,19 @@ from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = [
-    "STRATEGIES",
-    "Bins",
-    "Metric",
-    "Seed",
-    "as_tally",
-    "bin_number",
-    "binned",
-    "both_classes",
-    "number_repeated",
-]
-
 STRATEGIES = ("uniform", "quantile", "cells")
 AUTO = "auto"
 
+Rows: TypeAlias = ArrayLike | Tally  # labels of the rows, or a tally in place of all data
+Column: TypeAlias = ArrayLike | None
 Metric: TypeAlias = Callable[[Tally], float]
 Seed: TypeAlias = int | np.random.Generator | None
 
 
 def as_tally(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
     *,
     probabilities: bool = True,
@@ -93,15 +81,23 @@ class Bins(NamedTuple):
         out: Floats = self.mass / self.mass.sum()
         return out
 
+    def norm(self, p: float) -> float:
+        """The L^p norm of the gaps over the rows; infinity gives the largest gap."""
+        if not p >= 1.0:
+            raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
+        sizes = np.abs(self.gap)
+        return float(sizes.max() if np.isinf(p) else (self.share @ sizes**p) ** (1.0 / p))
+
 
 def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
     """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
     if check_choice("strategy", strategy, STRATEGIES) == "cells":
         return Bins(tally.scores, tally.positives / tally.totals, tally.totals)
-    return sums_from(tally, _starts(tally, bin_number(n_bins, tally.total), strategy))
+    return sums_from(tally, bin_starts(tally, bin_number(n_bins, tally.total), strategy))
 
 
-def _starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+def bin_starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+    """The first cell of each bin that has rows."""
     if strategy == "quantile":
         return bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
     # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.
@@ -133,10 +129,3 @@ def number_repeated(names: Iterable[str]) -> list[str]:
         seen[name] += 1
         numbered.append(name if seen[name] == 1 else f"{name} {seen[name]}")
     return numbered
-
-
-def check_power(p: float) -> float:
-    """The power of an L^p norm."""
-    if not p >= 1.0:
-        raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
-    return float(p)

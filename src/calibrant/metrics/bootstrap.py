@@ -10,13 +10,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _limits, _validation
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Metric, Seed, as_tally
+from calibrant.metrics.base import Column, Metric, Rows, Seed, as_tally
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Interval", "bootstrap_interval", "interval_of", "reflected", "resamples"]
 
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 METHODS = ("squared", "basic", "percentile")
@@ -58,15 +56,15 @@ class Interval:
 
 def bootstrap_interval(
     metric: Metric,
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
     *,
     level: float = 0.9,
     n_resamples: int = 1000,
     method: str = "squared",
     bounds: tuple[float, float] = (0.0, np.inf),
     rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
 ) -> Interval:
     """A metric with a bootstrap confidence interval.

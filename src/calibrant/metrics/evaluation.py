@@ -1,7 +1,5 @@
 """`evaluate`: all that matters about probabilities in one table, proper scores first, with a verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,31 +10,22 @@ from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Metric, Seed, as_tally, number_repeated
-from calibrant.metrics.binned import expected_calibration_error
+from calibrant.metrics.base import Column, Metric, Rows, Seed, as_tally, number_repeated
+from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
 from calibrant.metrics.bootstrap import Interval, interval_of, reflected, resamples
-from calibrant.metrics.corp import corp_decomposition
-from calibrant.metrics.debiased import debiased_calibration_error
-from calibrant.metrics.discrimination import roc_auc
-from calibrant.metrics.kolmogorov import ks_calibration_error
+from calibrant.metrics.curve_errors import smooth_calibration_error
+from calibrant.metrics.direction import calibration_slope
+from calibrant.metrics.hypothesis_tests import ks_calibration_error
 from calibrant.metrics.own import as_metric, name_of_metric
-from calibrant.metrics.scores import brier_score, log_loss
-from calibrant.metrics.slope import calibration_slope
-from calibrant.metrics.smooth import smooth_calibration_error
-from calibrant.metrics.table import Column, Evaluation, Row
+from calibrant.metrics.scores import brier_score, corp_decomposition, log_loss, roc_auc
+from calibrant.metrics.table import Estimates, Evaluation, Row
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
-__all__ = ["Evaluation", "evaluate"]
-
-PROPER, ORDER, ERROR, LINE, TEST, OWN = (
-    "proper scores (lower is better)",
-    "discrimination (higher is better)",
-    "calibration errors (lower is better)",
-    "calibration line",
-    "test of calibration",
-    "own measures",
-)
+PROPER = "proper scores (lower is better)"
+ORDER = "discrimination (higher is better)"
+ERROR = "calibration errors (lower is better)"
+LINE, TEST, OWN = "calibration line", "test of calibration", "own measures"
 
 
 class Measure(NamedTuple):
@@ -51,28 +40,20 @@ class Measure(NamedTuple):
     of_replicates: Metric | None = None  # what replicates scatter around, where that is not the measure itself
 
 
+def _miscalibration(tally: Tally) -> float:
+    return corp_decomposition(tally).miscalibration
+
+
+_DEBIASED = partial(debiased_calibration_error, p=1)
 _ECE = partial(expected_calibration_error, strategy="quantile")
 _UNIT = (0.0, 1.0)
 MEASURES = (
     Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
     Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
     Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
-    Measure(
-        "miscalibration",
-        ERROR,
-        "miscalibration part of the Brier score (CORP)",
-        lambda tally: corp_decomposition(tally).miscalibration,
-        _UNIT,
-    ),
+    Measure("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, _UNIT),
     Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
-    Measure(
-        "debiased",
-        ERROR,
-        "debiased ECE, 15 bins of equal mass",
-        partial(debiased_calibration_error, p=1),
-        (-1.0, 1.0),
-        of_replicates=_ECE,
-    ),
+    Measure("debiased", ERROR, "debiased ECE, 15 bins of equal mass", _DEBIASED, (-1.0, 1.0), of_replicates=_ECE),
     Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
     Measure("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, _UNIT, norm=True),
     Measure("slope", LINE, "slope (1 is right, below 1 too extreme)"),
@@ -82,14 +63,14 @@ MEASURES = (
 
 
 def evaluate(
-    y_true: ArrayLike | Tally,
+    y_true: Rows,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     metrics: Iterable[str | Callable[..., float]] | None = None,
     level: float = 0.9,
     n_resamples: int = 300,
     rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
 ) -> Evaluation:
     """One table of a model's probabilities, or of several models side by side.
@@ -207,7 +188,7 @@ def _attempt(task: Callable[[], Any], missing: list[str]) -> Any:
         return None
 
 
-def _sentence(verdict: Verdict, column: Column) -> str:
+def _sentence(verdict: Verdict, column: Estimates) -> str:
     """The verdict, and what recalibration could bring or where to look for it."""
     if verdict.state == "no_evidence":
         return f"{verdict} Use `calibrant.compare` to see whether a method would still lower the log-loss."
@@ -217,7 +198,7 @@ def _sentence(verdict: Verdict, column: Column) -> str:
     return str(verdict)
 
 
-def _conflicts(names: Sequence[str], columns: Sequence[Column]) -> list[str]:
+def _conflicts(names: Sequence[str], columns: Sequence[Estimates]) -> list[str]:
     """A warning where calibration error and proper scores prefer different models."""
     best = {}
     for key in ("log_loss", "brier_score", "ece"):

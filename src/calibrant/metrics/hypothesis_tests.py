@@ -1,6 +1,4 @@
-"""Tests of the hypothesis that the probabilities are calibrated, each with a p-value in [0, 1]."""
-
-from __future__ import annotations
+"""The largest cumulative gap, and tests of calibration."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +6,52 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, binned
-from calibrant.metrics.kolmogorov import cumulative_gaps
+from calibrant.metrics.base import Column, Rows, as_tally, binned
 from calibrant.tally import Tally
 
-__all__ = ["CalibrationTest", "hosmer_lemeshow_test", "ks_test", "kuiper_test", "spiegelhalter_test"]
+
+def cumulative_gaps(tally: Tally) -> Floats:
+    """Σ (p − y) over the rows up to each score, divided by the number of rows."""
+    out: Floats = np.cumsum(tally.scores * tally.totals - tally.positives) / tally.total
+    return out
+
+
+def ks_calibration_error(
+    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+) -> float:
+    """The largest ``|Σ (p − y)| / n`` over the rows up to any score (KS error).
+
+    It equals the ECE when all scores are wrong in the same direction, and is smaller otherwise. Rows with equal scores
+    enter together, so their order does not matter.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley 2021, "Calibration of Neural Networks using Splines".
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> round(metrics.ks_calibration_error([0, 1, 1], [0.3, 0.6, 0.9]), 4)
+    0.1
+    """
+    return float(np.abs(cumulative_gaps(as_tally(y_true, y_prob, sample_weight, pos_label))).max())
 
 
 @dataclass(frozen=True)
@@ -34,11 +71,7 @@ class CalibrationTest:
 
 
 def spiegelhalter_test(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> CalibrationTest:
     """Spiegelhalter's z test of the Brier score against the one that calibrated probabilities would get.
 
@@ -81,12 +114,12 @@ def spiegelhalter_test(
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
     *,
     n_bins: int | str = 10,
     fitted: bool = False,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
 ) -> CalibrationTest:
     """The Hosmer–Lemeshow χ² test over equal-mass bins; the data are those of `spiegelhalter_test`.
@@ -124,11 +157,7 @@ def hosmer_lemeshow_test(
 
 
 def ks_test(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> CalibrationTest:
     """The largest cumulative gap against chance; the data are those of `spiegelhalter_test`.
 
@@ -151,11 +180,7 @@ def ks_test(
 
 
 def kuiper_test(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> CalibrationTest:
     """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
 

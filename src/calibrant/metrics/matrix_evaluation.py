@@ -15,10 +15,10 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval, interval_of, reflected
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.matrix_measures import matrix_accuracy, matrix_brier_score, matrix_log_loss, read_classes
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
-from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.table import Evaluation, Row
 from calibrant.metrics.verdict import CLEAR, Verdict
 from calibrant.tally import row_count

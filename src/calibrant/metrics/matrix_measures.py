@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.metrics.corp import Decomposition
+from calibrant.metrics.scores import Decomposition
 
 __all__ = [
     "MATRIX_LOSSES",

@@ -1,7 +1,5 @@
 """Several classes seen as binary problems: each class against the rest, or the top label alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +7,9 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant.metrics.base import Column
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.tally import Tally
-
-__all__ = ["class_wise_calibration_error", "top_label_calibration_error"]
 
 
 def class_wise_calibration_error(
@@ -20,7 +17,7 @@ def class_wise_calibration_error(
     y_prob: ArrayLike,
     *,
     metric: Callable[..., float] = expected_calibration_error,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     **options: Any,
 ) -> float:
     """The mean over classes of a binary metric of that class's column.
@@ -61,7 +58,7 @@ def top_label_calibration_error(
     y_prob: ArrayLike,
     *,
     metric: Callable[..., float] = expected_calibration_error,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     **options: Any,
 ) -> float:
     """A binary metric of the highest class probability against whether that class was right.

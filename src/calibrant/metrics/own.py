@@ -1,7 +1,5 @@
 """Metrics that a user brings along: any function of a tally, or of labels and probabilities."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +10,6 @@ import numpy as np
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric
 from calibrant.tally import Tally
-
-__all__ = ["as_metric", "name_of_metric"]
 
 
 def as_metric(function: Callable[..., float]) -> Metric:

@@ -1,7 +1,5 @@
 """The posterior of a metric, given a calibrator that has a posterior over maps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -15,8 +13,6 @@ from calibrant.metrics.base import Metric, as_tally
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
-
-__all__ = ["MetricPosterior", "metric_posterior"]
 
 
 class HasPosterior(Protocol):
@@ -63,12 +59,7 @@ class MetricPosterior:
 
 
 def metric_posterior(
-    calibrator: HasPosterior,
-    tally: Tally,
-    metric: Metric | None = None,
-    *,
-    n_draws: int = 200,
-    rng: RandomState = 0,
+    calibrator: HasPosterior, tally: Tally, metric: Metric | None = None, *, n_draws: int = 200, rng: RandomState = 0
 ) -> MetricPosterior:
     """The value that a metric of the raw scores would have without label noise, given what is known of the true map.
 

@@ -1,8 +1,6 @@
 """The result of `evaluate`: numbers first, with a text and an HTML form."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -13,10 +11,8 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
 
-__all__ = ["Column", "Evaluation", "Row"]
-
 Estimate = Interval | float | None
-Column = Mapping[str, Interval | float]
+Estimates = Mapping[str, Interval | float]
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ class Evaluation:
             "base_rate": self.base_rate,
             "level": self.level,
             "models": {
-                name: {row.key: _plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
+                name: {row.key: plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
             },
             "verdicts": {n: v.to_dict() for n, v in zip(self.models, self.verdicts, strict=True)},
             "remarks": list(self.remarks),
@@ -93,36 +89,47 @@ class Evaluation:
         rows = f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive"
         return f"{rows}; {100 * self.level:g} % intervals in brackets"
 
+    def _texts(self, indent: str = "") -> list[list[str]]:
+        return [[indent + row.name, *map(_text, row.estimates)] for row in self.rows]
+
     def __repr__(self) -> str:
-        names = [row.name for row in self.rows]
-        left = max(len(name) for name in names) + 4
-        cells = [[_text(estimate) for estimate in row.estimates] for row in self.rows]
-        widths = [max(len(c[i]) for c in [*cells, list(self.models)]) for i in range(len(self.models))]
-        lines = [self._title]
-        if len(self.models) > 1:
-            lines.append(" " * left + "  ".join(f"{m:<{w}}" for m, w in zip(self.models, widths, strict=True)).rstrip())
-        at = 0
-        for group, rows in groupby(self.rows, key=lambda row: row.group):
-            lines.append(group)
-            for row in rows:
-                shown = "  ".join(f"{text:<{w}}" for text, w in zip(cells[at], widths, strict=True))
-                lines.append(f"  {row.name:<{left - 2}}{shown}".rstrip())
-                at += 1
+        header, *texts = align([["", *self.models], *self._texts("  ")])
+        lines = [self._title] if len(self.models) == 1 else [self._title, header]
+        for group, rows in groupby(zip(self.rows, texts, strict=True), key=lambda pair: pair[0].group):
+            lines += [group, *(text for _, text in rows)]
         return "\n".join([*lines, *(f"- {remark}" for remark in self.remarks)])
 
     def _repr_html_(self) -> str:
-        span = 1 + len(self.models)
-        parts = [f"<table><caption>{escape(self._title)}</caption><thead><tr><th></th>"]
-        parts += [f'<th scope="col">{escape(name)}</th>' for name in self.models]
-        parts.append("</tr></thead>")
-        for group, rows in groupby(self.rows, key=lambda row: row.group):
-            parts.append(f'<tbody><tr><th colspan="{span}" scope="rowgroup">{escape(group)}</th></tr>')
-            for row in rows:
-                values = "".join(f"<td>{escape(_text(estimate))}</td>" for estimate in row.estimates)
-                parts.append(f'<tr><th scope="row">{escape(row.name)}</th>{values}</tr>')
-            parts.append("</tbody>")
-        remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self.remarks)
-        return "".join(parts) + f"</table><ul>{remarks}</ul>"
+        groups = [row.group for row in self.rows]
+        return html_table(self._title, ["", *self.models], groups, self._texts()) + html_list(self.remarks)
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text, whose columns are as wide as their longest text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def html_table(
+    caption: str, headers: Sequence[str], groups: Sequence[str], rows: Sequence[Sequence[str]], strong: str = ""
+) -> str:
+    """A table whose rows stand under the names of their groups; the row called `strong` stands out."""
+    head = "".join(f'<th scope="col">{escape(text)}</th>' if text else "<th></th>" for text in headers)
+    body = ""
+    for group, members in groupby(zip(groups, rows, strict=True), key=lambda pair: pair[0]):
+        title = f'<tr><th colspan="{len(headers)}" scope="rowgroup">{escape(group)}</th></tr>' if group else ""
+        body += f"<tbody>{title}{''.join(_html_row(row, strong) for _, row in members)}</tbody>"
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>{body}</table>"
+
+
+def _html_row(texts: Sequence[str], strong: str) -> str:
+    name = f"<strong>{escape(texts[0])}</strong>" if texts[0] == strong else escape(texts[0])
+    return f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{escape(text)}</td>" for text in texts[1:]) + "</tr>"
+
+
+def html_list(texts: Iterable[str]) -> str:
+    """The texts as items."""
+    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 
 def _text(estimate: Estimate) -> str:
@@ -133,5 +140,6 @@ def _text(estimate: Estimate) -> str:
     return f"{estimate:.3f}" if estimate >= 0.001 else "< 0.001"
 
 
-def _plain(estimate: Estimate) -> Any:
+def plain(estimate: Any) -> Any:
+    """An interval as a dict, and anything else as it is, ready for JSON."""
     return estimate.to_dict() if isinstance(estimate, Interval) else estimate

@@ -1,7 +1,5 @@
 """Is calibration needed? One verdict with one criterion, computed here and worded wherever it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +8,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.hypothesis_tests import kuiper_test
 from calibrant.tally import Tally, row_count
-
-__all__ = ["State", "Verdict", "judge_calibration"]
 
 State = Literal["needed", "not_repaired", "miscalibrated", "no_evidence", "not_probabilities", "undecided"]
 CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test

@@ -1,9 +1,6 @@
 """The numbers of a reliability diagram: binned points with exact intervals, a curve, and how the scores lie."""
 
-from __future__ import annotations
-
-from calibrant.reliability.points import binned_points, clopper_pearson
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.scores import visible_range
+from calibrant.reliability.tables import binned_points, clopper_pearson, visible_range
 
 __all__ = ["Reliability", "binned_points", "clopper_pearson", "reliability", "visible_range"]

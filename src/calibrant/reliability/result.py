@@ -1,23 +1,17 @@
 """The numbers of a reliability diagram, from labels and probabilities or from a tally."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.reliability.curves import fit_curve
-from calibrant.reliability.points import binned_points
-from calibrant.reliability.scores import SCALES, density, histogram
-from calibrant.reliability.tables import Table
+from calibrant.metrics.base import Column, Rows, as_tally
+from calibrant.reliability.tables import SCALES, Table, binned_points, density, fit_curve, histogram
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Reliability", "reliability"]
 
 WEIGHTS = ("counts", "importance")
 
@@ -90,10 +84,10 @@ class Reliability:
 
 
 def reliability(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    y_true: Rows,
+    y_prob: Column = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     weights: str = "counts",
     pos_label: Any = None,
     n_bins: int | str = "auto",
@@ -157,7 +151,6 @@ def reliability(
     check_choice("weights", weights, WEIGHTS)
     check_choice("scale", scale, SCALES)
     tally, squares = _tallies(y_true, y_prob, sample_weight, weights, pos_label)
-    _validation.check_unit_interval(tally.scores, "y_prob")
     points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level, squares=squares)
     curve_columns, curve_name = fit_curve(tally, curve, level)
     return Reliability(
@@ -177,18 +170,9 @@ def reliability(
 
 def _tallies(y_true: Any, y_prob: Any, sample_weight: Any, weights: str, pos_label: Any) -> tuple[Tally, Floats | None]:
     """The tally, and for importance weights the sum of squared weights in each of its cells, on the same scale."""
-    if isinstance(y_true, Tally):
-        if y_prob is not None or sample_weight is not None or weights != "counts" or pos_label is not None:
-            raise InvalidInputError(
-                "With a tally in place of `y_true`, do not pass `y_prob`, `sample_weight`, `weights` or `pos_label`: "
-                "it has counted rows already."
-            )
-        if len(y_true) == 0:
-            raise InvalidInputError("A reliability diagram needs at least one row; the tally is empty.")
-        return y_true, None
-    if y_prob is None:
-        raise InvalidInputError("`y_prob` must be given with labels; only a Tally in place of `y_true` goes alone.")
-    tally = Tally.from_arrays(y_prob, y_true, sample_weight, pos_label)
+    if isinstance(y_true, Tally) and weights != "counts":
+        raise InvalidInputError("A tally has counted its rows already: pass it without `weights`.")
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     if weights == "counts" or sample_weight is None:
         return tally, None
     # Weights are taken relative to the largest, so that no square overflows.

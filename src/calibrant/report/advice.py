@@ -1,12 +1,8 @@
 """Advice: the next steps, and the result of the comparison of methods in words."""
 
-from __future__ import annotations
-
 from calibrant.metrics.bootstrap import Interval
 from calibrant.report.study import Study
 from calibrant.report.wording import any_of, count, estimate, named, number, sentence_case
-
-__all__ = ["comparison_result", "next_steps"]
 
 MATERIAL = 0.001  # a share of the log-loss worth a change of method
 LEAST = 0.0001

@@ -1,15 +1,12 @@
 """The answer of the page, in plain words that say how certain it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
+from calibrant.report.tables import value_of
 from calibrant.report.wording import Outcome, count, estimate, named, outcome_of, percent, points_estimate
-
-__all__ = ["Answer", "answer"]
 
 RARE = 0.05
 NOTABLE = 0.25  # a share of the average error
@@ -113,8 +110,8 @@ def _direction(side: Side, words: Outcome) -> list[str]:
     """Sentences on predictions that are too high or low as a whole, and too extreme or timid."""
     sentences = []
     mean, rate = _mean(side), side.evaluation.base_rate
-    intercept, slope = (_interval(side, key) for key in ("intercept", "slope"))
-    certain = intercept is not None and (intercept.high < 0.0 or intercept.low > 0.0)
+    intercept, slope = (value_of(side.evaluation, key) for key in ("intercept", "slope"))
+    certain = isinstance(intercept, Interval) and (intercept.high < 0.0 or intercept.low > 0.0)
     shifted = certain and abs(mean - rate) > NOTABLE * side.error.value
     if shifted:
         word = "high" if mean > rate else "low"
@@ -122,17 +119,11 @@ def _direction(side: Side, words: Outcome) -> list[str]:
             f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} {words.past}."
         )
     # Where all are shifted, the low ones, or the high ones, may be wrong the other way round.
-    if slope is not None and slope.high < 1.0:
+    if isinstance(slope, Interval) and slope.high < 1.0:
         sentences.append(f"They are {'also too extreme: too close to 0 % and 100 %' if shifted else EXTREME}.")
-    if slope is not None and slope.low > 1.0:
+    if isinstance(slope, Interval) and slope.low > 1.0:
         sentences.append(f"They are {'also too timid: too far from 0 % and 100 %' if shifted else TIMID}.")
     return sentences
-
-
-def _interval(side: Side, key: str) -> Interval | None:
-    """A measure, where it could be computed."""
-    estimates = [row.estimates[0] for row in side.evaluation.rows if row.key == key]
-    return next((one for one in estimates if isinstance(one, Interval)), None)
 
 
 def _change(study: Study) -> Interval | None:

@@ -5,8 +5,6 @@ Colours are names such as "@before", which the page replaces by those of its lig
 Strings of the user go through `plain`, because plotly reads a few HTML tags in its texts.
 """
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 
@@ -18,19 +16,6 @@ from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
 from calibrant.report.study import Side, Study
 from calibrant.report.wording import EVENT, Outcome, outcome_of, rounded, sentence_case
-
-__all__ = [
-    "Figure",
-    "error_bars",
-    "line_of",
-    "listed",
-    "map_figure",
-    "plain",
-    "reliability_figure",
-    "scores_figure",
-    "segment_diagrams",
-    "shared_scale",
-]
 
 Figure = dict[str, Any]
 LOG_RATIO = 100.0  # bars that differ more than this cannot be read on a linear axis
@@ -60,33 +45,32 @@ def error_bars(above: Any, below: Any, color: str, *, thickness: float = 1.5, wi
     return lengths | {"color": color, "thickness": thickness, "width": width}
 
 
+def scatter(mode: str, label: str, x: Any, y: list[float]) -> Figure:
+    """A trace of lines or markers, with its label as text."""
+    text = plain(label)
+    return {"type": "scatter", "mode": mode, "name": text, "x": listed(x), "y": y, "meta": {"label": text}}
+
+
+def titled(text: str, **more: Any) -> Figure:
+    """An axis with its title."""
+    return {"title": {"text": text}} | more
+
+
 def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
     meta: Figure = {"label": plain(label)}
     banded = "low" in (table.dtype.names or ())
     if banded:
         meta |= {"low": listed(table["low"], 5), "high": listed(table["high"], 5), "band": f"{color}/band"}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": plain(label),
-        "x": listed(table["score"]),
-        "y": listed(table["probability"], 5),
-        "line": {"color": color, "width": 2.5},
-        "meta": meta,
-        "hovertemplate": hover + (BAND if banded else "") + "<extra></extra>",
-    } | more
+    own: Figure = {"line": {"color": color, "width": 2.5}, "meta": meta}
+    own["hovertemplate"] = hover + (BAND if banded else "") + "<extra></extra>"
+    return scatter("lines", label, table["score"], listed(table["probability"], 5)) | own | more
 
 
 def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
     size = 6.0 + 6.0 * np.sqrt(points["total"] / points["total"].max())
     low, high = points["low"], points["high"]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": plain(label),
-        "x": listed(points["mean_score"]),
-        "y": listed(points["fraction"]),
+    return scatter("markers", label, points["mean_score"], listed(points["fraction"])) | {
         "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
         "error_y": error_bars(high - points["fraction"], points["fraction"] - low, color, thickness=1.2),
         # How far the scores of a group reach: a wide group need not lie on the curve.
@@ -98,12 +82,7 @@ def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
 
 
 def _diagonal() -> Figure:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "perfect",
-        "x": [0.0, 1.0],
-        "y": [0.0, 1.0],
+    return scatter("lines", "perfect", [0.0, 1.0], [0.0, 1.0]) | {
         "line": {"color": "@faint", "width": 1.5, "dash": "dash"},
         "meta": {"label": "perfect", "diagonal": True},
         "hoverinfo": "skip",
@@ -133,17 +112,15 @@ def shared_scale(study: Study) -> Figure:
 
 def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = EVENT) -> Figure:
     """Points with intervals, the curve with its credible band, and the diagonal."""
-    curve = side.linear.curve
-    data = [_diagonal()]
-    if curve is not None:
-        data.append(_curve(curve, color, "curve with credible band", CURVE.replace("WORD", words.happens)))
-    data.append(_points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval", words))
-    return {"data": data, "layout": _square(words), "meta": {"scale": scale, "square": True, "both": True}}
+    curve, hover = side.linear.curve, CURVE.replace("WORD", words.happens)
+    curves = [] if curve is None else [_curve(curve, color, "curve with credible band", hover)]
+    points = _points(side.linear.points, color, f"groups of rows, {100 * side.linear.level:g} % interval", words)
+    return _diagram([*curves, points], scale, words)
 
 
-def _square(words: Outcome) -> Figure:
-    titles = {"xaxis": PREDICTED, "yaxis": f"How often it {words.happened}"}
-    return {axis: {"title": {"text": text}} for axis, text in titles.items()} | {"showlegend": False}
+def _diagram(traces: list[Figure], scale: Figure, words: Outcome) -> Figure:
+    layout = {"xaxis": titled(PREDICTED), "yaxis": titled(f"How often it {words.happened}")}
+    return {"data": [_diagonal(), *traces], "layout": layout, "meta": {"scale": scale, "square": True, "both": True}}
 
 
 def line_of(place: int) -> tuple[str, str]:
@@ -166,8 +143,7 @@ def map_figure(study: Study, scale: Figure) -> Figure:
             one["hovertemplate"] = one["hovertemplate"].replace("[0]:.3p", "[0]:.4~g")
         data.append(one)
     title = "Score" if not probabilities else "Score (predicted probability)"
-    layout: Figure = {"xaxis": {"title": {"text": title}}, "yaxis": {"title": {"text": "Calibrated probability"}}}
-    layout["showlegend"] = False
+    layout = {"xaxis": titled(title), "yaxis": titled("Calibrated probability")}
     meta: Figure = {"square": True, "both": probabilities}
     if probabilities:
         meta["scale"] = scale
@@ -180,21 +156,16 @@ def scores_figure(study: Study, scale: Figure) -> Figure:
     """Histograms of the probabilities, before above after."""
     sides = [(s, c) for s, c in ((study.before, "before"), (study.after, "after")) if s is not None]
     data: list[Figure] = []
-    layout: Figure = {"bargap": 0, "showlegend": False, "xaxis": {"title": {"text": PREDICTED}}}
-    log = {
-        "linear": any(_needs_log(side.linear.histogram["total"]) for side, _ in sides),
-        "logit": any(_needs_log(side.logit.histogram["total"]) for side, _ in sides),
-    }
+    layout: Figure = {"bargap": 0, "xaxis": titled(PREDICTED)}
+    totals = {key: [getattr(side, key).histogram["total"] for side, _ in sides] for key in ("linear", "logit")}
+    log = {key: any(map(_needs_log, each)) for key, each in totals.items()}
     for place, (side, name) in enumerate(sides):
         axis = "y" if place == 0 else f"y{place + 1}"
         data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(study.top_label)))
         height = 1.0 / len(sides)
         top = 1.0 - place * height
-        layout[f"yaxis{'' if place == 0 else place + 1}"] = {
-            "title": {"text": f"Rows, {name}"},
-            "domain": [top - height + (0.04 if len(sides) > 1 else 0.0), top],
-            "tickformat": ",",
-        }
+        domain = [top - height + (0.04 if len(sides) > 1 else 0.0), top]
+        layout[axis.replace("y", "yaxis")] = titled(f"Rows, {name}", domain=domain, tickformat=",")
     if len(sides) > 1:
         layout["xaxis"]["anchor"] = "y2"
     return {"data": data, "layout": layout, "meta": {"scale": scale, "both": False, "log": log}}
@@ -224,24 +195,17 @@ def _edges(table: Table) -> dict[str, list[float]]:
 
 def segment_diagrams(study: Study, scale: Figure) -> list[Figure]:
     """One diagram for each of the largest segments, over the curve of all rows."""
-    side = study.before or study.after
-    color = "@before" if study.before is not None else "@after"
+    side, color = (study.after, "@after") if study.before is None else (study.before, "@before")
     everything, words = side.linear.curve, outcome_of(study.top_label)
-    hover = CURVE.replace("WORD", words.happens)
+    hover, line = CURVE.replace("WORD", words.happens), {"color": "@neutral", "width": 1.5, "dash": "dot"}
+    data = []
+    if everything is not None:
+        data = [_curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", hover, line=line)]
     figures = []
-    for segment in study.segments:
-        if segment.diagram is None or segment.diagram.curve is None:
-            continue
-        data = [_diagonal()]
-        if everything is not None:
-            line = {"color": "@neutral", "width": 1.5, "dash": "dot"}
-            data.append(
-                _curve(_thinned(everything)[["score", "probability"]], "@neutral", "all rows", hover, line=line)
-            )
-        data.append(_curve(_thinned(segment.diagram.curve), color, segment.name, hover))
-        data.append(_points(segment.diagram.points, color, segment.name, words))
-        meta = {"scale": scale, "square": True, "both": True}
-        figures.append({"data": data, "layout": _square(words), "meta": meta})
+    for name, diagram in ((one.name, one.diagram) for one in study.segments):
+        if diagram is not None and diagram.curve is not None:
+            own = [_curve(_thinned(diagram.curve), color, name, hover), _points(diagram.points, color, name, words)]
+            figures.append(_diagram([*data, *own], scale, words))
     return figures
 
 

@@ -1,17 +1,13 @@
 """Figures with one row for each method or segment: a value and its interval."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
 
 from calibrant.comparison import Comparison
-from calibrant.report.figures import Figure, error_bars, listed, plain
+from calibrant.report.figures import Figure, error_bars, listed, plain, scatter, titled
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import EVENT, Outcome, rounded, sentence_case, short_title
-
-__all__ = ["comparison_figure", "reference_title", "segments_figure", "shortened"]
 
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
@@ -22,29 +18,18 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     rows = [r for r in comparison.results if r.log_loss_difference is not None]
     diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
     colors = ["@after" if r.name == shown else "@neutral" for r in rows]
-    reference = reference_title(comparison)
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": listed(d.value for d in diffs),
-        "y": list(range(len(rows))),
-        "text": [plain(sentence_case(r.title or r.name)) for r in rows],
+    titles = [r.title or r.name for r in rows]
+    trace = scatter("markers", "methods", [d.value for d in diffs], [*range(len(rows))]) | {
+        "text": [plain(sentence_case(title)) for title in titles],
         "marker": {"color": colors, "size": 10},
         "error_x": error_bars([d.high - d.value for d in diffs], [d.value - d.low for d in diffs], "@neutral", width=3),
         "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
         "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
-        "meta": {"label": "methods"},
     }
-    layout = {
-        "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": _row_axis([sentence_case(r.title or r.name) for r in rows]),
-        "showlegend": False,
-    }
-    return {
-        "data": [trace],
-        "layout": layout,
-        "meta": _row_meta("Change of log-loss", [_narrow(r.title or r.name) for r in rows]),
-    }
+    axis = titled(f"Change of log-loss against {reference_title(comparison)}", zeroline=True)
+    layout = {"xaxis": axis, "yaxis": _row_axis([sentence_case(title) for title in titles])}
+    meta = _row_meta("Change of log-loss", [_narrow(title) for title in titles])
+    return {"data": [trace], "layout": layout, "meta": meta}
 
 
 def reference_title(comparison: Comparison) -> str:
@@ -63,26 +48,18 @@ def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Fi
         if any(getattr(s, side) is not None for s in segments)
     ]
     limits, cut = _limits([gap for s in segments for gap in (s.before, s.after) if gap is not None])
-    title = f"Predicted − {words.share}"
-    layout = {
-        "xaxis": {"title": {"text": f"{title}, percentage points"}, "zeroline": True, "range": limits},
-        "yaxis": _row_axis([s.name for s in segments]),
-        "showlegend": False,
-    }
-    meta = _row_meta("Difference in points", [s.name for s in segments])
-    return {"data": data, "layout": layout, "meta": meta | {"cut": cut}}
+    names = [s.name for s in segments]
+    axis = titled(f"Predicted − {words.share}, percentage points", zeroline=True, range=limits)
+    meta = _row_meta("Difference in points", names) | {"cut": cut}
+    return {"data": data, "layout": {"xaxis": axis, "yaxis": _row_axis(names)}, "meta": meta}
 
 
 def _segment_gaps(
     segments: tuple[Segment, ...], side: str, color: str, symbol: str, *, at: float, words: Outcome
 ) -> Figure:
     kept = [(i, getattr(s, side)) for i, s in enumerate(segments) if getattr(s, side) is not None]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": f"{side} calibration",
-        "x": listed(100.0 * (g.predicted - g.happened) for _, g in kept),
-        "y": [i + at for i, _ in kept],
+    x = [100.0 * (g.predicted - g.happened) for _, g in kept]
+    return scatter("markers", f"{side} calibration", x, [i + at for i, _ in kept]) | {
         "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
         "error_x": error_bars(
             [100.0 * (g.happened - g.low) for _, g in kept], [100.0 * (g.high - g.happened) for _, g in kept], color

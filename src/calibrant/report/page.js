@@ -131,7 +131,7 @@
       layout.yaxis.ticktext = meta.names;
     }
     const axis = { gridcolor: "@grid", zerolinecolor: "@faint", linecolor: "@line", zeroline: false, fixedrange: true, automargin: true, ticks: "", title: { standoff: 10 } };
-    const full = { ...layout, width, height: heightOf(div, meta, width), dragmode: false, hovermode: "closest" };
+    const full = { ...layout, width, height: heightOf(div, meta, width), dragmode: false, hovermode: "closest", showlegend: false };
     for (const key of Object.keys(full)) {
       if (!/^[xy]axis\d*$/.test(key)) continue;
       const shared = meta.scale && (key === "xaxis" || meta.both) ? probabilityAxis(meta.scale, scale, width) : {};

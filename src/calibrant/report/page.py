@@ -1,7 +1,5 @@
 """The page: numbers, words and figures put into one HTML file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -22,8 +20,6 @@ from calibrant.report.answer import answer
 from calibrant.report.study import Side, Study, make_study
 from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
-
-__all__ = ["render", "write_report"]
 
 CALLER = "The report"
 CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
@@ -118,6 +114,7 @@ def _context(study: Study, title: str) -> dict[str, Any]:
     comparison = study.comparison
     return {
         "title": title,
+        "study": study,
         "version": calibrant.__version__,
         "level": f"{100 * study.level:g} %",
         "total": count(study.total),
@@ -126,7 +123,6 @@ def _context(study: Study, title: str) -> dict[str, Any]:
         "outcome": outcome_of(study.top_label),
         "answer": answer(study),
         "steps": next_steps(study),
-        "calibrate": study.calibrate,
         "method": study.title_of(study.name),
         "chips": [
             {"name": name, "title": sentence_case(study.titles[name]), "line": _line(place)}
@@ -138,17 +134,14 @@ def _context(study: Study, title: str) -> dict[str, Any]:
             if side is not None
         ],
         "probabilities": study.before is not None,
-        "unseen": study.unseen,
         "map_rows": tables.map_rows(study.maps[study.name], study.before is not None),
         "groups": tables.measure_groups(study),
         "methods": tables.method_rows(study),
-        "comparison": comparison,
         "result": comparison_result(study),
         "reference": interval_plots.reference_title(comparison) if comparison is not None else "",
         "segments": tables.segment_rows(study.segments),
         "segment_choices": [one.name for one in study.segments if one.diagram is not None],
         "segments_shown": MOST_SEGMENTS,
-        "segments_cut": max(len(study.segments) - MOST_SEGMENTS, 0),
         "notes": [
             _note(text, study.titles) for text in (*study.notes, *(comparison.notes if comparison is not None else ()))
         ],

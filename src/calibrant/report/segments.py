@@ -1,7 +1,5 @@
 """Segments of the rows: how well the probabilities fit each of them, before and after calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -10,18 +8,15 @@ from operator import add
 import numpy as np
 from sklearn.base import clone
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.candidates import are_probabilities
 from calibrant.comparison.crossfit import Fold, folds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
 from calibrant.metrics.verdict import SOME
 from calibrant.reliability import Reliability, reliability
-from calibrant.reliability.points import binned_points
+from calibrant.reliability.tables import binned_points
 from calibrant.tally import Tally
-
-__all__ = ["JUDGE", "Gap", "Segment", "calibrated_segments", "segment_results"]
 
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
 MOST_CURVES = 20
@@ -69,25 +64,20 @@ def segment_results(
     parts = {str(name): part.coarsen(_limits.SEGMENT_CELLS) for name, part in segments.items() if len(part)}
     names = sorted(parts, key=lambda name: (-parts[name].total, name))
     calibrated = calibrated_segments(parts, calibrator, n_folds)
-    usable = all(are_probabilities(part) for part in parts.values())
+    usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
     results = []
     for place, name in enumerate(names):
-        part, after = parts[name], calibrated.get(name)
-        shown = part if usable else after
+        part = parts[name]
+        shown = part if usable else calibrated.get(name)
         diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=JUDGE, level=level)
-        results.append(
-            Segment(
-                name,
-                part.total,
-                _gap(part, level, len(names)) if usable else None,
-                _gap(after, level, len(names)) if after is not None else None,
-                diagram,
-            )
-        )
+        before, after = (_gap(one, level, len(names)) for one in (part if usable else None, calibrated.get(name)))
+        results.append(Segment(name, part.total, before, after, diagram))
     return tuple(results)
 
 
-def _gap(tally: Tally, level: float, tests: int) -> Gap:
+def _gap(tally: Tally | None, level: float, tests: int) -> Gap | None:
+    if tally is None:
+        return None
     point = binned_points(tally, n_bins=1, level=level)[0]
     p_value = kuiper_test(tally).p_value
     predicted, happened, low, high = (float(point[key]) for key in ("mean_score", "fraction", "low", "high"))

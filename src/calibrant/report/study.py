@@ -1,7 +1,5 @@
 """All numbers of a report, computed by the rest of the library; nothing here draws or words."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,26 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
-from calibrant.comparison.candidates import are_probabilities, create, title_of
+from calibrant.comparison.candidates import create, title_of
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.evaluation import Evaluation, evaluate
+from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
-from calibrant.reliability.curves import curve_grid, tabulate_map
 from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.tables import Table
+from calibrant.reliability.tables import Table, curve_grid, tabulate_map
 from calibrant.report.segments import JUDGE, Segment, segment_results
 from calibrant.report.wording import sentence_case, short_title
 from calibrant.tally import Tally, row_count
-
-__all__ = ["Side", "Study", "make_study"]
 
 LEVEL = 0.9
 FOLDS = 5
@@ -153,7 +149,7 @@ def make_study(
     ('bayes_iso', ['bayes_iso', 'platt'], True)
     """
     _check_rows(tally, comparison)
-    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), are_probabilities(tally)
+    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), _validation.are_probabilities(tally.scores)
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -217,11 +213,9 @@ def _choose(method: str | Calibrator | None, comparison: Comparison | None) -> s
         return registry.DEFAULT_METHOD
     if comparison.recommended != "identity":
         return comparison.recommended
-    shown = [result.name for result in comparison.results if result.name in comparison.fits]
-    usable = [
-        n for n in shown if n != "identity" and not getattr(comparison.fits[n].calibrator, "measures_only", False)
-    ]
-    return next((name for name in [registry.DEFAULT_METHOD, *usable] if name in usable), registry.DEFAULT_METHOD)
+    fits = {r.name: comparison.fits[r.name] for r in comparison.results if r.name in comparison.fits}
+    usable = [n for n, fit in fits.items() if n != "identity" and not getattr(fit.calibrator, "measures_only", False)]
+    return usable[0] if usable and registry.DEFAULT_METHOD not in usable else registry.DEFAULT_METHOD
 
 
 def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, MethodFit]) -> MethodFit | None:

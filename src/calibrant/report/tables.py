@@ -1,20 +1,17 @@
 """The tables of the page, as rows of texts: the measures, the methods, the segments, and the numbers of each figure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
+from calibrant.comparison import Comparison
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.evaluation import Evaluation
+from calibrant.metrics.table import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
-from calibrant.report.wording import count, outcome_of, percent, sentence_case
-
-__all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
+from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
 
 MEANING = {
     "log_loss": "the main score: punishes confident mistakes hardest",
@@ -29,17 +26,6 @@ MEANING = {
     "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
 }
-NAMES = {
-    "log_loss": "Log-loss",
-    "roc_auc": "Area under the ROC curve",
-    "miscalibration": "Miscalibration (CORP)",
-    "ece": "ECE",
-    "debiased": "Debiased ECE",
-    "ks": "Cumulative gap (KS)",
-    "slope": "Slope",
-    "intercept": "Intercept",
-    "kuiper_p_value": "p-value (Kuiper’s test)",
-}
 MAP_ROWS = 17
 
 
@@ -52,18 +38,18 @@ def measure_groups(study: Study) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for key, row in keys.items():
         entry = {
-            "name": NAMES.get(key, row.name),
+            "name": sentence_case(short_title(row.name).partition(",")[0]),
             "meaning": MEANING.get(key, "").replace("POSITIVES", words.positives).replace("NEGATIVES", words.negatives),
             "before": _estimate(before, key, after),
             "after": _estimate(after, key, before),
         }
         groups.setdefault(row.group, []).append(entry)
-    return [{"name": name[:1].upper() + name[1:], "rows": rows} for name, rows in groups.items()]
+    return [{"name": sentence_case(name), "rows": rows} for name, rows in groups.items()]
 
 
 def _estimate(evaluation: Evaluation | None, key: str, other: Evaluation | None) -> tuple[str, str]:
     """The value, and its interval or nothing; as many decimals as on the other side, if that has nearly as many."""
-    own, beside = _value(evaluation, key), _value(other, key)
+    own, beside = value_of(evaluation, key), value_of(other, key)
     if own is None:
         return "–", ""
     if not isinstance(own, Interval):
@@ -72,7 +58,8 @@ def _estimate(evaluation: Evaluation | None, key: str, other: Evaluation | None)
     return wording.estimate(own, decimals=min(decimals) if np.ptp(decimals) == 1 else decimals[0])
 
 
-def _value(evaluation: Evaluation | None, key: str) -> Interval | float | None:
+def value_of(evaluation: Evaluation | None, key: str) -> Interval | float | None:
+    """The estimate of a measure, where it could be computed."""
     rows = evaluation.rows if evaluation is not None else ()
     return next((row.estimates[0] for row in rows if row.key == key), None)
 
@@ -82,20 +69,15 @@ def method_rows(study: Study) -> list[dict[str, Any]]:
     if study.comparison is None:
         return []
     results = [r for r in study.comparison.results if r.log_loss is not None and r.brier_score is not None]
-    rows = [
-        {
-            "name": sentence_case(result.title or result.name),
-            "shown": result.name == study.name,
-            "tags": _tags(result.name, study),
-        }
-        for result in results
-    ]
     columns = {
+        "name": [sentence_case(r.title or r.name) for r in results],
+        "shown": [r.name == study.name for r in results],
+        "tags": [_tags(r.name, study.comparison, study.name) for r in results],
         "log_loss": _column([r.log_loss for r in results]),
         "brier": _column([r.brier_score for r in results]),
         "change": _column([r.log_loss_difference for r in results], "+"),
     }
-    return [row | {key: column[place] for key, column in columns.items()} for place, row in enumerate(rows)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _column(estimates: list[Interval | None], sign: str = "") -> list[tuple[str, str]]:
@@ -105,14 +87,10 @@ def _column(estimates: list[Interval | None], sign: str = "") -> list[tuple[str,
     return [("–", "") if one is None else wording.estimate(one, sign, usual) for one in estimates]
 
 
-def _tags(name: str, study: Study) -> list[str]:
-    table = study.comparison
-    marks = {
-        "recommended": table is not None and name == table.recommended,
-        "lowest log-loss": table is not None and name == table.results[0].name,
-        "on this page": name == study.name,
-    }
-    return [mark for mark, applies in marks.items() if applies]
+def _tags(name: str, comparison: Comparison, shown: str) -> list[str]:
+    best = comparison.results[0].name
+    marks = {"recommended": comparison.recommended, "lowest log-loss": best, "on this page": shown}
+    return [mark for mark, holder in marks.items() if name == holder]
 
 
 def segment_rows(segments: tuple[Segment, ...]) -> list[dict[str, Any]]:

@@ -1,30 +1,9 @@
 """Words and numbers of the page: few digits, percent where it is a probability, thousands parted."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
-
-__all__ = [
-    "EVENT",
-    "HIT",
-    "Outcome",
-    "any_of",
-    "count",
-    "estimate",
-    "estimate_decimals",
-    "named",
-    "number",
-    "outcome_of",
-    "percent",
-    "points",
-    "points_estimate",
-    "rounded",
-    "sentence_case",
-    "short_title",
-]
 
 MOST_NAMED = 5
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
@@ -52,30 +31,19 @@ class Outcome:
         The opposite, as in "how often it fails to happen".
     """
 
-    positive: str
-    positives: str
-    negatives: str
-    subject: str
-    happens: str
-    happened: str
-    past: str
-    share: str
-    often: str
-    fails: str
+    positive: str = "positive"
+    positives: str = "positives"
+    negatives: str = "negatives"
+    subject: str = "the event"
+    happens: str = "happens"
+    happened: str = "happened"
+    past: str = "happened"
+    share: str = "happened"
+    often: str = "the event really happens"
+    fails: str = "it fails to happen"
 
 
-EVENT = Outcome(
-    positive="positive",
-    positives="positives",
-    negatives="negatives",
-    subject="the event",
-    happens="happens",
-    happened="happened",
-    past="happened",
-    share="happened",
-    often="the event really happens",
-    fails="it fails to happen",
-)
+EVENT = Outcome()
 HIT = Outcome(
     positive="predicted right",
     positives="right ones",
@@ -131,11 +99,6 @@ def percent(value: float) -> str:
     if 0.0 < min(value, 1.0 - value) < NOTHING:
         return "under 0.000001 %" if value < 0.5 else "over 99.999999 %"
     return f"{_fixed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
-
-
-def points(value: float) -> str:
-    """A difference of probabilities in percentage points, without the unit: "17.1", "0.52"."""
-    return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
 
 
 def points_estimate(interval: Interval, least: int = 0) -> tuple[str, str]:

@@ -1,11 +1,6 @@
 """Data with a known truth: every simulation returns scores, labels and the true probability of each score."""
 
-from __future__ import annotations
-
-from calibrant.simulate.base import MulticlassSimulation, Simulation
-from calibrant.simulate.binomial_process import binomial_process
-from calibrant.simulate.mixtures import bayes_iso
-from calibrant.simulate.multiclass import temperature_logits
+from calibrant.simulate.draws import MulticlassSimulation, Simulation, bayes_iso, binomial_process, temperature_logits
 from calibrant.simulate.plane import circular, separable, xor
 from calibrant.simulate.truths import TRUTHS, Truth, from_truth
 

@@ -6,18 +6,15 @@ each class is a union of round pieces, whose projection on any direction has a k
 function of one projection, so P(y = 1 | score) has a closed form whatever the regression learned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
+from calibrant import _validation
 from calibrant._typing import Floats
-from calibrant.simulate.base import Seed, Simulation, check_rows, simulation
-
-__all__ = ["circular", "separable", "xor"]
+from calibrant.simulate.draws import Seed, Simulation, simulation
 
 N_TRAIN = 600
 XOR_SPREAD = 0.4  # standard deviation around the four corners (±1, ±1)
@@ -119,7 +116,7 @@ def separable(n: int, *, rng: Seed = 0) -> Simulation:
 def _scored(n: int, positive: _Shape, negative: _Shape, rng: Seed) -> Simulation:
     from sklearn.linear_model import LogisticRegression
 
-    rows, generator = check_rows(n), np.random.default_rng(rng)
+    rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
     model = LogisticRegression().fit(*_points(N_TRAIN, positive, negative, generator))
     points, labels = _points(rows, positive, negative, generator)
     weights = model.coef_[0]

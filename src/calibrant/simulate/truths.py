@@ -1,7 +1,5 @@
 """Named truths: a true map, a Beta distribution of scores, and so an exact calibration error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,10 +8,7 @@ import numpy as np
 from calibrant._kernels import beta_integral, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-from calibrant.simulate.base import Seed, Simulation
-from calibrant.simulate.binomial_process import binomial_process
-
-__all__ = ["TRUTHS", "Truth", "from_truth"]
+from calibrant.simulate.draws import Seed, Simulation, binomial_process
 
 
 @dataclass(frozen=True)

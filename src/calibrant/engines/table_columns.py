@@ -1,0 +1,159 @@
+"""Which columns hold scores, labels and weights: as told, or guessed where there is little doubt, and then said."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from calibrant.engines.table_files import shorten, suggest
+from calibrant.engines.tables import Table, quote
+from calibrant.errors import InvalidInputError
+
+SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
+LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
+
+MOST_CLASSES = 1000
+MOST_SHOWN = 12
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a command: one score, or one for each class."""
+
+    scores: tuple[str, ...]
+    label: str
+    weight: str | None = None
+    by: str | None = None
+
+    @property
+    def score(self) -> str:
+        """The score of a problem of two classes."""
+        return self.scores[0]
+
+
+def choose_columns(
+    table: Table,
+    scores: Sequence[str],
+    label: str | None = None,
+    weight: str | None = None,
+    by: str | None = None,
+    *,
+    say: Say = print,
+) -> Columns:
+    """Check the given names and guess what is missing; what was guessed is said."""
+    named = _split_scores(table, scores)
+    for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
+        if name is not None:
+            _check_name(table, name, option)
+    for name in named:
+        check_number(table, name, "--score")
+    if label in named:
+        raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
+    if weight is not None:
+        check_number(table, weight, "--weight")
+    taken = {*named, label, weight, by}
+    free = [name for name in table.columns if name not in taken]
+    if label is None:
+        label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
+        free.remove(label)
+    if not named:
+        known = any(name.lower() in SCORE_NAMES for name in free)
+        named = () if known else _scores_of_classes(table, free, label)
+        named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        check_number(table, named[0], "--score")
+    if not scores or label not in taken:
+        say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
+    return Columns(named, label, weight, by)
+
+
+def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:
+    """Choose the score columns of a command that needs no labels."""
+    named = _split_scores(table, scores)
+    if not named:
+        free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
+        named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        say(f"Scores are read from column {_list(named)}.")
+    for name in named:
+        check_number(table, name, "--score")
+    return named
+
+
+def _split_scores(table: Table, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that --score names: each value is a column with just that name, or several, a,b,c."""
+    names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"--score must name each column once; it names '{twice}' {names.count(twice)} times.")
+    return names
+
+
+def split(names: Sequence[str]) -> tuple[str, ...]:
+    """Split names given by repeated options or with commas between them."""
+    return tuple(name.strip() for given in names for name in given.split(",") if name.strip())
+
+
+def _check_name(table: Table, name: str, option: str) -> None:
+    if name in table.columns:
+        return
+    near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
+    raise InvalidInputError(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
+
+
+def check_number(table: Table, name: str, option: str) -> None:
+    """Refuse a column that is not of numbers, and show what it holds."""
+    _check_name(table, name, option)
+    if table.is_number(name):
+        return
+    column = quote(name)
+    rows = table.values(f"SELECT {column} FROM rows WHERE try_cast({column}::VARCHAR AS DOUBLE) IS NULL LIMIT 1")
+    if not rows and not table.values("SELECT 1 FROM rows LIMIT 1"):
+        raise InvalidInputError(f"{table.name} has no rows below its header.")
+    value = None if not rows or rows[0][0] is None else str(rows[0][0])
+    example = "" if value is None else f", such as '{shorten(value, 40)}'"
+    kind = "text" if table.kind(name) == "VARCHAR" else f"values of type {table.kind(name).lower()}"
+    raise InvalidInputError(
+        f"{option} must be a column of numbers; '{shorten(name)}' holds {kind}{example}.{_advice(value or '')}"
+    )
+
+
+def _advice(text: str) -> str:
+    if re.fullmatch(r"[-+]?\d*,\d+", text.strip()):
+        return " Write decimals with a point."
+    if re.fullmatch(r"[-+]?[\d.]+ ?%", text.strip()):
+        return " Write shares instead of percentages, 0.5 for 50 %."
+    return ""
+
+
+def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, fits: Callable[[str], bool]) -> str:
+    by_name = sorted((name for name in free if name.lower() in known), key=lambda name: known.index(name.lower()))
+    if by_name:
+        return by_name[0]
+    if len(free) == 1 and len(table.columns) <= 2:
+        return free[0]
+    fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    columns, what = _list(table.columns), "labels" if option == "--label" else "scores"
+    if len(table.columns) == 1:
+        raise InvalidInputError(f"{table.name} has only the column {columns}; it needs scores and labels.")
+    raise InvalidInputError(f"Say which column of {table.name} holds the {what}, with {option}; it has {columns}.")
+
+
+def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, ...]:
+    """Return the columns named after three labels or more, such as p_cat, p_dog, p_fox for cat, dog, fox."""
+    labels = [str(value) for value in table.distinct(label, MOST_CLASSES + 1)]
+    if not 3 <= len(labels) <= MOST_CLASSES:
+        return ()
+    numbers = [name for name in free if table.is_number(name)]
+    for start in (name.removesuffix(labels[0]) for name in numbers if name.endswith(labels[0])):
+        named = {start + text for text in labels}
+        if named <= set(numbers):
+            # A class without rows has a column, too.
+            return tuple(name for name in numbers if name in named or (start and name.startswith(start)))
+    return ()
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
+    return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown

@@ -1,0 +1,203 @@
+"""In which direction probabilities are off: slope and intercept, and confidence at either end."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibrant import _validation
+from calibrant._kernels import links
+from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Column, Rows, as_tally, both_classes
+from calibrant.metrics.bootstrap import Interval
+from calibrant.tally import Tally
+
+
+@dataclass(frozen=True)
+class CalibrationSlope:
+    """Slope and intercept of the outcomes over logit(p).
+
+    Attributes
+    ----------
+    slope : Interval
+        1 when calibrated; below 1 the probabilities are too extreme, above 1 too timid.
+    intercept : Interval
+        Calibration in the large: the intercept with the slope held at 1. 0 when calibrated; below 0 the probabilities
+        are too high on the whole.
+    p_value : float
+        Likelihood-ratio test of slope 1 and intercept 0 together, χ² with two degrees of freedom.
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 3000)  # too timid
+    >>> line = metrics.calibration_slope(data.labels, data.scores)
+    >>> line.slope.low > 1, line.p_value < 0.001
+    (True, True)
+    """
+
+    slope: Interval
+    intercept: Interval
+    p_value: float
+
+
+def calibration_slope(
+    y_true: Rows, y_prob: Column = None, *, level: float = 0.9, sample_weight: Column = None, pos_label: Any = None
+) -> CalibrationSlope:
+    """Fit logit P(y = 1) = a + b logit(p) and report b, and a with b = 1, with Wald intervals.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    level : float
+        Confidence level of the intervals.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    CalibrationSlope
+
+    References
+    ----------
+    Cox 1958, "Two further applications of a model for binary regression".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 20_000)  # the truth is 1.8 logit(p) + 0.3
+    >>> line = metrics.calibration_slope(data.labels, data.scores)
+    >>> line.slope.low < 1.8 < line.slope.high
+    True
+    """
+    _validation.check_level(level)
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    both_classes(tally, "The calibration slope")
+    if len(tally) == 1:
+        raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
+    _refuse_separated(tally)
+    from calibrant._kernels.logistic import fit_logistic
+
+    z = links.logit(tally.scores)
+    ones = np.ones(len(tally))
+    both = fit_logistic(np.column_stack((ones, z)), tally.positives, tally.totals)
+    large = fit_logistic(ones[:, None], tally.positives, tally.totals, offsets=z)
+    deviations = np.sqrt(np.diag(np.linalg.inv(both.precision)))
+    gain = _log_likelihood(tally, both.coefficients[0] + both.coefficients[1] * z) - _log_likelihood(tally, z)
+    return CalibrationSlope(
+        Interval.normal(float(both.coefficients[1]), float(deviations[1]), level),
+        Interval.normal(float(large.coefficients[0]), float(large.precision[0, 0]) ** -0.5, level),
+        float(special.chdtrc(2, max(2.0 * gain, 0.0))),
+    )
+
+
+def _log_likelihood(tally: Tally, z: Floats) -> float:
+    return float(-(tally.positives @ np.logaddexp(0.0, -z) + tally.negatives @ np.logaddexp(0.0, z)))
+
+
+def _refuse_separated(tally: Tally) -> None:
+    """One score that divides the classes leaves the slope without a finite best value."""
+    with_positives, with_negatives = np.flatnonzero(tally.positives > 0.0), np.flatnonzero(tally.negatives > 0.0)
+    if with_positives[0] >= with_negatives[-1] or with_negatives[0] >= with_positives[-1]:
+        raise InvalidInputError(
+            "The calibration slope needs classes that overlap; here one score divides them and the slope is infinite."
+        )
+
+
+@dataclass(frozen=True)
+class ConfidenceDiagnosis:
+    """Mean probability against the share of positives among the lowest and the highest probabilities.
+
+    Attributes
+    ----------
+    low_predicted, low_observed : float
+        Of the rows ranked lowest.
+    high_predicted, high_observed : float
+        Of the rows ranked highest.
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 3000)
+    >>> diagnosis = metrics.confidence_diagnosis(data.labels, data.scores)
+    >>> diagnosis.overconfident_low, diagnosis.overconfident_high, diagnosis.verdict
+    (False, False, 'under-under')
+    """
+
+    low_predicted: float
+    low_observed: float
+    high_predicted: float
+    high_observed: float
+
+    @property
+    def overconfident_low(self) -> bool:
+        """Whether the lowest probabilities are nearer to 0 than the outcomes."""
+        return self.low_predicted < self.low_observed
+
+    @property
+    def overconfident_high(self) -> bool:
+        """Whether the highest probabilities are nearer to 1 than the outcomes."""
+        return self.high_predicted > self.high_observed
+
+    @property
+    def verdict(self) -> str:
+        """``"over-over"``, ``"under-under"`` or ``"over-under"``, the three cases of the paper's Figure 3."""
+        over = self.overconfident_low + self.overconfident_high
+        return ("under-under", "over-under", "over-over")[over]
+
+
+def confidence_diagnosis(
+    y_true: Rows, y_prob: Column = None, *, share: float = 0.025, sample_weight: Column = None, pos_label: Any = None
+) -> ConfidenceDiagnosis:
+    """Whether probabilities are over- or under-confident at either end of the ranking.
+
+    As in the Bayes-Iso paper (section 3, Figure 3) there is no verdict between the two: probabilities that are
+    not over-confident at an end are under-confident there. Rows with equal probabilities have no order, so they
+    count in part at the border.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    share : float
+        How much of the ranking an end is, at most one half.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    ConfidenceDiagnosis
+
+    References
+    ----------
+    Allikivi and Kull 2019, "Non-parametric Bayesian isotonic calibration", section 3.
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 20_000)
+    >>> metrics.confidence_diagnosis(data.labels, data.scores).verdict
+    'under-under'
+    """
+    if not 0.0 < share <= 0.5:
+        raise InvalidInputError(f"`share` must lie in (0, 0.5]; got {share!r}.")
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    wanted = share * tally.total
+    ends = np.cumsum(tally.totals)
+    lowest = np.clip(wanted - (ends - tally.totals), 0.0, tally.totals)
+    highest = np.clip(ends - (tally.total - wanted), 0.0, tally.totals)
+    rates = tally.positives / tally.totals
+    return ConfidenceDiagnosis(
+        *(float(part @ column / part.sum()) for part in (lowest, highest) for column in (tally.scores, rates))
+    )

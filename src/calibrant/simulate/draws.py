@@ -1,0 +1,247 @@
+"""Simulations from formulas: any true map, the task of the Bayes-Iso paper, and logits of several classes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import beta, softmax
+
+from calibrant import _validation
+from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError
+from calibrant.tally import Tally
+
+Seed: TypeAlias = int | np.random.Generator | None
+Labels: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Scores and labels of rows whose truth is known.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        Scores in [0, 1].
+    labels : ndarray of shape (n,)
+        0 or 1.
+    probabilities : ndarray of shape (n,)
+        The true P(y = 1 | score) of each row: what a perfect calibrator returns.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> data = simulate.bayes_iso(1000, rng=0)
+    >>> data
+    Simulation(1000 rows, 500 positive, mean |score − truth| 0.0982)
+    >>> data.tally.total
+    1000.0
+    """
+
+    scores: Floats
+    labels: Labels
+    probabilities: Floats
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of the simulated rows."""
+        return Tally.from_arrays(self.scores, self.labels)
+
+    @property
+    def error(self) -> float:
+        """Mean ``|score − truth|`` over the simulated rows: the calibration error that this sample really has."""
+        return float(np.abs(self.scores - self.probabilities).mean())
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        return f"Simulation({len(self)} rows, {self.labels.sum()} positive, mean |score − truth| {self.error:.4f})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassSimulation:
+    """Logits and labels of several classes, and the true class probabilities.
+
+    Attributes
+    ----------
+    logits : ndarray of shape (n, n_classes)
+        What the simulated network puts out.
+    labels : ndarray of shape (n,)
+        0 … n_classes − 1.
+    probabilities : ndarray of shape (n, n_classes)
+        The true class probabilities of each row.
+    temperature : float
+        ``softmax(logits / temperature)`` are the true probabilities.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> simulate.temperature_logits(100)
+    MulticlassSimulation(100 rows, 10 classes, true temperature 2)
+    """
+
+    logits: Floats
+    labels: Labels
+    probabilities: Floats
+    temperature: float
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        rows, classes = self.logits.shape
+        return f"MulticlassSimulation({rows} rows, {classes} classes, true temperature {self.temperature:g})"
+
+
+def simulation(scores: Floats, labels: npt.NDArray[np.bool_], probabilities: Floats) -> Simulation:
+    """The result, with its arrays read-only."""
+    columns = (scores, labels.astype(np.int64), probabilities)
+    for column in columns:
+        column.setflags(write=False)
+    return Simulation(*columns)
+
+
+Sampler = Callable[[np.random.Generator, int], Floats]
+
+
+def binomial_process(
+    n: int, probability: Callable[[Floats], Floats], scores: tuple[float, float] | Sampler, *, rng: Seed = 0
+) -> Simulation:
+    """Draw scores, then each label with the true probability of its score.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    probability : callable
+        The true map: an array of scores to P(y = 1 | score).
+    scores : (float, float) or callable
+        The two parameters of a Beta distribution, as in the paper, or a function ``scores(rng, n)``.
+    rng : int, numpy.random.Generator or None
+        The seed or generator; the same seed gives the same rows.
+
+    Returns
+    -------
+    Simulation
+
+    References
+    ----------
+    Dong, Jiang, Pan, Yu 2025, "Combining Priors with Experience: Confidence Calibration Based on Binomial Process
+    Modeling", Algorithm 3.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> simulate.binomial_process(5, lambda s: s**2, (2.0, 1.0), rng=0).probabilities.round(3).tolist()
+    [0.979, 0.276, 0.343, 0.995, 0.008]
+    """
+    rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
+    if callable(scores):
+        drawn = _validation.check_scores(scores(generator, rows))
+    else:
+        a, b = scores
+        if not (a > 0 and b > 0):
+            raise InvalidInputError(f"`scores` must be two positive parameters of a Beta distribution; got {scores!r}.")
+        drawn = generator.beta(a, b, rows)
+    truth = np.array(_validation.as_floats(probability(drawn), "probability(scores)"))
+    _validation.check_same_length(len(drawn), len(truth), "probability(scores)")
+    _validation.check_finite(truth, "probability(scores)")
+    _validation.check_unit_interval(truth, "probability(scores)")
+    return simulation(drawn, generator.random(rows) < truth, truth)
+
+
+def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
+    """Negatives from Beta(1, 3), positives from ½ Beta(1.5, 3) + ½ Beta(30, 3), half of the rows positive.
+
+    The true map rises, is nearly flat, and rises again. A perfect calibrator has a Brier score of about .162 and a
+    log-loss of about .473.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows; n // 2 are positive.
+    rng : int, numpy.random.Generator or None
+        The seed or generator; the same seed gives the same rows.
+
+    Returns
+    -------
+    Simulation
+
+    References
+    ----------
+    Allikivi and Kull 2019, "Non-parametric Bayesian Isotonic Calibration", section 4.1.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> data = simulate.bayes_iso(6, rng=0)
+    >>> data.labels.tolist(), data.scores.round(3).tolist()
+    ([1, 1, 0, 1, 0, 0], [0.953, 0.375, 0.129, 0.955, 0.001, 0.217])
+    """
+    rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
+    n_positive = rows // 2
+    negatives = generator.beta(1, 3, rows - n_positive)
+    low = generator.random(n_positive) < 0.5
+    positives = np.where(low, generator.beta(1.5, 3, n_positive), generator.beta(30, 3, n_positive))
+    order = generator.permutation(rows)
+    scores = np.concatenate((negatives, positives))[order]
+    labels = np.repeat((False, True), (rows - n_positive, n_positive))[order]
+    return simulation(scores, labels, _posterior(scores))
+
+
+def _posterior(scores: Floats) -> Floats:
+    # All three densities share the factor (1 − s)², which cancels.
+    positive = 0.5 * scores**0.5 / beta(1.5, 3) + 0.5 * scores**29 / beta(30, 3)
+    out: Floats = positive / (positive + 1.0 / beta(1, 3))
+    return out
+
+
+def temperature_logits(
+    n: int, *, n_classes: int = 10, temperature: float = 2.0, sharpness: float = 2.0, rng: Seed = 0
+) -> MulticlassSimulation:
+    """Logits that are `temperature` times too large (overconfident) or too small (below 1).
+
+    The true logits are independent normal numbers with standard deviation `sharpness`; each label is drawn with the
+    softmax of its row; the returned logits are the true ones times `temperature`.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    n_classes : int
+        Number of classes, at least 2.
+    temperature : float
+        The temperature that a perfect temperature scaling finds.
+    sharpness : float
+        Standard deviation of the true logits: 0 is chance level, 2 makes about 53 % of ten-class rows right.
+    rng : int, numpy.random.Generator or None
+        The seed or generator.
+
+    Returns
+    -------
+    MulticlassSimulation
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> simulate.temperature_logits(1000, n_classes=4, temperature=1.5)
+    MulticlassSimulation(1000 rows, 4 classes, true temperature 1.5)
+    """
+    rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
+    if n_classes < 2:
+        raise InvalidInputError(f"`n_classes` must be at least 2; got {n_classes!r}.")
+    if not (temperature > 0 and sharpness >= 0):
+        raise InvalidInputError(
+            f"`temperature` must be positive and `sharpness` not negative; got {temperature!r} and {sharpness!r}."
+        )
+    true_logits = sharpness * generator.standard_normal((rows, n_classes))
+    probabilities = softmax(true_logits, axis=1)
+    # The label is the first class whose cumulative probability exceeds a uniform number; the last ends at 1.
+    reached = np.cumsum(probabilities, axis=1)[:, :-1] <= generator.random(rows)[:, None]
+    columns = (temperature * true_logits, reached.sum(axis=1).astype(np.int64), probabilities)
+    for column in columns:
+        column.setflags(write=False)
+    return MulticlassSimulation(*columns, float(temperature))

@@ -1,0 +1,36 @@
+import sys
+from types import ModuleType
+
+import pytest
+
+from calibrant import _lazy
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """The package xml, as if it were empty, with two of its names and one of its modules attached."""
+    import xml
+
+    module = ModuleType("xml")
+    module.__path__ = xml.__path__
+    monkeypatch.setitem(sys.modules, "xml", module)
+    homes = {"": "sax", "etree.ElementTree": "Element fromstring"}
+    module.__getattr__, module.__dir__, module.__all__ = _lazy.attach("xml", homes)
+    return module
+
+
+def test_a_name_is_imported_when_it_is_used_and_then_kept(package):
+    assert "Element" not in vars(package)
+    assert package.Element("a").tag == "a"
+    assert vars(package)["Element"] is package.Element
+    assert package.sax is sys.modules["xml.sax"]
+
+
+def test_all_names_are_listed(package):
+    assert package.__all__ == ["Element", "fromstring", "sax"]
+    assert {"Element", "fromstring", "sax", "__path__"} <= set(dir(package))
+
+
+def test_an_unknown_name_is_an_attribute_error(package):
+    with pytest.raises(AttributeError, match="module 'xml' has no attribute 'nonsense'"):
+        _ = package.nonsense
