@@ -1,0 +1,124 @@
+"""A test of full calibration: that labels are distributed as the whole row of probabilities says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import links
+from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant.metrics.base import Seed
+from calibrant.metrics.hypothesis_tests import CalibrationTest
+from calibrant.metrics.matrix_measures import read_classes
+
+__all__ = ["full_calibration_test"]
+
+MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
+PAIRS_UP_TO = 30  # classes for which pairs of classes are looked at
+
+
+def full_calibration_test(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    n_simulations: int = 499,
+    rng: Seed = 0,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationTest:
+    """Test whether labels are distributed as each row of probabilities says.
+
+    For calibrated probabilities every sum over rows of a function of the row times (indicator − p) varies around 0.
+    Four families of such sums are squared and added up: one common slope of ln p (temperature), the frequency of each
+    class, the slope of ln p of each class, and p of one class against the indicator of another (for at most 30
+    classes). Labels that are drawn from the probabilities themselves say how large each family is by chance; the
+    statistic is the largest of the four, as a cube root, in standard deviations. Its level is exact, whatever the
+    number of rows. Errors that are orthogonal to all these sums are not seen.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels; the columns belong to the sorted labels, or to 0 … K − 1.
+    y_prob : array-like of shape (n, K)
+        Class probabilities. Of more than two million entries every k-th row is taken.
+    n_simulations : int
+        How many sets of labels to draw; the p-value is at least 1 / (n_simulations + 1).
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the draws.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; a row is one independent draw whatever its weight.
+
+    Returns
+    -------
+    CalibrationTest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.metrics.full_calibration import full_calibration_test
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([1.0, 1.0, 1.0], size=500)
+    >>> y = np.array([rng.choice(3, p=row) for row in p])
+    >>> sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
+    >>> full_calibration_test(y, p).p_value > 0.05, full_calibration_test(y, sharper).p_value
+    (True, 0.002)
+    """
+    count = _validation.check_count("n_simulations", n_simulations)
+    labels, matrix, weights = read_classes(y_true, y_prob, sample_weight)
+    some = slice(None, None, max(1, -(-matrix.size // MOST_ENTRIES)))
+    gaps = _Gaps(matrix[some], weights[some])
+    generator = np.random.default_rng(rng)
+    drawn = (gaps.families(gaps.draw(generator)) for _ in range(count))
+    # The cube root of a sum of squares is nearly normal, however many squares there are.
+    sums = np.cbrt([gaps.families(labels[some]), *drawn])
+    # The observed labels are standardised together with the drawn ones, so that under calibration all are alike.
+    spread = sums.std(axis=0)
+    statistics = ((sums - sums.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
+    as_large = int((statistics[1:] >= statistics[0]).sum())
+    return CalibrationTest(float(statistics[0]), (1 + as_large) / (1 + count))
+
+
+class _Gaps:
+    """Sums of a function of the row times (indicator − p): what does not depend on the labels is computed once."""
+
+    def __init__(self, matrix: Floats, weights: Floats) -> None:
+        self.matrix = matrix / matrix.sum(axis=1, keepdims=True)
+        self.weights = weights
+        self.cumulative = self.matrix.cumsum(axis=1)
+        self.logs = np.log(links.clip(self.matrix))
+        p, w = self.matrix, weights[:, None]
+        self.frequencies = (w * p).sum(axis=0)
+        self.slopes = (w * p * self.logs).sum(axis=0)
+        spread = np.square(w) * p * (1.0 - p)
+        self.frequency_variances = _positive(spread.sum(axis=0))
+        self.slope_variances = _positive((spread * np.square(self.logs)).sum(axis=0))
+        self.has_pairs = p.shape[1] <= PAIRS_UP_TO
+        if self.has_pairs:
+            self.pairs = (w * p).T @ p
+            self.pair_variances = _positive(spread.T @ np.square(p))
+
+    def draw(self, generator: np.random.Generator) -> Ints:
+        """Labels from the probabilities."""
+        above = generator.random((len(self.matrix), 1)) > self.cumulative[:, :-1]
+        out: Ints = above.sum(axis=1)
+        return out
+
+    def families(self, labels: Ints) -> list[float]:
+        """The sum of squared gaps of each family; the first has one gap."""
+        n_classes, own = self.matrix.shape[1], self.logs[np.arange(len(labels)), labels]
+        frequencies = np.bincount(labels, self.weights, n_classes) - self.frequencies
+        slopes = np.bincount(labels, self.weights * own, n_classes) - self.slopes
+        out = [
+            float(slopes.sum()) ** 2,
+            float((np.square(frequencies) / self.frequency_variances).sum()),
+            float((np.square(slopes) / self.slope_variances).sum()),
+        ]
+        if self.has_pairs:
+            indicators = np.zeros(self.matrix.shape)
+            indicators[np.arange(len(labels)), labels] = self.weights
+            pairs = indicators.T @ self.matrix - self.pairs
+            out.append(float((np.square(pairs) / self.pair_variances).sum()))
+        return out
+
+
+def _positive(variances: Floats) -> Floats:
+    return np.where(variances > 0.0, variances, 1.0)

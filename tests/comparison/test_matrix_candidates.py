@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from calibrant.calibrators.blend import Blend
+from calibrant.calibrators.matrix_blend import MatrixBlend
+from calibrant.calibrators.vector_scaling import VectorScaling
+from calibrant.comparison.matrix_candidates import MatrixView, RawMatrix, name_matrix_candidates
+from calibrant.errors import InvalidInputError
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1.0, 1.0, 1.0], size=150)
+    return p, np.array([rng.choice(3, p=row) for row in p])
+
+
+def test_one_vs_rest_by_hand(data):
+    p, y = data
+    columns = np.column_stack([Blend().fit(p[:, k], y == k).predict(p[:, k]) for k in range(3)])
+    expected = columns / columns.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(MatrixView("one_vs_rest").fit(p, y).predict_proba(p), expected)
+
+
+def test_top_label_calibrates_the_confidence_and_keeps_the_order_of_the_rest(data):
+    p, y = data
+    got = MatrixView("top_label", "platt").fit(p, y).predict_proba(p)
+    np.testing.assert_allclose(got.sum(axis=1), 1.0)
+    assert not np.allclose(got, p)
+
+
+def test_logits_are_read_as_the_probabilities_that_they_are(data):
+    p, y = data
+    from_logits = MatrixView("one_vs_rest", "platt", space="logits").fit(np.log(p) + 3.0, y)
+    expected = MatrixView("one_vs_rest", "platt").fit(p, y).predict_proba(p)
+    np.testing.assert_allclose(from_logits.predict_proba(np.log(p)), expected, atol=1e-9)
+    np.testing.assert_allclose(RawMatrix(space="logits").fit(p, y).predict_proba(np.log(p)), p)
+
+
+def test_an_unknown_view_is_refused(data):
+    with pytest.raises(InvalidInputError, match="`view` must be one of one_vs_rest, top_label"):
+        MatrixView("sideways").fit(*data)
+
+
+def test_names_and_objects_mix_and_the_raw_scores_come_first():
+    named = name_matrix_candidates(
+        ["temperature", VectorScaling(), VectorScaling(), MatrixView("top_label")], 3, "logits"
+    )
+    assert list(named) == ["identity", "temperature", "vector_scaling", "vector_scaling 2", "top_label"]
+    assert named["temperature"].space == "decision"
+    assert list(name_matrix_candidates({"mine": MatrixBlend()}, 3, "probability")) == ["identity", "mine"]
+
+
+def test_by_default_all_and_fewer_for_many_classes():
+    few, many = (list(name_matrix_candidates(None, k, "probability")) for k in (3, 100))
+    assert few == [*many, "matrix_scaling", "dirichlet"]
+    assert "matrix_blend" in many
+
+
+def test_what_is_no_method_is_refused():
+    with pytest.raises(InvalidInputError, match="`methods` must be one of identity, temperature"):
+        name_matrix_candidates(["nonsense"], 3, "probability")
+    with pytest.raises(InvalidInputError, match="calibrators of several classes; got 7"):
+        name_matrix_candidates([7], 3, "probability")

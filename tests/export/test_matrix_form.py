@@ -1,0 +1,40 @@
+import numpy as np
+
+from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
+from calibrant.export import matrix_parity
+from calibrant.export.matrix_form import MatrixForm, Ramps
+
+
+def test_ramps_by_hand():
+    ramps = Ramps.between(np.array([0.0, 1.0, 3.0]))
+    assert ramps(np.array([-1.0, 0.5, 2.0, 9.0])).tolist() == [[0, 0], [0.5, 0], [1, 0.5], [1, 1]]
+
+
+def test_a_curve_is_the_sum_of_its_ramps():
+    knots, values, x = np.array([-2.0, 0.0, 3.0]), np.array([1.0, -1.0, 4.0]), np.linspace(-4.0, 5.0, 37)
+    heights = values[0] + Ramps.between(knots)(x) @ np.diff(values)
+    np.testing.assert_allclose(heights, np.interp(x, knots, values), atol=1e-15)
+
+
+def test_the_form_computes_what_the_map_computes(full_map):
+    scores = matrix_parity.probe(full_map)
+    form = MatrixForm.from_map(full_map)
+    np.testing.assert_allclose(form(full_map.tempered(scores)), full_map(scores), atol=1e-14)
+
+
+def test_fitted_maps_too(fitted_map, rows_with_zeros):
+    form = MatrixForm.from_map(fitted_map)
+    np.testing.assert_allclose(form(fitted_map.tempered(rows_with_zeros)), fitted_map(rows_with_zeros), atol=1e-14)
+
+
+def test_parts_that_no_member_has_are_empty_and_bounds_are_finite():
+    form = MatrixForm.from_map(MatrixMap((0, 1, 2), "logits", 2.0, (MatrixMember(1.0),)))
+    assert form.gate.size == form.matrix.size == form.confusion.size == form.curves.size == 0
+    assert np.isfinite([form.low, form.high]).all()
+
+
+def test_a_curve_with_one_knot_is_a_constant():
+    member = MatrixMember(1.0, class_curves=np.array([[0.5], [0.0]]))
+    map_ = MatrixMap((0, 1), "logits", 1.0, (member,), class_knots=np.array([-1.0]))
+    ell = map_.tempered(np.array([[0.3, 0.1]]))
+    np.testing.assert_allclose(MatrixForm.from_map(map_)(ell), map_([[0.3, 0.1]]))

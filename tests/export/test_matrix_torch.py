@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the module is one of torch")
+
+from calibrant.export.matrix_torch import to_torch  # noqa: E402 - after the check that torch is there
+
+
+def test_every_part_in_both_spaces(full_map):
+    row = np.array([[0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(to_torch(full_map)(torch.tensor(row)), full_map(row), atol=1e-14)
+
+
+def test_fitted_maps(fitted_map, rows_with_zeros):
+    got = to_torch(fitted_map)(torch.tensor(rows_with_zeros))
+    np.testing.assert_allclose(got, fitted_map(rows_with_zeros), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_the_result_has_the_type_of_the_scores(full_map, dtype):
+    scores = torch.tensor([[0.25, 0.25, 0.5]]).to(dtype)
+    got = to_torch(full_map)(scores)
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got.double(), full_map(scores.double().numpy()), rtol=torch.finfo(dtype).eps)
+
+
+def test_halving_the_network_leaves_the_map_in_double(full_map):
+    module = to_torch(full_map)
+    before = module.bias.clone()
+    torch.nn.Sequential(module).half()
+    assert torch.equal(module.bias, before)
+
+
+def test_gradients_reach_the_scores_and_nothing_is_trained(full_map):
+    module = to_torch(full_map)
+    scores = torch.tensor([[0.2, 0.3, 0.5]], dtype=torch.float64, requires_grad=True)
+    module(scores)[0, 0].backward()
+    assert scores.grad.abs().sum() > 0
+    assert list(module.parameters()) == []
+
+
+def test_state_dict_holds_the_coefficients(full_map, map_of_probabilities):
+    module = to_torch(full_map)
+    changed = to_torch(map_of_probabilities)
+    changed.bias += 1.0
+    changed.load_state_dict(module.state_dict())
+    assert torch.equal(changed.bias, module.bias)
