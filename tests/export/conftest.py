@@ -5,10 +5,10 @@ import pytest
 
 from calibrant.calibrators.dirichlet import DirichletCalibration
 from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.calibrators.matrix_scaling import MatrixScaling
 from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.export.expression_graph import ARITHMETIC, Number, Operation, Pick, Score, Search, walk
+from calibrant.matrix_maps import MatrixMap, MatrixMember
 
 
 def evaluate(root, scores):

@@ -1,8 +1,8 @@
 import numpy as np
 
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.export import matrix_parity
 from calibrant.export.matrix_form import MatrixForm, Ramps
+from calibrant.matrix_maps import MatrixMap, MatrixMember
 
 
 def test_ramps_by_hand():

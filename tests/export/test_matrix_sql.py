@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.matrix_map import MatrixMap, MatrixMember
 from calibrant.errors import InvalidInputError
 from calibrant.export.matrix_sql import MOST_CLASSES, matrix_to_sql
+from calibrant.matrix_maps import MatrixMap, MatrixMember
 
 duckdb = pytest.importorskip("duckdb", reason="the export is checked with DuckDB")
 pytest.importorskip("sqlglot", reason="the export is written with sqlglot")

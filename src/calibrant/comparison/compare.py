@@ -13,6 +13,7 @@ from calibrant._typing import ArrayLike
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison.candidates import DECISION_SCORES, RAW, Methods, name_candidates, title_of
 from calibrant.comparison.crossfit import Fold, OutOfFold, crossfit, folds
+from calibrant.comparison.matrix_compare import compare_matrix
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
@@ -53,10 +54,11 @@ def compare(
 
     Parameters
     ----------
-    scores : array-like of shape (n,), or Tally
-        Scores; or a tally in place of all data.
+    scores : array-like of shape (n,) or (n, K), or Tally
+        Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
+        classes are compared, by `compare_matrix`, which also takes logits.
     y : array-like of shape (n,)
-        Two classes; the larger label is the positive one.
+        Two classes; the larger label is the positive one. With several classes, the sorted labels of the columns.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
@@ -89,6 +91,11 @@ def compare(
     >>> table.recommended, table["platt"].log_loss_difference.high < 0
     ('platt', True)
     """
+    if not isinstance(scores, Tally) and y is not None and _validation.is_class_matrix(scores):
+        return compare_matrix(
+            scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, level=level, rng=rng,
+            progress=progress,
+        )  # fmt: skip
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)

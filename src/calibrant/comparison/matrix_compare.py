@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -14,14 +13,13 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _validation
+from calibrant._arrays import as_numpy, read_matrix
 from calibrant._kernels.softmax import softmax
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.calibrators import registry
-from calibrant.calibrators.matrix_input import as_numpy, read_matrix
 from calibrant.comparison.candidates import RAW
 from calibrant.comparison.crossfit import OutOfFold
 from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT, MatrixMethods, name_matrix_candidates
-from calibrant.comparison.recommend import Recommendation, recommend
+from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed
@@ -95,6 +93,17 @@ class MatrixComparison(Comparison):
     """The table of `compare_matrix`: a `Comparison` whose `base_rate` is the share of the most frequent class.
 
     SmoothECE is that of the predicted class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import compare
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.dirichlet(np.ones(3), 300)
+    >>> y = (truth.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
+    >>> table = compare(truth, y, methods=["temperature"])
+    >>> table.n_classes, sorted(result.name for result in table.results)
+    (3, ['identity', 'temperature'])
     """
 
     n_classes: int = 0
@@ -189,7 +198,7 @@ def compare_matrix(
     results = [_judge(name, runs[name], predictions[RAW], candidates[name], level) for name in runs]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
-    choice = _recommend(ranking, predictions, level)
+    choice = recommend(ranking, cast("dict[str, OutOfFold]", predictions), RAW, level, default=MATRIX_DEFAULT)
     total = float(rows.weights.sum())
     largest = float(np.bincount(rows.labels, rows.weights).max() / total)
     raw = softmax(rows.scores) if space == "logits" else rows.scores
@@ -278,19 +287,4 @@ def _judge(name: str, run: Run, reference: MatrixOutOfFold, calibrator: Any, lev
         run.seconds,
         run.note,
         title,
-    )
-
-
-def _recommend(ranking: list[str], predictions: dict[str, MatrixOutOfFold], level: float) -> Recommendation:
-    """The rule of `recommend`, whose default method is the binary one: the two defaults change names for the call."""
-    swap = {MATRIX_DEFAULT: registry.DEFAULT_METHOD, registry.DEFAULT_METHOD: MATRIX_DEFAULT}
-
-    def renamed(text: str) -> str:
-        return re.sub(r"\b\w+\b", lambda word: swap.get(word[0], word[0]), text)
-
-    own = cast("dict[str, OutOfFold]", {swap.get(name, name): one for name, one in predictions.items()})
-    choice = recommend([swap.get(name, name) for name in ranking], own, RAW, level, ())
-    tied, notes = tuple(swap.get(name, name) for name in choice.tied), tuple(map(renamed, choice.notes))
-    return replace(
-        choice, name=swap.get(choice.name, choice.name), reason=renamed(choice.reason), tied=tied, notes=notes
     )

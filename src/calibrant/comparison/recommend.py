@@ -26,7 +26,13 @@ class Recommendation:
 
 
 def recommend(
-    ranking: Sequence[str], predictions: Mapping[str, OutOfFold], reference: str, level: float, barred: Sequence[str]
+    ranking: Sequence[str],
+    predictions: Mapping[str, OutOfFold],
+    reference: str,
+    level: float,
+    barred: Sequence[str] = (),
+    *,
+    default: str = registry.DEFAULT_METHOD,
 ) -> Recommendation:
     """Recommend one of the methods in `ranking`, lowest log-loss first, against the `reference`; `barred` ones never.
 
@@ -38,7 +44,6 @@ def recommend(
     """
     rivals = [name for name in ranking if name != reference and name not in barred]
     tried = max(len(rivals), 1)
-    default = registry.DEFAULT_METHOD
 
     def gain_of(name: str) -> Interval:
         mean, error = lower_log_loss(predictions[name], predictions[reference])

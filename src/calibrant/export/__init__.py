@@ -10,6 +10,8 @@ from calibrant import _lazy
 if TYPE_CHECKING:
     from calibrant.export.classifiers import classifier_to_onnx as classifier_to_onnx
     from calibrant.export.jsonschema import schema as schema
+    from calibrant.export.matrix_sql import matrix_to_sql as matrix_to_sql
+    from calibrant.export.matrix_torch import to_torch as to_torch
     from calibrant.export.onnx import to_onnx as to_onnx
     from calibrant.export.source import to_c as to_c
     from calibrant.export.source import to_python as to_python
@@ -20,6 +22,8 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     {
         "classifiers": "classifier_to_onnx",
         "jsonschema": "schema",
+        "matrix_sql": "matrix_to_sql",
+        "matrix_torch": "to_torch",
         "onnx": "to_onnx",
         "source": "to_c to_python",
         "sql": "to_sql",

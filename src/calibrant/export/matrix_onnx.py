@@ -9,11 +9,11 @@ import numpy as np
 from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.onnx import DTYPES, NEWEST_OPSET, GraphWriter, run_session
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["matrix_to_onnx"]
 

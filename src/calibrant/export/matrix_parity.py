@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant._kernels.softmax import softmax
 from calibrant._typing import Floats
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.errors import ModelFileError
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["TOLERANCE", "check", "probe", "vector", "vector_text"]
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from calibrant._typing import Floats
 from calibrant._validation import ROW_SUM_TOLERANCE
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import MatrixForm
 from calibrant.export.matrix_templates import C_FILE, PYTHON_FILE
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["matrix_to_c", "matrix_to_python"]
 

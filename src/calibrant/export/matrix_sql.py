@@ -10,12 +10,12 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant._validation import ROW_SUM_TOLERANCE
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.errors import InvalidInputError
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.sql import DIALECTS
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["MOST_CLASSES", "matrix_to_sql"]
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.calibrators.matrix_map import MatrixMap
 from calibrant.export import matrix_parity
 from calibrant.export.matrix_form import MatrixForm
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["to_torch"]
 

@@ -10,6 +10,7 @@ from calibrant._typing import Floats
 from calibrant.export import parity
 from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
+from calibrant.matrix_maps import MatrixMap
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names
@@ -17,7 +18,7 @@ DTYPES = ("float64", "float32")
 NEWEST_OPSET = 26  # the newest that onnxruntime 1.31 runs
 
 
-def to_onnx(map_: CalibrationMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
+def to_onnx(map_: CalibrationMap | MatrixMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
     """An ONNX model with the input ``score`` and the output ``probability``, both of shape (n,).
 
     Parameters
@@ -43,6 +44,10 @@ def to_onnx(map_: CalibrationMap, *, dtype: str = "float64", opset: int | None =
     >>> model.graph.input[0].name, model.graph.output[0].name
     ('score', 'probability')
     """
+    if isinstance(map_, MatrixMap):
+        from calibrant.export import matrix_onnx
+
+        return matrix_onnx.matrix_to_onnx(map_, dtype=dtype, opset=opset)
     _validation.check_choice("dtype", dtype, DTYPES)
     onnx = require("onnx", "onnx", CALLER)
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())

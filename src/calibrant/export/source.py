@@ -17,6 +17,7 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
+from calibrant.matrix_maps import MatrixMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
@@ -108,7 +109,7 @@ static int calibrant_search(const double *edges, int n, double value)
 """
 
 
-def to_python(map_: CalibrationMap, *, name: str = "calibrate") -> str:
+def to_python(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
     """Source of a Python module with one function of one score, `name`, and no imports beyond the standard library.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
@@ -124,12 +125,16 @@ def to_python(map_: CalibrationMap, *, name: str = "calibrate") -> str:
     >>> round(namespace["calibrate"](0.4) / float(map_([0.4])[0]), 12)
     1.0
     """
+    if isinstance(map_, MatrixMap):
+        from calibrant.export import matrix_source
+
+        return matrix_source.matrix_to_python(map_, name=name)
     text = _write(map_, name, PYTHON, PYTHON_FILE)
     parity.check(map_, lambda scores: _run_python(text, name, scores), "Python")
     return text
 
 
-def to_c(map_: CalibrationMap, *, name: str = "calibrate") -> str:
+def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
     """Source of a C99 file with the function ``double name(double score)`` and its tables.
 
     Where a C compiler is installed (``cc``), the file is compiled, run and compared with the map before it is
@@ -143,6 +148,10 @@ def to_c(map_: CalibrationMap, *, name: str = "calibrate") -> str:
     >>> "double calibrate(double score)" in source
     True
     """
+    if isinstance(map_, MatrixMap):
+        from calibrant.export import matrix_source
+
+        return matrix_source.matrix_to_c(map_, name=name)
     text = _write(map_, name, C, C_FILE)
     if shutil.which("cc"):
         parity.check(map_, lambda scores: _run_c(text, name, scores), "C")

@@ -20,6 +20,7 @@ from calibrant.metrics.curve_errors import (
 )
 from calibrant.metrics.direction import CalibrationSlope, ConfidenceDiagnosis, calibration_slope, confidence_diagnosis
 from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.hypothesis_tests import (
     CalibrationTest,
     hosmer_lemeshow_test,
@@ -27,6 +28,13 @@ from calibrant.metrics.hypothesis_tests import (
     ks_test,
     kuiper_test,
     spiegelhalter_test,
+)
+from calibrant.metrics.matrix_evaluation import MatrixEvaluation, evaluate_matrix
+from calibrant.metrics.matrix_measures import (
+    matrix_accuracy,
+    matrix_brier_score,
+    matrix_decomposition,
+    matrix_log_loss,
 )
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 from calibrant.metrics.posterior import MetricPosterior, metric_posterior
@@ -49,6 +57,7 @@ __all__ = [
     "Decomposition",
     "Evaluation",
     "Interval",
+    "MatrixEvaluation",
     "MetricPosterior",
     "Verdict",
     "accuracy",
@@ -62,7 +71,9 @@ __all__ = [
     "corp_decomposition",
     "debiased_calibration_error",
     "evaluate",
+    "evaluate_matrix",
     "expected_calibration_error",
+    "full_calibration_test",
     "hosmer_lemeshow_test",
     "integrated_calibration_index",
     "judge_calibration",
@@ -70,6 +81,10 @@ __all__ = [
     "ks_test",
     "kuiper_test",
     "log_loss",
+    "matrix_accuracy",
+    "matrix_brier_score",
+    "matrix_decomposition",
+    "matrix_log_loss",
     "maximum_calibration_error",
     "metric_posterior",
     "roc_auc",

@@ -83,8 +83,9 @@ def evaluate(
     ----------
     y_true : array-like of shape (n,) or Tally
         Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,), or dict of them
-        Probabilities of the positive class; with several models, a dict of name to probabilities.
+    y_prob : array-like of shape (n,) or (n, K), or dict of them
+        Probabilities of the positive class, or a column for each of three or more classes (see `evaluate_matrix`);
+        with several models, a dict of name to probabilities.
     metrics : iterable of str and callable, optional
         The measures to show; by default all. A name is a key of the table, such as "log_loss" or "ece". A callable
         takes a tally, or labels and probabilities (and `sample_weight`, if it has that argument), and returns a
@@ -123,6 +124,10 @@ def evaluate(
     given = y_prob if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not given:
         raise InvalidInputError("`y_prob` must name at least one model; the dict is empty.")
+    if any(p is not None and _validation.is_class_matrix(p) for p in given.values()):
+        from calibrant.metrics.matrix_evaluation import evaluate_matrix
+
+        return evaluate_matrix(y_true, y_prob, level=level, rng=rng, sample_weight=sample_weight)  # type: ignore[arg-type]
     tallies = {str(name): as_tally(y_true, p, sample_weight, pos_label) for name, p in given.items()}
     measures = _select(metrics)
     columns, verdicts, remarks = [], [], []
