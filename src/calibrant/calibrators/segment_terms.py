@@ -1,0 +1,151 @@
+"""One term of the model of segments: the effects of a key, of a pair of keys, or of all rows, with unknown scales.
+
+A term averages over a few settings of its scales, by evidence. One of the settings is "no difference", so that a key
+which carries nothing goes away by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from calibrant._kernels import group_effects
+from calibrant._kernels.group_effects import GroupPosterior, Groups
+from calibrant._typing import Floats, Ints
+from calibrant.calibrators.segment_basis import CURVE, LINE, WAVES
+
+__all__ = ["SETTINGS", "Effects", "Settings", "Term"]
+
+INTERCEPTS = (0.0, 0.06, 0.18, 0.54, 1.62)
+SLOPES = (0.0, 0.12, 0.36)
+CURVES = (0.0, 0.1, 0.2, 0.4, 0.8)
+ODD = 3.0  # an odd segment has scales this much larger
+ODD_SHARE = 0.05
+SMALLEST_WEIGHT = 1e-3  # settings below are not looked at again
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The settings of a kind of term: the scales of its columns (S, D), and for each setting that of an odd segment.
+
+    The first setting is "no difference"; a setting without an odd companion points to itself.
+    """
+
+    scales: Floats
+    odd: Ints
+
+    def log_prior(self, none: float) -> Floats:
+        """The share `none` for no difference, the rest evenly over the settings; companions only have no share."""
+        own = np.flatnonzero(np.append(True, self.odd[1:] >= 0))
+        out = np.full(len(self.scales), -np.inf)
+        out[own] = np.log((1.0 - none) / (len(own) - 1))
+        out[0] = np.log(none)
+        return out
+
+
+def _line() -> Settings:
+    """Scales of intercepts and slopes, both from 0 on; an odd segment has both scales ODD times as large."""
+    pairs = [(a, b) for a in INTERCEPTS for b in SLOPES]
+    companions = [(round(ODD * a, 6), round(ODD * b, 6)) for a, b in pairs[1:]]
+    extra = [pair for pair in companions if pair not in pairs]
+    settings = pairs + extra
+    odd = [0] + [settings.index(pair) for pair in companions] + [-1] * len(extra)
+    return Settings(np.array(settings), np.array(odd))
+
+
+def _curve() -> Settings:
+    """Waves over the ranks of the scores, the faster the smaller."""
+    levels = np.array(CURVES)
+    return Settings(levels[:, None] * (1.0 / WAVES), np.arange(len(levels)))
+
+
+SETTINGS = {LINE: _line(), CURVE: _curve()}
+
+
+class Effects(NamedTuple):
+    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment, and the covariance of a new one."""
+
+    mean: Floats
+    covariance: Floats
+    prior: Floats
+
+
+class Term:
+    """The posterior of one term, given all others."""
+
+    def __init__(self, kind: str, none: float, codes: Ints, count: int, columns: Floats) -> None:
+        self.settings = SETTINGS[kind]
+        self.groups = Groups.of(codes, count, columns)
+        self.log_prior = self.settings.log_prior(none)
+        self.posteriors: dict[int, GroupPosterior] = {}
+        self.weights = np.exp(self.log_prior)
+        size = columns.shape[1]
+        self.effects = Effects(np.zeros((count, size)), np.zeros((count, size, size)), np.zeros((size, size)))
+
+    @property
+    def difference(self) -> float:
+        """The probability that the segments differ at all."""
+        return float(1.0 - self.weights[0])
+
+    def values(self) -> Floats:
+        """The mean effect of each cell."""
+        return self.groups.effect(self.effects.mean)
+
+    def clear(self) -> None:
+        """Back to no effect, as long as the term has not entered."""
+        self.effects = self.effects._replace(mean=np.zeros_like(self.effects.mean))
+
+    def update(self, offset: Floats, positives: Floats, totals: Floats, *, everything: bool) -> None:
+        """Average over the settings given the rest of the model; O(settings · cells · D²)."""
+        chosen = np.flatnonzero(np.isfinite(self.log_prior) & (everything | (self.weights > SMALLEST_WEIGHT)))
+        needed = sorted({*chosen.tolist(), *self.settings.odd[chosen].tolist(), 0})
+        self.posteriors = {
+            s: group_effects.fit_groups(
+                self.groups,
+                offset,
+                positives,
+                totals,
+                self.settings.scales[s],
+                self.posteriors[s].mode if s in self.posteriors else None,
+            )
+            for s in needed
+        }
+        self.average(chosen)
+
+    def average(self, chosen: Ints) -> None:
+        """Weights of the settings by evidence, and the moments of the mixture."""
+        evidence = np.full(len(self.log_prior), -np.inf)
+        shares: dict[int, Floats] = {}
+        for s in chosen.tolist():
+            total, shares[s] = self._with_odd(s)
+            evidence[s] = total.sum()
+        self.weights = np.exp(evidence + self.log_prior - special.logsumexp(evidence + self.log_prior))
+        parts = []
+        for s in chosen.tolist():
+            parts.append((s, self.weights[s] * (1.0 - shares[s])))
+            parts.append((int(self.settings.odd[s]), self.weights[s] * shares[s]))
+        mean = sum(w[:, None] * self.posteriors[s].mode for s, w in parts)
+        second = sum(w[:, None, None] * _second_moment(self.posteriors[s]) for s, w in parts)
+        covariance = second - mean[:, :, None] * mean[:, None, :]
+        self.effects = Effects(mean, covariance, self._prior_covariance())
+
+    def _with_odd(self, s: int) -> tuple[Floats, Floats]:
+        """Log evidence of each segment under a setting, and the probability that the segment is odd."""
+        own, odd = self.posteriors[s].evidence, self.posteriors[int(self.settings.odd[s])].evidence
+        if self.settings.odd[s] == s:
+            return own, np.zeros(len(own))
+        total = np.logaddexp(np.log1p(-ODD_SHARE) + own, np.log(ODD_SHARE) + odd)
+        return total, np.exp(np.log(ODD_SHARE) + odd - total)
+
+    def _prior_covariance(self) -> Floats:
+        has_odd = self.settings.odd != np.arange(len(self.settings.odd))
+        squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
+        return np.diag(self.weights @ squares)
+
+
+def _second_moment(posterior: GroupPosterior) -> Floats:
+    out: Floats = posterior.covariance + posterior.mode[:, :, None] * posterior.mode[:, None, :]
+    return out
