@@ -17,7 +17,7 @@ from calibrant._typing import Floats, Ints
 
 MOST_STEPS = 40
 MOST_HALVINGS = 12
-SMALL_STEP = 1e-3  # Newton's next error is about its square
+SMALL_STEP = 1e-2  # in prior standard deviations; Newton's next error is about its square
 
 
 @dataclass(frozen=True)

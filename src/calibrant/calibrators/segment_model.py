@@ -12,7 +12,7 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.segment_basis import Basis
-from calibrant.calibrators.segment_keys import UNSEEN, SegmentKeys
+from calibrant.segment_keys import UNSEEN, SegmentKeys
 from calibrant.calibrators.segment_terms import Effects
 from calibrant.errors import ModelFileError
 from calibrant.maps import CalibrationMap

@@ -16,7 +16,7 @@ __all__ = ["TermName", "fit_terms"]
 MOST_ROUNDS = 30
 TOLERANCE = 5e-3  # of the largest change of a cell's logit in a round
 # Prior probability of no difference, by the number of keys of a term. Shapes are rarer than shifts, pairs than keys.
-NO_DIFFERENCE = {LINE: (0.9, 0.6, 0.95), CURVE: (0.95, 0.97, 0.98)}
+NO_DIFFERENCE = {LINE: (0.9, 0.75, 0.95), CURVE: (0.8, 0.94, 0.96)}
 KEPT = 0.2  # the probability of a difference from which on a pair of keys is kept
 CURVED = 0.5  # and from which on it may have curves
 
@@ -58,6 +58,8 @@ class _Search:
             if members and len(levels) == 1:
                 continue
             term = Term(kind, NO_DIFFERENCE[kind][len(members)], codes.reshape(-1), len(levels), columns)
+            if least and not term.promises(self.logits, self.cells.positives, self.cells.totals):
+                continue
             term.update(self.logits, self.cells.positives, self.cells.totals, everything=True)
             if term.difference >= least:
                 tried[members, kind] = (term, levels)

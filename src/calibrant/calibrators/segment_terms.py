@@ -19,9 +19,11 @@ from calibrant.calibrators.segment_basis import CURVE, LINE, WAVES
 
 __all__ = ["SETTINGS", "Effects", "Settings", "Term"]
 
-INTERCEPTS = (0.0, 0.06, 0.18, 0.54, 1.62)
-SLOPES = (0.0, 0.12, 0.36)
-CURVES = (0.0, 0.1, 0.2, 0.4, 0.8)
+# Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
+# that differ in their slopes are rarer than those that are only shifted.
+INTERCEPTS = {0.0: 1.0, 0.06: 1.0, 0.18: 1.0, 0.54: 1.0, 1.62: 0.5}
+SLOPES = {0.0: 1.0, 0.12: 0.4, 0.36: 0.3}
+CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
 SMALLEST_WEIGHT = 1e-3  # settings below are not looked at again
@@ -31,19 +33,21 @@ SMALLEST_WEIGHT = 1e-3  # settings below are not looked at again
 class Settings:
     """The settings of a kind of term: the scales of its columns (S, D), and for each setting that of an odd segment.
 
-    The first setting is "no difference"; a setting without an odd companion points to itself.
+    The first setting is "no difference"; a setting without an odd companion points to itself. `quick` are the few
+    settings of a first look.
     """
 
     scales: Floats
     odd: Ints
+    shares: Floats
+    quick: tuple[int, ...]
 
     def log_prior(self, none: float) -> Floats:
-        """The share `none` for no difference, the rest evenly over the settings; companions only have no share."""
-        own = np.flatnonzero(np.append(True, self.odd[1:] >= 0))
-        out = np.full(len(self.scales), -np.inf)
-        out[own] = np.log((1.0 - none) / (len(own) - 1))
-        out[0] = np.log(none)
-        return out
+        """The probability `none` for no difference, the rest by share; settings of odd segments only have none."""
+        prior = (1.0 - none) * self.shares / self.shares[1:].sum()
+        prior[0] = none
+        with np.errstate(divide="ignore"):
+            return np.log(prior)
 
 
 def _line() -> Settings:
@@ -53,13 +57,15 @@ def _line() -> Settings:
     extra = [pair for pair in companions if pair not in pairs]
     settings = pairs + extra
     odd = [0] + [settings.index(pair) for pair in companions] + [-1] * len(extra)
-    return Settings(np.array(settings), np.array(odd))
+    shares = [INTERCEPTS[a] * SLOPES[b] for a, b in pairs] + [0.0] * len(extra)
+    quick = tuple(settings.index(pair) for pair in ((0.0, 0.0), (0.18, 0.0), (0.54, 0.0), (0.18, 0.36)))
+    return Settings(np.array(settings), np.array(odd), np.array(shares), quick)
 
 
 def _curve() -> Settings:
     """Waves over the ranks of the scores, the faster the smaller."""
-    levels = np.array(CURVES)
-    return Settings(levels[:, None] * (1.0 / WAVES), np.arange(len(levels)))
+    levels, shares = np.array(list(CURVES)), np.array(list(CURVES.values()))
+    return Settings(levels[:, None] * (1.0 / WAVES), np.arange(len(levels)), shares, (0, 1, 3))
 
 
 SETTINGS = {LINE: _line(), CURVE: _curve()}
@@ -97,6 +103,14 @@ class Term:
     def clear(self) -> None:
         """Back to no effect, as long as the term has not entered."""
         self.effects = self.effects._replace(mean=np.zeros_like(self.effects.mean))
+
+    def promises(self, offset: Floats, positives: Floats, totals: Floats) -> bool:
+        """A quick look at a few settings: whether any of them has more evidence than no difference."""
+        fits = [
+            group_effects.fit_groups(self.groups, offset, positives, totals, self.settings.scales[s]).evidence.sum()
+            for s in self.settings.quick
+        ]
+        return max(fits[1:]) > fits[0]
 
     def update(self, offset: Floats, positives: Floats, totals: Floats, *, everything: bool) -> None:
         """Average over the settings given the rest of the model; O(settings · cells · D²)."""

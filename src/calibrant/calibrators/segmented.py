@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from calibrant.calibrators import registry, segment_maps
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.segment_basis import Basis, Cells, Counts
-from calibrant.calibrators.segment_keys import SegmentKeys, as_columns
+from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
 from calibrant.calibrators.segment_model import SegmentModel, TermEffects
 from calibrant.calibrators.segment_report import SegmentTable, tabulate_segments
 from calibrant.calibrators.segment_search import fit_terms
@@ -125,14 +125,14 @@ class SegmentedCalibrator(BaseEstimator):
         keys, codes = SegmentKeys.learn(columns, int(kept.sum()), self.missing)
         return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes))
 
-    def fit_tallies(self, tallies: Mapping[Any, Tally], keys: list[str] | None = None) -> Self:
+    def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
         """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
 
         Parameters
         ----------
         tallies : dict of segment to Tally
             With several keys, the segments are tuples.
-        keys : list of str, optional
+        keys : sequence of str, optional
             Names of the keys.
 
         Returns
@@ -142,14 +142,8 @@ class SegmentedCalibrator(BaseEstimator):
         full = {segment: tally for segment, tally in tallies.items() if len(tally)}
         if not full:
             raise InvalidInputError("`tallies` must have at least one tally with rows; got none.")
-        lines = [segment if isinstance(segment, tuple) else (segment,) for segment in full]
-        if len({len(line) for line in lines}) > 1:
-            raise InvalidInputError("`tallies` must be named by one key each, or all by tuples of the same length.")
-        names = keys or (["segment"] if len(lines[0]) == 1 else [f"segment_{i + 1}" for i in range(len(lines[0]))])
-        if len(names) != len(lines[0]):
-            raise InvalidInputError(f"`keys` must name the {len(lines[0])} parts of a segment; got {len(names)} names.")
-        columns = {name: _object_column([line[i] for line in lines]) for i, name in enumerate(names)}
-        found, codes = SegmentKeys.learn(columns, len(lines), self.missing)
+        columns = name_columns(list(full), keys)
+        found, codes = SegmentKeys.learn(columns, len(full), self.missing)
         parts = (np.concatenate([getattr(t, c) for t in full.values()]) for c in ("scores", "positives", "totals"))
         return self._fit_counts(found, Counts(*parts, np.repeat(codes, [len(t) for t in full.values()], axis=0)))
 
@@ -216,12 +210,7 @@ class SegmentedCalibrator(BaseEstimator):
         A segment that was not there in `fit` has the pooled map.
         """
         self._check_fitted()
-        values = segment if isinstance(segment, tuple) else (segment,)
-        if len(values) != len(self.model_.keys.names):
-            raise InvalidInputError(
-                f"`segment` must have a value for each key, {', '.join(self.model_.keys.names)}; got {segment!r}."
-            )
-        columns = {name: _object_column([value]) for name, value in zip(self.model_.keys.names, values, strict=True)}
+        columns = name_columns([segment], self.model_.keys.names)
         codes = self.model_.keys.encode(columns, 1, self.missing)[0]
         own = segment_maps.segment_map(self.model_, codes, type(self).__name__)
         return own if self._first is None else self._first.then(own)
@@ -266,12 +255,6 @@ class SegmentedCalibrator(BaseEstimator):
 
 def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:
     return registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
-
-
-def _object_column(values: list[Any]) -> np.ndarray[Any, Any]:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def _check_segments(keys: SegmentKeys, counts: Counts) -> None:

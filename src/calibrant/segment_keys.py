@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from calibrant import _validation
 from calibrant._typing import Ints
 from calibrant.errors import InvalidInputError, ModelFileError
 
-__all__ = ["MISSING", "SegmentKeys", "as_columns"]
+__all__ = ["MISSING", "UNSEEN", "SegmentKeys", "as_columns", "name_columns"]
 
 #: What happens to rows without a segment: an error, or a segment of their own.
 MISSING = ("error", "segment")
 KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
+#: The number of a segment that was not there when the keys were learned.
 UNSEEN = -1
 
 
@@ -32,6 +33,23 @@ def as_columns(segment: Any) -> dict[str, np.ndarray[Any, Any]]:
     if array.ndim == 2 and array.shape[1] > 0:
         return {f"segment_{i + 1}": _column(column) for i, column in enumerate(array.T)}
     return {"segment": _column(array)}
+
+
+def name_columns(segments: Sequence[Any], keys: Sequence[str] | None = None) -> dict[str, np.ndarray[Any, Any]]:
+    """The columns of named things, such as the tallies of a dictionary: a value each, or a tuple with several keys."""
+    lines = [segment if isinstance(segment, tuple) else (segment,) for segment in segments]
+    sizes = {len(line) for line in lines}
+    if len(sizes) != 1:
+        raise InvalidInputError("Segments must be named by one key each, or all by tuples of the same length.")
+    size = sizes.pop()
+    names = list(keys) if keys else (["segment"] if size == 1 else [f"segment_{i + 1}" for i in range(size)])
+    if len(names) != size:
+        raise InvalidInputError(f"`keys` must name the {size} parts of a segment; got {len(names)} names.")
+    columns = {}
+    for i, name in enumerate(names):
+        columns[name] = np.empty(len(lines), dtype=object)
+        columns[name][:] = [line[i] for line in lines]
+    return columns
 
 
 def _column(values: Any) -> np.ndarray[Any, Any]:
