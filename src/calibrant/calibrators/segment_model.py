@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._kernels import links
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.segment_basis import Basis
 from calibrant.segment_keys import UNSEEN, SegmentKeys
 from calibrant.calibrators.segment_terms import Effects
@@ -44,14 +44,18 @@ class TermEffects:
         seen = (known[place] == wanted) & ((own >= 0) & (own < sizes)).all(axis=1)
         return np.where(seen, place, UNSEEN)
 
-    def moments(self, columns: Floats, codes: Ints) -> tuple[Floats, Floats, Floats]:
-        """Mean and variance of the effect on each row where its segment is known, and the prior's where it is not."""
+    def moments(self, columns: Floats, codes: Ints) -> tuple[Floats, Floats]:
+        """Mean and variance of the effect on each row; none where its segment is new."""
         place = self.places(codes)
-        seen = place != UNSEEN
         mean = np.einsum("ij,ij->i", columns, self.effects.mean[place])
         variance = np.einsum("ij,ijk,ik->i", columns, self.effects.covariance[place], columns)
-        prior = np.einsum("ij,jk,ik->i", columns, self.effects.prior, columns)
-        return np.where(seen, mean, 0.0), np.where(seen, variance, 0.0), np.where(seen, 0.0, prior)
+        return np.where(place == UNSEEN, 0.0, mean), np.where(place == UNSEEN, 0.0, variance)
+
+    def wide_variance(self, columns: Floats, codes: Ints) -> Floats:
+        """The variance for intervals; for a new segment, that of how far segments are apart."""
+        place = self.places(codes)
+        wide = np.einsum("ij,ijk,ik->i", columns, self.effects.wide[place], columns)
+        return np.where(place == UNSEEN, np.einsum("ij,jk,ik->i", columns, self.effects.prior, columns), wide)
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
@@ -62,7 +66,7 @@ class TermEffects:
         first = np.unique(block, return_index=True)[1]
         mean = np.where(place[first][:, None] < 0, 0.0, self.effects.mean[place[first]])
         covariance = np.where(
-            place[first][:, None, None] < 0, self.effects.prior[None], self.effects.covariance[place[first]]
+            place[first][:, None, None] < 0, self.effects.prior[None], self.effects.wide[place[first]]
         )
         noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
         drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
@@ -78,13 +82,14 @@ class TermEffects:
             "levels": self.levels.tolist(),
             "mean": self.effects.mean.tolist(),
             "covariance": self.effects.covariance.tolist(),
+            "wide": self.effects.wide.tolist(),
             "prior": self.effects.prior.tolist(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TermEffects:
         """The term that `to_dict` described."""
-        effects = Effects(*(_validation.as_floats(data[name], name) for name in ("mean", "covariance", "prior")))
+        effects = Effects(*(_validation.as_floats(data[name], name) for name in Effects._fields))
         keys = tuple(int(k) for k in data["keys"])
         levels = np.array(data["levels"], dtype=np.intp).reshape(len(effects.mean), len(keys))
         return cls(keys, str(data["kind"]), levels, effects, float(data["difference"]))
@@ -104,35 +109,39 @@ class SegmentModel:
     wobble: Floats
     terms: tuple[TermEffects, ...]
 
-    def moments(self, scores: Floats, codes: Ints) -> tuple[Floats, Floats, Floats]:
-        """The logit, its variance given the pooled curve where segments are known, and the rest of its variance.
+    def logits(self, scores: Floats, codes: Ints) -> Floats:
+        """The logit of the mean probability; what is unknown of the pooled curve is in its own mean already.
 
         A row none of whose segments was there in `fit` keeps the pooled logit.
         """
         pooled = links.logit(self.pooled(scores))
-        mean, own, rest = pooled.copy(), np.zeros(len(scores)), self._pooled_variance(scores)
+        mean, variance = pooled.copy(), np.zeros(len(scores))
+        for term in self.terms:
+            shift, own = term.moments(self.basis.columns(term.kind, scores, pooled), codes)
+            mean, variance = mean + shift, variance + own
+        return np.where(_is_known(codes), mean / np.sqrt(1.0 + np.pi / 8.0 * variance), pooled)
+
+    def centre_and_spread(self, scores: Floats, codes: Ints) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the logit, for intervals."""
+        pooled = links.logit(self.pooled(scores))
+        known = _is_known(codes)
+        mean = pooled.copy()
+        variance = np.interp(scores, self.basis.scores, (self.wobble**2).sum(axis=0))
         for term in self.terms:
             columns = self.basis.columns(term.kind, scores, pooled)
-            shift, variance, prior = term.moments(columns, codes)
-            mean, own, rest = mean + shift, own + variance, rest + prior
-        known = (codes != UNSEEN).any(axis=1)
-        return np.where(known, mean, pooled), np.where(known, own, 0.0), np.where(known, rest, rest + own)
-
-    def _pooled_variance(self, scores: Floats) -> Floats:
-        squares = (self.wobble**2).sum(axis=0)
-        return np.interp(scores, self.basis.scores, squares)
-
-    def logits(self, scores: Floats, codes: Ints) -> Floats:
-        """The logit of the mean probability; what the pooled curve does not know is in its mean already."""
-        mean, own, _ = self.moments(scores, codes)
-        return mean / np.sqrt(1.0 + np.pi / 8.0 * own)
+            mean += np.where(known, term.moments(columns, codes)[0], 0.0)
+            if term.keys:
+                variance += term.wide_variance(columns, codes)
+            else:  # the correction of the pooled curve is for rows of known segments
+                variance += np.where(known, term.wide_variance(columns, codes), 0.0)
+        return mean, np.sqrt(variance)
 
     def draw(self, scores: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the logits, (n_draws, n), each from one whole map for every segment."""
         pooled = links.logit(self.pooled(scores))
         at = np.array([np.interp(scores, self.basis.scores, line) for line in self.wobble]).reshape(-1, len(scores))
         out = pooled + rng.standard_normal((n_draws, len(self.wobble))) @ at
-        known = (codes != UNSEEN).any(axis=1)
+        known = _is_known(codes)
         for term in self.terms:
             drawn = term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
             out += drawn if term.keys else np.where(known, drawn, 0.0)
@@ -162,6 +171,10 @@ class SegmentModel:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"This is not a model of segments that calibrant saved ({error!r}).") from error
+
+
+def _is_known(codes: Ints) -> Bools:
+    return np.asarray((codes != UNSEEN).any(axis=1))
 
 
 def _roots(covariance: Floats) -> Floats:

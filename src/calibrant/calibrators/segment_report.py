@@ -128,7 +128,7 @@ def _shifts(model: SegmentModel, cells: Cells, k: int) -> tuple[Floats, Floats]:
             columns = model.basis.columns(term.kind, cells.scores, cells.pooled)
             centres = np.column_stack([np.bincount(codes, cells.totals * c, size) / totals for c in columns.T])
             shift += np.einsum("ij,ij->i", centres, term.effects.mean)
-            variance += np.einsum("ij,ijk,ik->i", centres, term.effects.covariance, centres)
+            variance += np.einsum("ij,ijk,ik->i", centres, term.effects.wide, centres)
     return shift, -special.ndtri(0.5 * (1.0 - LEVEL)) * np.sqrt(variance)
 
 

@@ -21,11 +21,12 @@ __all__ = ["SETTINGS", "Effects", "Settings", "Term"]
 
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
-INTERCEPTS = {0.0: 1.0, 0.06: 1.0, 0.18: 1.0, 0.54: 1.0, 1.62: 0.5}
+INTERCEPTS = {0.0: 1.0, 0.06: 0.5, 0.1: 0.5, 0.18: 0.5, 0.3: 0.5, 0.54: 0.5, 0.9: 0.3, 1.62: 0.3}
 SLOPES = {0.0: 1.0, 0.12: 0.4, 0.36: 0.3}
 CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
+OPEN_MIND = 0.2  # the prior probability of no difference for intervals
 SMALLEST_WEIGHT = 1e-3  # settings below are not looked at again
 
 
@@ -72,10 +73,16 @@ SETTINGS = {LINE: _line(), CURVE: _curve()}
 
 
 class Effects(NamedTuple):
-    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment, and the covariance of a new one."""
+    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment; what intervals need, `wide` and `prior`.
+
+    Mean and covariance come from a sceptical prior, under which segments differ only if there is reason to think so.
+    It would make intervals too narrow where a small difference is hard to see: `wide` (G, D, D) are second moments
+    around the means under a prior with an open mind, and `prior` (D, D) is that of a new segment.
+    """
 
     mean: Floats
     covariance: Floats
+    wide: Floats
     prior: Floats
 
 
@@ -89,7 +96,8 @@ class Term:
         self.posteriors: dict[int, GroupPosterior] = {}
         self.weights = np.exp(self.log_prior)
         size = columns.shape[1]
-        self.effects = Effects(np.zeros((count, size)), np.zeros((count, size, size)), np.zeros((size, size)))
+        zeros = np.zeros((count, size, size))
+        self.effects = Effects(np.zeros((count, size)), zeros, zeros, np.zeros((size, size)))
 
     @property
     def difference(self) -> float:
@@ -132,19 +140,28 @@ class Term:
     def average(self, chosen: Ints) -> None:
         """Weights of the settings by evidence, and the moments of the mixture."""
         evidence = np.full(len(self.log_prior), -np.inf)
-        shares: dict[int, Floats] = {}
+        odd: dict[int, Floats] = {}
         for s in chosen.tolist():
-            total, shares[s] = self._with_odd(s)
+            total, odd[s] = self._with_odd(s)
             evidence[s] = total.sum()
-        self.weights = np.exp(evidence + self.log_prior - special.logsumexp(evidence + self.log_prior))
-        parts = []
-        for s in chosen.tolist():
-            parts.append((s, self.weights[s] * (1.0 - shares[s])))
-            parts.append((int(self.settings.odd[s]), self.weights[s] * shares[s]))
-        mean = sum(w[:, None] * self.posteriors[s].mode for s, w in parts)
-        second = sum(w[:, None, None] * _second_moment(self.posteriors[s]) for s, w in parts)
-        covariance = second - mean[:, :, None] * mean[:, None, :]
-        self.effects = Effects(mean, covariance, self._prior_covariance())
+        self.weights = _normalised(evidence + self.log_prior)
+        mean, second = self._moments(self.weights, odd)
+        weights = _normalised(evidence + self.settings.log_prior(OPEN_MIND))
+        other, wide = self._moments(weights, odd)
+        square, crossed = mean[:, :, None] * mean[:, None, :], mean[:, :, None] * other[:, None, :]
+        wide = wide - crossed - np.swapaxes(crossed, 1, 2) + square
+        self.effects = Effects(mean, second - square, wide, self._prior_covariance(weights))
+
+    def _moments(self, weights: Floats, odd: dict[int, Floats]) -> tuple[Floats, Floats]:
+        """First and second moments of the coefficients, mixed over the settings and over being odd."""
+        parts = [(s, weights[s] * (1.0 - share)) for s, share in odd.items()]
+        parts += [(int(self.settings.odd[s]), weights[s] * share) for s, share in odd.items() if share.any()]
+        mean, second = np.zeros_like(self.effects.mean), np.zeros_like(self.effects.covariance)
+        for s, share in parts:
+            mode, covariance, _ = self.posteriors[s]
+            mean += share[:, None] * mode
+            second += share[:, None, None] * (covariance + mode[:, :, None] * mode[:, None, :])
+        return mean, second
 
     def _with_odd(self, s: int) -> tuple[Floats, Floats]:
         """Log evidence of each segment under a setting, and the probability that the segment is odd."""
@@ -154,12 +171,12 @@ class Term:
         total = np.logaddexp(np.log1p(-ODD_SHARE) + own, np.log(ODD_SHARE) + odd)
         return total, np.exp(np.log(ODD_SHARE) + odd - total)
 
-    def _prior_covariance(self) -> Floats:
+    def _prior_covariance(self, weights: Floats) -> Floats:
         has_odd = self.settings.odd != np.arange(len(self.settings.odd))
         squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
-        return np.diag(self.weights @ squares)
+        return np.diag(weights @ squares)
 
 
-def _second_moment(posterior: GroupPosterior) -> Floats:
-    out: Floats = posterior.covariance + posterior.mode[:, :, None] * posterior.mode[:, None, :]
+def _normalised(log_weights: Floats) -> Floats:
+    out: Floats = np.exp(log_weights - special.logsumexp(log_weights))
     return out

@@ -192,9 +192,8 @@ class SegmentedCalibrator(BaseEstimator):
         """
         z = -special.ndtri(0.5 * (1.0 - _validation.check_level(level)))
         array, codes = self._rows(scores, segment)
-        mean, own, rest = self.model_.moments(array, codes)
-        half = z * np.sqrt(own + rest)
-        return links.expit(mean - half), links.expit(mean + half)
+        centre, spread = self.model_.centre_and_spread(array, codes)
+        return links.expit(centre - z * spread), links.expit(centre + z * spread)
 
     def sample_maps(
         self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
