@@ -118,7 +118,7 @@ class Term:
             group_effects.fit_groups(self.groups, offset, positives, totals, self.settings.scales[s]).evidence.sum()
             for s in self.settings.quick
         ]
-        return max(fits[1:]) > fits[0]
+        return bool(max(fits[1:]) > fits[0])
 
     def update(self, offset: Floats, positives: Floats, totals: Floats, *, everything: bool) -> None:
         """Average over the settings given the rest of the model; O(settings · cells · D²)."""
