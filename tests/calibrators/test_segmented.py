@@ -131,7 +131,6 @@ def test_decision_scores(tmp_path):
 def test_segments_of_one_class_and_of_one_row_are_fine():
     scores, y, country, _ = draw_rows(400)
     country = country.astype(object)
-    country[y == 1][:0] = "unused"
     country[np.flatnonzero(y == 1)[:20]] = "winners"
     country[0] = "single"
     calibrator = SegmentedCalibrator("spline").fit(scores, y, segment=country)
