@@ -47,7 +47,9 @@ def test_columns_are_found_by_name_and_without_names_by_order():
 
 def test_missing_values_are_refused_or_a_segment():
     for column in (np.array(["a", None], object), np.array([1.0, np.nan]), np.array(["2020-01-01", "NaT"], "M8[D]")):
-        with pytest.raises(InvalidInputError, match="'segment' must have no missing values; got 1, the first at index 1"):
+        with pytest.raises(
+            InvalidInputError, match="'segment' must have no missing values; got 1, the first at index 1"
+        ):
             SegmentKeys.learn(column, 2, "error")
         keys, codes = SegmentKeys.learn(column, 2, "segment")
         assert keys.levels[0][-1] is None

@@ -37,6 +37,7 @@ class CachedBlend(Blend):
     bayesian = False
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
+        """The map from the folder, or fitted and put there."""
         if CACHE is None:
             return super().fit_map(tally)
         content = b"".join(column.tobytes() for column in (tally.scores, tally.positives, tally.totals))
@@ -45,12 +46,14 @@ class CachedBlend(Blend):
             super().fit_map(tally).save(path)
         return load(path)
 
-    def sample_maps(self, scores: Floats, n_draws: int = 100, random_state: object = 0) -> Floats:  # type: ignore[override]
+    def sample_maps(self, scores: Floats, n_draws: int = 100, random_state: object = 0) -> Floats:  # type: ignore[override]  # noqa: ARG002
         """Only the mean is looked at here."""
         return np.tile(self.predict(scores), (n_draws, 1))
 
 
 class Task(NamedTuple):
+    """Calibration and test rows of one repetition."""
+
     table: str
     keys: list[str]
     rows: int
@@ -87,7 +90,8 @@ def one_each(task: Task, pooled: Floats) -> Floats:
 
 
 def gap(task: Task, p: Floats) -> float:
-    sums = pd.DataFrame({"gap": task.test["label"] - p, "variance": p * (1.0 - p)}).groupby(task.test[task.keys[0]].values)
+    key = next((key for key in task.keys if task.train[key].nunique() > 1), task.keys[0])
+    sums = pd.DataFrame({"gap": task.test["label"] - p, "variance": p * (1.0 - p)}).groupby(task.test[key].values)
     total = sums.sum()
     return float(np.sqrt(np.mean(total["gap"] ** 2 / total["variance"])))
 

@@ -104,7 +104,7 @@ class SegmentKeys:
         if absent.all():
             return codes
         values, now = _plain(name, column[~absent])
-        if now != kind and kind != "":
+        if kind not in {now, ""}:
             raise InvalidInputError(
                 f"`segment` key {name!r} held {kind} in the fit and holds {now} now; convert the column to {kind}."
             )

@@ -44,7 +44,10 @@ def test_evidence_of_two_coefficients_agrees_with_quadrature(cells):
         own = codes == g
         a, b = (np.linspace(-4.0 * s, 4.0 * s, 121) for s in scales)
         values = np.array(
-            [[log_likelihood(offset[own], columns[own], positives[own], totals[own], np.array([x, y])) for y in b] for x in a]
+            [
+                [log_likelihood(offset[own], columns[own], positives[own], totals[own], np.array([x, y])) for y in b]
+                for x in a
+            ]
         )
         prior = -0.5 * ((a / scales[0])[:, None] ** 2 + (b / scales[1]) ** 2) - np.log(2.0 * np.pi * scales.prod())
         mass = np.exp(values + prior - found.evidence[g]).sum() * (a[1] - a[0]) * (b[1] - b[0])
@@ -76,7 +79,10 @@ def test_a_scale_of_zero_takes_a_coefficient_out(cells):
     np.testing.assert_allclose(both.mode[:, 0], one.mode[:, 0])
     assert not both.mode[:, 1].any()
     none = fit_groups(Groups.of(codes, 3, columns), offset, positives, totals, np.zeros(2))
-    plain = [log_likelihood(offset[codes == g], columns[codes == g], positives[codes == g], totals[codes == g], np.zeros(2)) for g in range(3)]
+    plain = [
+        log_likelihood(offset[codes == g], columns[codes == g], positives[codes == g], totals[codes == g], np.zeros(2))
+        for g in range(3)
+    ]
     np.testing.assert_allclose(none.evidence, plain)
 
 

@@ -37,8 +37,8 @@ def model():
 
 def test_effects_add_up(model):
     codes = np.array([[0, 1], [1, 0], [0, 0]])
-    expected = links.logit(SCORES) + [-0.5 - 0.1 + 0.3 + 0.05, 0.5 + 0.1 - 0.3 + 0.05, -0.5 + 0.1 + 0.05]
-    np.testing.assert_allclose(model.logits(SCORES, codes), expected)
+    shifts = np.array([-0.5 - 0.1 + 0.3 + 0.05, 0.5 + 0.1 - 0.3 + 0.05, -0.5 + 0.1 + 0.05])
+    np.testing.assert_allclose(model.logits(SCORES, codes), links.logit(SCORES) + shifts)
 
 
 def test_a_row_of_new_segments_keeps_the_pooled_map_and_has_the_width_of_the_prior(model):

@@ -15,7 +15,13 @@ def table():
 
 def test_rows_and_base_rates_are_counted(table):
     segments, team, day, y = table
-    assert [(row.key, row.segment) for row in segments] == [("team", "a"), ("team", "b"), ("day", 0), ("day", 1), ("day", 2)]
+    assert [(row.key, row.segment) for row in segments] == [
+        ("team", "a"),
+        ("team", "b"),
+        ("day", 0),
+        ("day", 1),
+        ("day", 2),
+    ]
     first, last = segments.rows[0], segments.rows[-1]
     assert (first.rows, last.rows) == (np.sum(team == "a"), np.sum(day == 2))
     assert first.base_rate == pytest.approx(y[team == "a"].mean())

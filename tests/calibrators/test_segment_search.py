@@ -48,9 +48,7 @@ def test_the_order_of_keys_and_rows_does_not_matter():
     )
     one, other = fit_terms(cells, basis), fit_terms(turned, basis)
     for k in range(2):
-        np.testing.assert_allclose(
-            one[(k,), LINE][0].effects.mean, other[(1 - k,), LINE][0].effects.mean, atol=1e-8
-        )
+        np.testing.assert_allclose(one[(k,), LINE][0].effects.mean, other[(1 - k,), LINE][0].effects.mean, atol=1e-8)
 
 
 def test_a_key_with_one_segment_has_no_term():

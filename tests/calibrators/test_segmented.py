@@ -37,8 +37,8 @@ def test_known_shifts_come_back(fitted):
 
 def test_a_new_segment_gets_the_pooled_map_and_a_wide_interval(fitted):
     np.testing.assert_allclose(fitted.predict([0.3], segment=["xx"]), fitted.pooled_.predict([0.3]))
-    new, old = fitted.predict_interval([0.3, 0.3], segment=["xx", "us"])
-    assert new[0] < old[0] - 0.05 or (old - new)[0] > 0.05 or (old[0] - new[0]) > 2 * (old[1] - new[1])
+    low, high = fitted.predict_interval([0.3, 0.3], segment=["xx", "us"])
+    assert high[0] - low[0] > 2.0 * (high[1] - low[1])
 
 
 def test_weights_are_repetitions():
@@ -72,9 +72,7 @@ def test_order_of_rows_and_names_of_segments_do_not_matter():
     order = np.random.default_rng(2).permutation(600)
     renamed = np.array([{"de": 3, "fr": 1, "us": 2}[name] for name in country])
     other = SegmentedCalibrator("spline").fit(scores[order], y[order], segment=renamed[order])
-    np.testing.assert_allclose(
-        one.predict(scores, segment=country), other.predict(scores, segment=renamed), atol=1e-7
-    )
+    np.testing.assert_allclose(one.predict(scores, segment=country), other.predict(scores, segment=renamed), atol=1e-7)
 
 
 def test_the_map_of_a_segment_is_an_ordinary_map(fitted, tmp_path):
@@ -166,7 +164,7 @@ def test_bad_input_to_predict(fitted):
         fitted.predict([0.5])
     with pytest.raises(InvalidInputError, match="held strings in the fit and holds numbers now"):
         fitted.predict([0.5], segment=[1])
-    with pytest.raises(InvalidInputError, match="must name the 1 parts|must name the 2 parts"):
+    with pytest.raises(InvalidInputError, match="must name the 2 parts of a segment; got 1 names"):
         fitted.map_for(("fr", "app"))
 
 

@@ -36,7 +36,7 @@ def test_statistic_and_segment_agree_with_the_obvious_way():
 
 
 def test_by_hand():
-    y, p, segment = [1, 1, 1, 1] + [1, 0, 1, 0], [0.5] * 8, ["a"] * 4 + ["b"] * 4
+    y, p, segment = [1, 1, 1, 1, 1, 0, 1, 0], [0.5] * 8, ["a"] * 4 + ["b"] * 4
     found = multicalibration_error(y, p, segment=segment, n_simulations=99)
     # in "a" the gap is 4 − 2 with a spread of √(4 · ¼) = 1; over all rows it is 2 with a spread of √2
     assert found.statistic == pytest.approx(2.0)

@@ -40,7 +40,7 @@ class Groups:
         return cls(members, codes, columns, products)
 
     def effect(self, coefficients: Floats) -> Floats:
-        """columns · coefficients of the cell's group, (m,)."""
+        """Columns · coefficients of the cell's group, (m,)."""
         out: Floats = np.einsum("ij,ij->i", self.columns, coefficients[self.codes])
         return out
 
@@ -84,7 +84,7 @@ def fit_groups(
 
     point = look(v)
     for _ in range(MOST_STEPS if scales.any() else 0):
-        step = np.linalg.solve(point.curvature, point.gradient[:, :, None])[:, :, 0]
+        step: Floats = np.linalg.solve(point.curvature, point.gradient[:, :, None])[:, :, 0]
         point = _advance(look, point, step)
         if np.abs(step).max(initial=0.0) < SMALL_STEP:
             break

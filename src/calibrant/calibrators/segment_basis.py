@@ -18,6 +18,8 @@ LINE, CURVE = "line", "curve"
 WAVES = np.arange(1, 7)
 LARGEST_U = 4.0
 MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
+MANY_CELLS = 200_000  # of scores and segments, from which on
+FEW_CELLS = 16  # of the pooled scores are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +87,25 @@ class Cells:
     @classmethod
     def of(cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats) -> tuple[Cells, Floats, Floats]:
         """The cells without pooled logits, and the coarse scores with their numbers of rows. O(n log n)."""
-        groups = bins.equal_mass_groups(pooled_totals, MAX_CELLS)
+        found = cls._joined(counts, pooled_scores, pooled_totals, MAX_CELLS)
+        if len(found[0].scores) > MANY_CELLS:
+            found = cls._joined(counts, pooled_scores, pooled_totals, FEW_CELLS)
+        return found
+
+    @classmethod
+    def _joined(
+        cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats, most: int
+    ) -> tuple[Cells, Floats, Floats]:
+        groups = bins.equal_mass_groups(pooled_totals, most)
         starts = bins.group_starts(groups)
         totals = np.add.reduceat(pooled_totals, starts)
         coarse = np.add.reduceat(pooled_scores * pooled_totals, starts) / totals
         place = groups[np.searchsorted(pooled_scores, counts.scores)]
-        _, first, cell = np.unique(combine(np.column_stack((place, counts.codes))), return_index=True, return_inverse=True)
-        cell = cell.reshape(-1)
-        sums = (np.bincount(cell, column, len(first)) for column in (counts.positives, counts.totals))
-        scores = coarse[place[first]]
-        return cls(scores, np.zeros(len(first)), counts.codes[first], *sums), coarse, totals
+        number = combine(np.column_stack((place, counts.codes)))
+        first = np.unique(number, return_index=True)[1]
+        positives: Floats = np.bincount(number, counts.positives, len(first))
+        sums: Floats = np.bincount(number, counts.totals, len(first))
+        return cls(coarse[place[first]], np.zeros(len(first)), counts.codes[first], positives, sums), coarse, totals
 
 
 def combine(codes: Ints) -> Ints:

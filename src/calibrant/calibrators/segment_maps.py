@@ -23,7 +23,9 @@ FORMAT = "calibrant-segments"
 VERSION = 1
 ON_LOGITS = 1e-4  # largest difference of a map's nodes to the model
 EXTREME = float(links.logit(np.array(1.0)))
-GRID = np.concatenate((np.linspace(-EXTREME, -8.0, 200)[:-1], np.linspace(-8.0, 8.0, 801), np.linspace(8.0, EXTREME, 200)[1:]))
+GRID = np.concatenate(
+    (np.linspace(-EXTREME, -8.0, 200)[:-1], np.linspace(-8.0, 8.0, 801), np.linspace(8.0, EXTREME, 200)[1:])
+)
 MOST_TESTED = 64
 
 
@@ -50,7 +52,12 @@ def _nodes(model: SegmentModel) -> Floats:
 
 def write_model(path: str | os.PathLike[str], model: SegmentModel, more: dict[str, Any]) -> None:
     """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-    content = {"format": FORMAT, "version": VERSION, "model": model.to_dict(), "test_vector": _test_vector(model)} | more
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": model.to_dict(),
+        "test_vector": _test_vector(model),
+    } | more
     write_atomically(path, json.dumps(content | {"checksum": _checksum(content)}, indent=None, allow_nan=False))
 
 
@@ -59,7 +66,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[SegmentModel, dict[str, An
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFileError(f"{path} is not a calibrant model, or it was cut short: it is not JSON ({error}).") from error
+        raise ModelFileError(
+            f"{path} is not a calibrant model, or it was cut short: it is not JSON ({error})."
+        ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path} is JSON, but not a model of segments that calibrant saved.")
     version = document.get("version")

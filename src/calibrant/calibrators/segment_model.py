@@ -12,10 +12,10 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.segment_basis import Basis
-from calibrant.segment_keys import UNSEEN, SegmentKeys
 from calibrant.calibrators.segment_terms import Effects
 from calibrant.errors import ModelFileError
 from calibrant.maps import CalibrationMap
+from calibrant.segment_keys import UNSEEN, SegmentKeys
 
 __all__ = ["SegmentModel", "TermEffects"]
 
@@ -54,14 +54,17 @@ class TermEffects:
     def wide_variance(self, columns: Floats, codes: Ints) -> Floats:
         """The variance for intervals; for a new segment, that of how far segments are apart."""
         place = self.places(codes)
-        wide = np.einsum("ij,ijk,ik->i", columns, self.effects.wide[place], columns)
-        return np.where(place == UNSEEN, np.einsum("ij,jk,ik->i", columns, self.effects.prior, columns), wide)
+        moments = np.where((place == UNSEEN)[:, None, None], self.effects.prior, self.effects.wide[place])
+        out: Floats = np.einsum("ij,ijk,ik->i", columns, moments, columns)
+        return out
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
         place = self.places(codes)
         own = codes[:, list(self.keys)]
-        _, block = np.unique(np.column_stack((place, np.where(place[:, None] < 0, own, 0))), axis=0, return_inverse=True)
+        _, block = np.unique(
+            np.column_stack((place, np.where(place[:, None] < 0, own, 0))), axis=0, return_inverse=True
+        )
         block = block.reshape(-1)
         first = np.unique(block, return_index=True)[1]
         mean = np.where(place[first][:, None] < 0, 0.0, self.effects.mean[place[first]])
@@ -140,7 +143,7 @@ class SegmentModel:
         """Draws of the logits, (n_draws, n), each from one whole map for every segment."""
         pooled = links.logit(self.pooled(scores))
         at = np.array([np.interp(scores, self.basis.scores, line) for line in self.wobble]).reshape(-1, len(scores))
-        out = pooled + rng.standard_normal((n_draws, len(self.wobble))) @ at
+        out: Floats = pooled + rng.standard_normal((n_draws, len(self.wobble))) @ at
         known = _is_known(codes)
         for term in self.terms:
             drawn = term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)

@@ -90,7 +90,9 @@ class SegmentTable:
         ranked = sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]
-        shown = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+        shown = [
+            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        ]
         if len(ranked) > MOST_PRINTED:
             shown.append(f"… and {len(ranked) - MOST_PRINTED} more")
         shown += [f"{name}: segments differ with probability {p:.2f}" for name, p in self.differences.items()]
@@ -134,7 +136,7 @@ def _shifts(model: SegmentModel, cells: Cells, k: int) -> tuple[Floats, Floats]:
 
 def _differences(model: SegmentModel) -> dict[str, float]:
     """A key's segments differ unless all of its terms say that they do not."""
-    same = {name: 1.0 for name in model.keys.names}
+    same = dict.fromkeys(model.keys.names, 1.0)
     for term in model.terms:
         if term.keys:
             name = " × ".join(model.keys.names[k] for k in term.keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -15,9 +16,12 @@ __all__ = ["TermName", "fit_terms"]
 
 MOST_ROUNDS = 30
 TOLERANCE = 5e-3  # of the largest change of a cell's logit in a round
-# Prior probability of no difference, by the number of keys of a term. Shapes are rarer than shifts, pairs than keys.
-NO_DIFFERENCE = {LINE: (0.9, 0.75, 0.95), CURVE: (0.8, 0.94, 0.96)}
-KEPT = 0.2  # the probability of a difference from which on a pair of keys is kept
+# Prior probability of a difference. A key is more likely to have curves where its segments are also shifted, and a
+# pair of keys to have effects of its own where both keys have some.
+LINE_OF_KEY, LINE_OF_PAIR, LINE_OF_ALL = 0.25, 0.3, 0.1
+CURVE_OF_KEY, CURVE_OF_SHIFTED_KEY, CURVE_OF_PAIR, CURVE_OF_ALL = 0.02, 0.05, 0.15, 0.2
+KEPT = 0.15  # the probability of a difference from which on a pair of keys is kept
+LEAST_PRIOR = 1e-3  # terms less probable than that are not tried
 CURVED = 0.5  # and from which on it may have curves
 
 TermName = tuple[tuple[int, ...], str]
@@ -36,7 +40,9 @@ def fit_terms(cells: Cells, basis: Basis) -> dict[TermName, tuple[Term, Ints]]:
     search.add(single, LINE, 0.0)
     search.add(single, CURVE, 0.0)
     search.add(list(combinations(keys, 2)), LINE, KEPT)
-    search.add([m for (m, _), (term, _) in search.terms.items() if len(m) == 2 and term.difference > CURVED], CURVE, KEPT)
+    search.add(
+        [m for (m, _), (term, _) in search.terms.items() if len(m) == 2 and term.difference > CURVED], CURVE, KEPT
+    )
     return search.terms
 
 
@@ -50,14 +56,14 @@ class _Search:
         self.logits = cells.pooled.copy()
 
     def add(self, sets: Sequence[tuple[int, ...]], kind: str, least: float) -> None:
-        """Try each set of keys on top of what is there, keep those that differ with probability `least`, and iterate."""
+        """Try each set of keys on top of what is there, keep those that differ with probability `least`, iterate."""
         columns = self.basis.columns(kind, self.cells.scores, self.cells.pooled)
         tried = {}
         for members in sets:
             levels, codes = np.unique(self.cells.codes[:, list(members)], axis=0, return_inverse=True)
-            if members and len(levels) == 1:
+            if (members and len(levels) == 1) or self.prior(members, kind) < LEAST_PRIOR:
                 continue
-            term = Term(kind, NO_DIFFERENCE[kind][len(members)], codes.reshape(-1), len(levels), columns)
+            term = Term(kind, 1.0 - self.prior(members, kind), codes.reshape(-1), len(levels), columns)
             if least and not term.promises(self.logits, self.cells.positives, self.cells.totals):
                 continue
             term.update(self.logits, self.cells.positives, self.cells.totals, everything=True)
@@ -70,6 +76,20 @@ class _Search:
             term.clear()
         self.terms |= tried
         self.iterate()
+
+    def prior(self, members: tuple[int, ...], kind: str) -> float:
+        """How probable a difference is before looking, given the terms that are there."""
+        if not members:
+            return LINE_OF_ALL if kind == LINE else CURVE_OF_ALL
+        if kind == CURVE:
+            shifted = self.difference(members)
+            return CURVE_OF_PAIR * shifted if len(members) == 2 else CURVE_OF_KEY + CURVE_OF_SHIFTED_KEY * shifted
+        return LINE_OF_KEY if len(members) == 1 else LINE_OF_PAIR * math.prod(self.difference((k,)) for k in members)
+
+    def difference(self, members: tuple[int, ...]) -> float:
+        """The probability so far that the segments of these keys are shifted."""
+        term = self.terms.get((members, LINE))
+        return 0.0 if term is None else term[0].difference
 
     def iterate(self) -> None:
         """Fit each term given the others until no logit moves."""

@@ -14,7 +14,7 @@ from scipy import special
 
 from calibrant._kernels import group_effects
 from calibrant._kernels.group_effects import GroupPosterior, Groups
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.segment_basis import CURVE, LINE, WAVES
 
 __all__ = ["SETTINGS", "Effects", "Settings", "Term"]
@@ -27,6 +27,9 @@ CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
 OPEN_MIND = 0.2  # the prior probability of no difference for intervals
+MANY_SEGMENTS = 1000  # from which on
+SAMPLE_SEGMENTS = 500  # say which settings are worth a look at all,
+SMALLEST_IN_SAMPLE = 1e-6  # which are those with this weight there
 SMALLEST_WEIGHT = 1e-3  # settings below are not looked at again
 
 
@@ -48,7 +51,8 @@ class Settings:
         prior = (1.0 - none) * self.shares / self.shares[1:].sum()
         prior[0] = none
         with np.errstate(divide="ignore"):
-            return np.log(prior)
+            out: Floats = np.log(prior)
+        return out
 
 
 def _line() -> Settings:
@@ -73,7 +77,7 @@ SETTINGS = {LINE: _line(), CURVE: _curve()}
 
 
 class Effects(NamedTuple):
-    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment; what intervals need, `wide` and `prior`.
+    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment, and what intervals need.
 
     Mean and covariance come from a sceptical prior, under which segments differ only if there is reason to think so.
     It would make intervals too narrow where a small difference is hard to see: `wide` (G, D, D) are second moments
@@ -90,6 +94,7 @@ class Term:
     """The posterior of one term, given all others."""
 
     def __init__(self, kind: str, none: float, codes: Ints, count: int, columns: Floats) -> None:
+        self.kind, self.none = kind, none
         self.settings = SETTINGS[kind]
         self.groups = Groups.of(codes, count, columns)
         self.log_prior = self.settings.log_prior(none)
@@ -122,7 +127,8 @@ class Term:
 
     def update(self, offset: Floats, positives: Floats, totals: Floats, *, everything: bool) -> None:
         """Average over the settings given the rest of the model; O(settings · cells · D²)."""
-        chosen = np.flatnonzero(np.isfinite(self.log_prior) & (everything | (self.weights > SMALLEST_WEIGHT)))
+        usable = self._worth_a_look(offset, positives, totals) if everything else self.weights > SMALLEST_WEIGHT
+        chosen = np.flatnonzero(usable)
         needed = sorted({*chosen.tolist(), *self.settings.odd[chosen].tolist(), 0})
         self.posteriors = {
             s: group_effects.fit_groups(
@@ -136,6 +142,17 @@ class Term:
             for s in needed
         }
         self.average(chosen)
+
+    def _worth_a_look(self, offset: Floats, positives: Floats, totals: Floats) -> Bools:
+        """All settings; with very many segments, those that a sample of the segments does not rule out."""
+        count = len(self.effects.mean)
+        if count <= MANY_SEGMENTS:
+            return np.isfinite(self.log_prior)
+        step = count // SAMPLE_SEGMENTS
+        own = self.groups.codes % step == 0
+        part = Term(self.kind, self.none, self.groups.codes[own] // step, -(-count // step), self.groups.columns[own])
+        part.update(offset[own], positives[own], totals[own], everything=True)
+        return part.weights > SMALLEST_IN_SAMPLE
 
     def average(self, chosen: Ints) -> None:
         """Weights of the settings by evidence, and the moments of the mixture."""

@@ -17,12 +17,12 @@ from calibrant.calibrators import registry, segment_maps
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.segment_basis import Basis, Cells, Counts
-from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
 from calibrant.calibrators.segment_model import SegmentModel, TermEffects
-from calibrant.calibrators.segment_report import SegmentTable, tabulate_segments
+from calibrant.calibrators.segment_report import tabulate_segments
 from calibrant.calibrators.segment_search import fit_terms
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
+from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
 from calibrant.tally import Tally, row_count
 
 __all__ = ["SegmentedCalibrator"]
@@ -144,8 +144,12 @@ class SegmentedCalibrator(BaseEstimator):
             raise InvalidInputError("`tallies` must have at least one tally with rows; got none.")
         columns = name_columns(list(full), keys)
         found, codes = SegmentKeys.learn(columns, len(full), self.missing)
-        parts = (np.concatenate([getattr(t, c) for t in full.values()]) for c in ("scores", "positives", "totals"))
-        return self._fit_counts(found, Counts(*parts, np.repeat(codes, [len(t) for t in full.values()], axis=0)))
+        scores, positives, totals = (
+            np.concatenate([getattr(tally, name) for tally in full.values()])
+            for name in ("scores", "positives", "totals")
+        )
+        rows = np.repeat(codes, [len(tally) for tally in full.values()], axis=0)
+        return self._fit_counts(found, Counts(scores, positives, totals, rows))
 
     def _fit_counts(self, keys: SegmentKeys, counts: Counts) -> Self:
         _check_segments(keys, counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -122,9 +122,11 @@ def multicalibration_error(
     >>> found.segment, found.p_value
     ({'segment': 'b'}, 0.001)
     """
-    rows = _rows_of_tallies(y_true, depth) if isinstance(y_true, Mapping) else None
-    if rows is None:
-        rows = _rows_of_arrays(y_true, y_prob, segment, sample_weight, pos_label, depth)
+    if isinstance(y_true, Mapping):
+        counts = _count_tallies(y_true)
+    else:
+        counts = _count_arrays(y_true, y_prob, segment, sample_weight, pos_label)
+    rows = _arrange(counts, depth)
     count = _validation.check_count("n_simulations", n_simulations, least=19)
     observed = rows.statistics(rows.positives[None])[0]
     at = int(np.argmax(observed))
@@ -173,19 +175,31 @@ def _simulated_maxima(rows: _Rows, count: int, rng: np.random.Generator) -> Floa
     trials = rows.totals.astype(np.int64)
     size = max(1, BLOCK // len(rows.order))
     maxima = [
-        rows.statistics(rng.binomial(trials, rows.probabilities, (min(size, count - done), len(trials))).astype(float)).max(
-            axis=1
-        )
+        rows.statistics(
+            rng.binomial(trials, rows.probabilities, (min(size, count - done), len(trials))).astype(float)
+        ).max(axis=1)
         for done in range(0, count, size)
     ]
     return np.concatenate(maxima)
 
 
-def _rows_of_arrays(
-    y_true: ArrayLike, y_prob: ArrayLike | None, segment: Any, sample_weight: ArrayLike | None, pos_label: Any, depth: int
-) -> _Rows:
+class _Counts(NamedTuple):
+    """Rows or cells of tallies, with the number of their segment for each key."""
+
+    probabilities: Floats
+    positives: Floats
+    totals: Floats
+    codes: Ints
+    keys: SegmentKeys
+
+
+def _count_arrays(
+    y_true: ArrayLike, y_prob: ArrayLike | None, segment: Any, sample_weight: ArrayLike | None, pos_label: Any
+) -> _Counts:
     if y_prob is None or segment is None:
-        raise InvalidInputError("`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies.")
+        raise InvalidInputError(
+            "`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies."
+        )
     p = _validation.check_scores(y_prob, "y_prob")
     _validation.check_unit_interval(p, "y_prob")
     positive, _ = _validation.encode_labels(y_true, pos_label, "y_true")
@@ -195,10 +209,10 @@ def _rows_of_arrays(
         raise InvalidInputError("A metric needs at least one row; got none.")
     totals = np.ones(len(p)) if weights is None else weights
     keys, codes = SegmentKeys.learn(segment, len(p), "segment")
-    return _arrange(p, totals * positive, totals, keys, codes, depth)
+    return _Counts(p, totals * positive, totals, codes, keys)
 
 
-def _rows_of_tallies(tallies: Mapping[Any, Tally], depth: int) -> _Rows:
+def _count_tallies(tallies: Mapping[Any, Tally]) -> _Counts:
     full = {segment: tally for segment, tally in tallies.items() if len(tally)}
     if not full:
         raise InvalidInputError("A metric needs at least one row; all tallies are empty.")
@@ -207,13 +221,13 @@ def _rows_of_tallies(tallies: Mapping[Any, Tally], depth: int) -> _Rows:
         np.concatenate([getattr(tally, name) for tally in full.values()]) for name in ("scores", "positives", "totals")
     )
     _validation.check_unit_interval(p, "y_prob")
-    return _arrange(p, positives, totals, keys, np.repeat(codes, [len(t) for t in full.values()], axis=0), depth)
+    return _Counts(p, positives, totals, np.repeat(codes, [len(t) for t in full.values()], axis=0), keys)
 
 
-def _arrange(p: Floats, positives: Floats, totals: Floats, keys: SegmentKeys, codes: Ints, depth: int) -> _Rows:
+def _arrange(counts: _Counts, depth: int) -> _Rows:
     if depth not in (1, 2):
         raise InvalidInputError(f"`depth` must be 1 or 2; got {depth!r}.")
-    p, positives, totals, codes = _joined(p, positives, totals, codes)
+    p, positives, totals, codes, keys = _joined(counts)
     by_probability = np.argsort(p, kind="stable")
     variance = totals * p * (1.0 - p)
     numbers = range(codes.shape[1])
@@ -228,21 +242,23 @@ def _arrange(p: Floats, positives: Floats, totals: Floats, keys: SegmentKeys, co
         starts.append(np.cumsum(lengths) - lengths + sum(map(len, orders[:-1])))
         spreads.append(np.sqrt(np.maximum(np.bincount(own, variance, len(levels)), LEAST_SPREAD)))
         sizes.append(np.bincount(own, totals, len(levels)))
-        names += [{keys.names[k]: keys.levels[k][g] for k, g in zip(members, level, strict=True)} for level in levels.tolist()]
-    return _Rows(
-        p, positives, totals, *(np.concatenate(parts) for parts in (orders, starts, spreads, sizes)), names=names
-    )
+        names += [
+            {keys.names[k]: keys.levels[k][g] for k, g in zip(members, level, strict=True)} for level in levels.tolist()
+        ]
+    order, start, spread, size = (np.concatenate(parts) for parts in (orders, starts, spreads, sizes))
+    return _Rows(p, positives, totals, order, start, spread, size, names)
 
 
-def _joined(p: Floats, positives: Floats, totals: Floats, codes: Ints) -> tuple[Floats, Floats, Floats, Ints]:
+def _joined(counts: _Counts) -> _Counts:
     """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
-    kept = totals > 0.0
-    p, positives, totals, codes = p[kept], positives[kept], totals[kept], codes[kept]
+    kept = counts.totals > 0.0
+    p, positives, totals, codes = (column[kept] for column in counts[:4])
     distinct, place = np.unique(p, return_inverse=True)
     place = place.reshape(-1)
     if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
-        place = bins.equal_mass_groups(np.bincount(place, totals), MAX_CELLS)[place]
+        mass: Floats = np.bincount(place, totals)
+        place = bins.equal_mass_groups(mass, MAX_CELLS)[place]
     _, first, cell = np.unique(np.column_stack((place, codes)), axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
-    sums = [np.bincount(cell, column, len(first)) for column in (p * totals, positives, totals)]
-    return np.clip(sums[0] / sums[2], 0.0, 1.0), sums[1], sums[2], codes[first]
+    expected, hits, rows = (np.bincount(cell, column, len(first)) for column in (p * totals, positives, totals))
+    return _Counts(np.clip(expected / rows, 0.0, 1.0), hits, rows, codes[first], counts.keys)
