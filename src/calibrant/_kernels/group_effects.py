@@ -84,7 +84,7 @@ def fit_groups(
 
     point = look(v)
     for _ in range(MOST_STEPS if scales.any() else 0):
-        step: Floats = np.linalg.solve(point.curvature, point.gradient[:, :, None])[:, :, 0]
+        step = np.linalg.solve(point.curvature, point.gradient[:, :, None])[:, :, 0].astype(np.float64, copy=False)
         point = _advance(look, point, step)
         if np.abs(step).max(initial=0.0) < SMALL_STEP:
             break

@@ -103,8 +103,8 @@ class Cells:
         place = groups[np.searchsorted(pooled_scores, counts.scores)]
         number = combine(np.column_stack((place, counts.codes)))
         first = np.unique(number, return_index=True)[1]
-        positives: Floats = np.bincount(number, counts.positives, len(first))
-        sums: Floats = np.bincount(number, counts.totals, len(first))
+        positives = np.bincount(number, counts.positives, len(first)).astype(np.float64)
+        sums = np.bincount(number, counts.totals, len(first)).astype(np.float64)
         return cls(coarse[place[first]], np.zeros(len(first)), counts.codes[first], positives, sums), coarse, totals
 
 

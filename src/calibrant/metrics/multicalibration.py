@@ -252,13 +252,16 @@ def _arrange(counts: _Counts, depth: int) -> _Rows:
 def _joined(counts: _Counts) -> _Counts:
     """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
     kept = counts.totals > 0.0
-    p, positives, totals, codes = (column[kept] for column in counts[:4])
+    p, positives, totals = (column[kept] for column in counts[:3])
+    codes = counts.codes[kept]
     distinct, place = np.unique(p, return_inverse=True)
     place = place.reshape(-1)
     if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
-        mass: Floats = np.bincount(place, totals)
+        mass = np.bincount(place, totals).astype(np.float64)
         place = bins.equal_mass_groups(mass, MAX_CELLS)[place]
     _, first, cell = np.unique(np.column_stack((place, codes)), axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
-    expected, hits, rows = (np.bincount(cell, column, len(first)) for column in (p * totals, positives, totals))
+    expected, hits, rows = (
+        np.bincount(cell, column, len(first)).astype(np.float64) for column in (p * totals, positives, totals)
+    )
     return _Counts(np.clip(expected / rows, 0.0, 1.0), hits, rows, codes[first], counts.keys)
