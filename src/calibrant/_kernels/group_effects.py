@@ -98,14 +98,12 @@ def _look(groups: Groups, offset: Floats, positives: Floats, totals: Floats, sca
     larger = 1.0 / (1.0 + small)
     p = np.where(logits >= 0.0, larger, small * larger)
     cells = positives * logits - totals * (np.maximum(logits, 0.0) - np.log(larger))
-    sums = groups.members @ np.column_stack(
-        (
-            cells,
-            groups.columns * (positives - totals * p)[:, None],
-            groups.products * (totals * small * larger**2)[:, None],
-        )
-    )
     size = len(scales)
+    columns = np.empty((len(cells), 1 + size + groups.products.shape[1]))
+    columns[:, 0] = cells
+    np.multiply(groups.columns, (positives - totals * p)[:, None], out=columns[:, 1 : 1 + size])
+    np.multiply(groups.products, (totals * small * larger**2)[:, None], out=columns[:, 1 + size :])
+    sums = groups.members @ columns
     curvature = np.empty((len(v), size, size))
     rows, others = _triangle(size)
     curvature[:, rows, others] = curvature[:, others, rows] = sums[:, 1 + size :]
