@@ -46,3 +46,13 @@ def test_through_plain_values():
     same = Basis.from_dict(basis.to_dict())
     assert (same.centre, same.spread) == (basis.centre, basis.spread)
     np.testing.assert_array_equal(same.ranks, basis.ranks)
+
+
+def test_very_many_cells_are_made_fewer(monkeypatch):
+    monkeypatch.setattr("calibrant.calibrators.segment_basis.MANY_CELLS", 1000)
+    rng = np.random.default_rng(1)
+    scores, codes = np.sort(rng.random(3000)), rng.integers(0, 50, (3000, 1))
+    cells, coarse, _ = Cells.of(Counts(scores, np.zeros(3000), np.ones(3000), codes), scores, np.ones(3000))
+    assert len(coarse) == 16
+    assert len(cells.scores) <= 16 * 50
+    assert cells.totals.sum() == 3000.0

@@ -75,3 +75,13 @@ def test_values_and_clear():
     assert term.values()[0] < 0.0 < term.values()[-1]
     term.clear()
     assert not term.values().any()
+
+
+def test_very_many_segments_are_sampled_for_their_scales():
+    rng = np.random.default_rng(1)
+    shifts = 0.5 * rng.standard_normal(1500)
+    term = make_term(shifts, 40)
+    assert np.sqrt(term.effects.prior[0, 0]) == pytest.approx(0.5, rel=0.35)
+    assert np.corrcoef(term.effects.mean[:, 0], shifts)[0, 1] > 0.75
+    usable = term._worth_a_look(np.zeros(60_000), np.zeros(60_000), np.ones(60_000))
+    assert 0 < usable.sum() < np.isfinite(term.log_prior).sum()
