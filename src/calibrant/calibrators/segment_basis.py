@@ -1,0 +1,116 @@
+"""What the terms of the model of segments are made of: functions of the score, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import bins
+from calibrant._typing import Floats, Ints
+
+__all__ = ["CURVE", "LINE", "WAVES", "Basis", "Cells", "Counts", "combine"]
+
+LINE, CURVE = "line", "curve"
+WAVES = np.arange(1, 7)
+LARGEST_U = 4.0
+MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
+MANY_CELLS = 200_000  # of scores and segments, from which on
+FEW_CELLS = 16  # of the pooled scores are enough
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows or cells of tallies as columns, with a column of segment numbers for each key."""
+
+    scores: Floats
+    positives: Floats
+    totals: Floats
+    codes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Columns of the terms as functions of the score: u, the standardised pooled logit, and waves over the rank."""
+
+    centre: float
+    spread: float
+    scores: Floats
+    ranks: Floats
+
+    @classmethod
+    def learn(cls, scores: Floats, pooled: Floats, totals: Floats) -> Basis:
+        """From the pooled cells: increasing scores, their pooled logits, and numbers of rows."""
+        share = totals / totals.sum()
+        centre = float(share @ pooled)
+        spread = float(np.sqrt(share @ (pooled - centre) ** 2))
+        return cls(centre, max(spread, 1e-3), scores, np.cumsum(share) - 0.5 * share)
+
+    def columns(self, kind: str, scores: Floats, pooled: Floats) -> Floats:
+        """The columns (n, D) of a kind of term."""
+        if kind == LINE:
+            u = np.clip((pooled - self.centre) / self.spread, -LARGEST_U, LARGEST_U)
+            return np.column_stack((np.ones(len(u)), u))
+        rank = np.interp(scores, self.scores, self.ranks)
+        out: Floats = np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "centre": self.centre,
+            "spread": self.spread,
+            "scores": self.scores.tolist(),
+            "ranks": self.ranks.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Basis:
+        """The basis that `to_dict` described."""
+        scores, ranks = (_validation.as_floats(data[name], name) for name in ("scores", "ranks"))
+        return cls(float(data["centre"]), float(data["spread"]), scores, ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Counts at each coarse score and combination of segments, on which the terms are fitted."""
+
+    scores: Floats
+    pooled: Floats
+    codes: Ints
+    positives: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats) -> tuple[Cells, Floats, Floats]:
+        """The cells without pooled logits, and the coarse scores with their numbers of rows. O(n log n)."""
+        found = cls._joined(counts, pooled_scores, pooled_totals, MAX_CELLS)
+        if len(found[0].scores) > MANY_CELLS:
+            found = cls._joined(counts, pooled_scores, pooled_totals, FEW_CELLS)
+        return found
+
+    @classmethod
+    def _joined(
+        cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats, most: int
+    ) -> tuple[Cells, Floats, Floats]:
+        groups = bins.equal_mass_groups(pooled_totals, most)
+        starts = bins.group_starts(groups)
+        totals = np.add.reduceat(pooled_totals, starts)
+        coarse = np.add.reduceat(pooled_scores * pooled_totals, starts) / totals
+        place = groups[np.searchsorted(pooled_scores, counts.scores)]
+        number = combine(np.column_stack((place, counts.codes)))
+        first = np.unique(number, return_index=True)[1]
+        positives = np.bincount(number, counts.positives, len(first)).astype(np.float64)
+        sums = np.bincount(number, counts.totals, len(first)).astype(np.float64)
+        return cls(coarse[place[first]], np.zeros(len(first)), counts.codes[first], positives, sums), coarse, totals
+
+
+def combine(codes: Ints) -> Ints:
+    """One number for each distinct row of `codes`, in the rows' lexicographic order."""
+    out = np.zeros(len(codes), dtype=np.intp)
+    for column in codes.T:
+        out = np.unique(out * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
+    return out

@@ -1,0 +1,267 @@
+"""Calibration in every segment at once: the largest cumulative gap over segments, tested for having looked at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._kernels import bins
+from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant.errors import InvalidInputError
+from calibrant.segment_keys import SegmentKeys, name_columns
+from calibrant.tally import Tally
+
+__all__ = ["MulticalibrationError", "multicalibration_error"]
+
+LEAST_SPREAD = 1.0  # rows; a gap of less than a row is never called large
+MANY_CELLS = 20_000  # from which on neighbouring probabilities are joined,
+MAX_CELLS = 500  # to this many over all rows
+BLOCK = 2_000_000  # simulated labels at a time
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class MulticalibrationError:
+    """The segment with the largest standardised gap, and what it means.
+
+    Attributes
+    ----------
+    statistic : float
+        The largest ``|Σ (y − p)|`` over the rows of a segment up to any probability, in standard deviations of the
+        sum over the whole segment.
+    p_value : float
+        The probability of such a statistic, in any of the segments, if all probabilities are right.
+    segment : dict of str to value
+        The segment that attains it, by key; empty for all rows together.
+    error : float
+        The gap of that segment divided by its rows: a mean error of its probabilities.
+    smallest_error : float
+        The smallest such error, in the segment that shows errors best, that these rows could have shown: it would
+        have a p-value of 5 %.
+    n_segments : int
+        How many segments were looked at.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.multicalibration import multicalibration_error
+    >>> y, p, team = [1, 1, 1, 1, 0, 0, 1, 0] * 9, [0.5] * 72, ["a"] * 36 + ["b"] * 36
+    >>> multicalibration_error(y, p, segment=team).n_segments
+    3
+    """
+
+    statistic: float
+    p_value: float
+    segment: dict[str, Any]
+    error: float
+    smallest_error: float
+    n_segments: int
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{key} = {value}" for key, value in self.segment.items()) or "all rows"
+        verdict = "more than chance" if self.p_value <= ALPHA else "no more than chance"
+        return (
+            f"The largest gap of {self.n_segments} segments is in {where}: its probabilities are off by "
+            f"{self.error:.4f}, which is {verdict} (p = {self.p_value:.3g}). "
+            f"These rows could have shown an error of {self.smallest_error:.4f}."
+        )
+
+
+def multicalibration_error(
+    y_true: ArrayLike | Mapping[Any, Tally],
+    y_prob: ArrayLike | None = None,
+    *,
+    segment: Any = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    depth: int = 2,
+    n_simulations: int = 999,
+    random_state: RandomState = 0,
+) -> MulticalibrationError:
+    """The largest standardised cumulative gap over segments, with a p-value for having looked at all of them.
+
+    Looked at are all rows together, the segments of every key and, with `depth` 2, the cells of every pair of keys.
+    The p-value compares with labels drawn from the probabilities themselves, on the same segments: it is exact
+    whatever their sizes and however they overlap.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or dict of segment to Tally
+        Labels; or tallies in place of all data, named by their segment (a tuple with several keys).
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    segment : array-like of shape (n,) or (n, keys), table, or dict of columns
+        The segment of each row, by one key or several. Rows without one are a segment of their own.
+    sample_weight : array-like of shape (n,), optional
+        Whole, non-negative weights: how often a row was seen.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+    depth : {1, 2}
+        Up to how many keys are crossed.
+    n_simulations : int
+        How often labels are drawn; the smallest possible p-value is one over this number plus one.
+    random_state : int, Generator, RandomState or None
+        The seed of the labels.
+
+    Returns
+    -------
+    MulticalibrationError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.metrics.multicalibration import multicalibration_error
+    >>> rng = np.random.default_rng(0)
+    >>> p, team = rng.random(3000), rng.choice(["a", "b", "c"], 3000)
+    >>> y = rng.random(3000) < np.where(team == "b", p**2, p)
+    >>> found = multicalibration_error(y, p, segment=team)
+    >>> found.segment, found.p_value
+    ({'segment': 'b'}, 0.001)
+    """
+    if isinstance(y_true, Mapping):
+        counts = _count_tallies(y_true)
+    else:
+        counts = _count_arrays(y_true, y_prob, segment, sample_weight, pos_label)
+    rows = _arrange(counts, depth)
+    count = _validation.check_count("n_simulations", n_simulations, least=19)
+    observed = rows.statistics(rows.positives[None])[0]
+    at = int(np.argmax(observed))
+    drawn = _simulated_maxima(rows, count, _validation.generator(random_state))
+    p_value = (1 + int((drawn >= observed[at] - 1e-9).sum())) / (1 + count)
+    critical = float(np.quantile(drawn, 1.0 - ALPHA))
+    scale = rows.spread / rows.sizes
+    return MulticalibrationError(
+        float(observed[at]),
+        p_value,
+        rows.names[at],
+        float(observed[at] * scale[at]),
+        float(critical * scale.min()),
+        len(rows.names),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Counted cells, and each segment as a run of the list `order` of cells, sorted by probability."""
+
+    probabilities: Floats
+    positives: Floats
+    totals: Floats
+    order: Ints
+    starts: Ints
+    spread: Floats
+    sizes: Floats
+    names: list[dict[str, Any]]
+
+    def statistics(self, positives: Floats) -> Floats:
+        """The statistic of every segment, (k, segments), for k sets of labels; O(k · cells · terms)."""
+        gaps = positives - self.totals * self.probabilities
+        runs = np.cumsum(gaps[:, self.order], axis=1)
+        before = np.where(self.starts > 0, runs[:, np.maximum(self.starts, 1) - 1], 0.0)
+        # The largest distance from where a segment's run starts is reached at its highest or its lowest point.
+        high = np.maximum.reduceat(runs, self.starts, axis=1) - before
+        low = np.minimum.reduceat(runs, self.starts, axis=1) - before
+        out: Floats = np.maximum(high, -low) / self.spread
+        return out
+
+
+def _simulated_maxima(rows: _Rows, count: int, rng: np.random.Generator) -> Floats:
+    if (rows.totals != np.round(rows.totals)).any():
+        raise InvalidInputError("`sample_weight` must be whole numbers here: a weight is how often a row was seen.")
+    trials = rows.totals.astype(np.int64)
+    size = max(1, BLOCK // len(rows.order))
+    maxima = [
+        rows.statistics(
+            rng.binomial(trials, rows.probabilities, (min(size, count - done), len(trials))).astype(float)
+        ).max(axis=1)
+        for done in range(0, count, size)
+    ]
+    return np.concatenate(maxima)
+
+
+class _Counts(NamedTuple):
+    """Rows or cells of tallies, with the number of their segment for each key."""
+
+    probabilities: Floats
+    positives: Floats
+    totals: Floats
+    codes: Ints
+    keys: SegmentKeys
+
+
+def _count_arrays(
+    y_true: ArrayLike, y_prob: ArrayLike | None, segment: Any, sample_weight: ArrayLike | None, pos_label: Any
+) -> _Counts:
+    if y_prob is None or segment is None:
+        raise InvalidInputError(
+            "`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies."
+        )
+    p = _validation.check_scores(y_prob, "y_prob")
+    _validation.check_unit_interval(p, "y_prob")
+    positive, _ = _validation.encode_labels(y_true, pos_label, "y_true")
+    _validation.check_same_length(len(p), len(positive), "y_true")
+    weights = _validation.check_weights(sample_weight, len(p))
+    if len(p) == 0:
+        raise InvalidInputError("A metric needs at least one row; got none.")
+    totals = np.ones(len(p)) if weights is None else weights
+    keys, codes = SegmentKeys.learn(segment, len(p), "segment")
+    return _Counts(p, totals * positive, totals, codes, keys)
+
+
+def _count_tallies(tallies: Mapping[Any, Tally]) -> _Counts:
+    full = {segment: tally for segment, tally in tallies.items() if len(tally)}
+    if not full:
+        raise InvalidInputError("A metric needs at least one row; all tallies are empty.")
+    keys, codes = SegmentKeys.learn(name_columns(list(full)), len(full), "segment")
+    p, positives, totals = (
+        np.concatenate([getattr(tally, name) for tally in full.values()]) for name in ("scores", "positives", "totals")
+    )
+    _validation.check_unit_interval(p, "y_prob")
+    return _Counts(p, positives, totals, np.repeat(codes, [len(t) for t in full.values()], axis=0), keys)
+
+
+def _arrange(counts: _Counts, depth: int) -> _Rows:
+    if depth not in (1, 2):
+        raise InvalidInputError(f"`depth` must be 1 or 2; got {depth!r}.")
+    p, positives, totals, codes, keys = _joined(counts)
+    by_probability = np.argsort(p, kind="stable")
+    variance = totals * p * (1.0 - p)
+    numbers = range(codes.shape[1])
+    orders, starts, spreads, sizes, names = [], [], [], [], []
+    for members in [(), *((k,) for k in numbers), *(combinations(numbers, 2) if depth == 2 else ())]:
+        levels, own = np.unique(codes[:, list(members)], axis=0, return_inverse=True)
+        own = own.reshape(-1)
+        if members and len(levels) == 1:
+            continue
+        orders.append(by_probability[np.argsort(own[by_probability], kind="stable")])
+        lengths = np.bincount(own, minlength=len(levels))
+        starts.append(np.cumsum(lengths) - lengths + sum(map(len, orders[:-1])))
+        spreads.append(np.sqrt(np.maximum(np.bincount(own, variance, len(levels)), LEAST_SPREAD)))
+        sizes.append(np.bincount(own, totals, len(levels)))
+        names += [
+            {keys.names[k]: keys.levels[k][g] for k, g in zip(members, level, strict=True)} for level in levels.tolist()
+        ]
+    order, start, spread, size = (np.concatenate(parts) for parts in (orders, starts, spreads, sizes))
+    return _Rows(p, positives, totals, order, start, spread, size, names)
+
+
+def _joined(counts: _Counts) -> _Counts:
+    """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
+    kept = counts.totals > 0.0
+    p, positives, totals = (column[kept] for column in counts[:3])
+    codes = counts.codes[kept]
+    distinct, place = np.unique(p, return_inverse=True)
+    place = place.reshape(-1)
+    if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
+        mass = np.bincount(place, totals).astype(np.float64)
+        place = bins.equal_mass_groups(mass, MAX_CELLS)[place]
+    _, first, cell = np.unique(np.column_stack((place, codes)), axis=0, return_index=True, return_inverse=True)
+    cell = cell.reshape(-1)
+    expected, hits, rows = (
+        np.bincount(cell, column, len(first)).astype(np.float64) for column in (p * totals, positives, totals)
+    )
+    return _Counts(np.clip(expected / rows, 0.0, 1.0), hits, rows, codes[first], counts.keys)

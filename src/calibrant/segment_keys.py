@@ -1,0 +1,183 @@
+"""Segment columns as numbers: which keys there are, which segments each of them has, and where new ones appear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._typing import Ints
+from calibrant.errors import InvalidInputError, ModelFileError
+
+__all__ = ["MISSING", "UNSEEN", "SegmentKeys", "as_columns", "name_columns"]
+
+#: What happens to rows without a segment: an error, or a segment of their own.
+MISSING = ("error", "segment")
+KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
+#: The number of a segment that was not there when the keys were learned.
+UNSEEN = -1
+
+
+def as_columns(segment: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """The columns of `segment` by name: a column, several in an array or a table, or a dictionary of columns."""
+    if isinstance(segment, Mapping):
+        return {str(name): _column(column) for name, column in segment.items()}
+    names = getattr(segment, "column_names", None)
+    names = getattr(segment, "columns", None) if names is None else names
+    if names is not None and not callable(names):
+        return {str(name): _column(segment[name]) for name in names}
+    array = _validation.as_array(segment, "segment")
+    if array.ndim == 2 and array.shape[1] > 0:
+        return {f"segment_{i + 1}": _column(column) for i, column in enumerate(array.T)}
+    return {"segment": _column(array)}
+
+
+def name_columns(segments: Sequence[Any], keys: Sequence[str] | None = None) -> dict[str, np.ndarray[Any, Any]]:
+    """The columns of named things, such as the tallies of a dictionary: a value each, or a tuple with several keys."""
+    lines = [segment if isinstance(segment, tuple) else (segment,) for segment in segments]
+    sizes = {len(line) for line in lines}
+    if len(sizes) != 1:
+        raise InvalidInputError("Segments must be named by one key each, or all by tuples of the same length.")
+    size = sizes.pop()
+    names = list(keys) if keys else (["segment"] if size == 1 else [f"segment_{i + 1}" for i in range(size)])
+    if len(names) != size:
+        raise InvalidInputError(f"`keys` must name the {size} parts of a segment; got {len(names)} names.")
+    columns = {}
+    for i, name in enumerate(names):
+        columns[name] = np.empty(len(lines), dtype=object)
+        columns[name][:] = [line[i] for line in lines]
+    return columns
+
+
+def _column(values: Any) -> np.ndarray[Any, Any]:
+    array = _validation.as_array(values, "segment")
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"`segment` must have one value for each row and key, shape (n,) or (n, keys); got shape {array.shape}."
+        )
+    return array.astype(str) if array.dtype.kind in "MmS" else array
+
+
+@dataclass(frozen=True)
+class SegmentKeys:
+    """Names of the keys, and for each the kind of its values and its segments; the last segment may be None."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    levels: tuple[tuple[Any, ...], ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of segments of each key."""
+        return tuple(len(levels) for levels in self.levels)
+
+    @classmethod
+    def learn(cls, segment: Any, n_rows: int, missing: str) -> tuple[SegmentKeys, Ints]:
+        """The keys of these columns and the number of each row's segment, (n, keys)."""
+        columns = as_columns(segment)
+        if not columns:
+            raise InvalidInputError("`segment` must have at least one column; got none.")
+        parts = [_learn_column(name, column, n_rows, missing) for name, column in columns.items()]
+        kinds, levels, codes = zip(*parts, strict=True)
+        return cls(tuple(columns), kinds, levels), np.column_stack(codes)
+
+    def encode(self, segment: Any, n_rows: int, missing: str) -> Ints:
+        """The number of each row's segment, (n, keys); −1 for one that was not there in `fit`."""
+        columns = as_columns(segment)
+        if len(columns) != len(self.names) or (set(columns) != set(self.names) and not _is_nameless(columns)):
+            raise InvalidInputError(
+                f"`segment` must have the keys of the fit, {', '.join(self.names)}; got {', '.join(columns)}."
+            )
+        ordered = columns.values() if set(columns) != set(self.names) else (columns[name] for name in self.names)
+        codes = [self._encode_column(k, column, n_rows, missing) for k, column in enumerate(ordered)]
+        return np.column_stack(codes)
+
+    def _encode_column(self, k: int, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Ints:
+        name, kind, levels = self.names[k], self.kinds[k], self.levels[k]
+        absent = _missing_rows(name, column, n_rows, missing)
+        codes = np.full(n_rows, UNSEEN)
+        if levels[-1] is None:
+            codes[absent] = len(levels) - 1
+        if absent.all():
+            return codes
+        values, now = _plain(name, column[~absent])
+        if kind not in {now, ""}:
+            raise InvalidInputError(
+                f"`segment` key {name!r} held {kind} in the fit and holds {now} now; convert the column to {kind}."
+            )
+        known = np.array([level for level in levels if level is not None])
+        place = np.minimum(np.searchsorted(known, values), len(known) - 1) if len(known) else np.zeros(len(values), int)
+        seen = known[place] == values if len(known) else np.zeros(len(values), bool)
+        codes[~absent] = np.where(seen, place, UNSEEN)
+        return codes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {"names": list(self.names), "kinds": list(self.kinds), "levels": [list(x) for x in self.levels]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SegmentKeys:
+        """The keys that `to_dict` described."""
+        try:
+            return cls(tuple(data["names"]), tuple(data["kinds"]), tuple(tuple(x) for x in data["levels"]))
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(f"The keys of these segments are damaged ({error!r}).") from error
+
+
+def _is_nameless(columns: Mapping[str, Any]) -> bool:
+    """Whether the names come from `as_columns`; then the order of the fit is meant."""
+    return list(columns) in (["segment"], [f"segment_{i + 1}" for i in range(len(columns))])
+
+
+def _learn_column(name: str, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> tuple[str, Any, Ints]:
+    absent = _missing_rows(name, column, n_rows, missing)
+    codes = np.empty(n_rows, dtype=np.intp)
+    levels: list[Any] = []
+    kind = ""
+    if not absent.all():
+        values, kind = _plain(name, column[~absent])
+        distinct, codes[~absent] = np.unique(values, return_inverse=True)
+        levels = distinct.tolist()
+    if absent.any():
+        codes[absent] = len(levels)
+        levels.append(None)
+    return kind, tuple(levels), codes
+
+
+def _missing_rows(name: str, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Any:
+    if missing not in MISSING:
+        raise InvalidInputError(f"`missing` must be one of {', '.join(MISSING)}; got {missing!r}.")
+    _validation.check_same_length(n_rows, len(column), "segment")
+    absent = _is_missing(column)
+    if missing == "error" and absent.any():
+        raise InvalidInputError(
+            f"`segment` key {name!r} must have no missing values; got {int(absent.sum())}, the first at index "
+            f"{int(absent.argmax())}. Fill them, or make them a segment of their own with missing='segment'."
+        )
+    return absent
+
+
+def _is_missing(column: np.ndarray[Any, Any]) -> Any:
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind == "O":  # None, NaN, and what pandas puts there: NaT differs from itself, NA has no truth
+        return np.array([x is None or type(x).__name__ == "NAType" or x != x for x in column.tolist()], dtype=bool)  # noqa: PLR0124
+    if column.dtype.kind == "U":  # dates were turned into text
+        return column == "NaT"
+    return np.zeros(len(column), dtype=bool)
+
+
+def _plain(name: str, column: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], str]:
+    """Values of one type as a numpy array, and what they are."""
+    if column.dtype.kind == "O":
+        values = column.tolist()
+        samples = {type(value): value for value in values}.values()  # one of each type
+        if len({KINDS.get(np.asarray(value).dtype.kind) for value in samples}) > 1:
+            raise InvalidInputError(f"`segment` key {name!r} must hold values of one type; got several mixed.")
+        column = np.array(values)
+    if column.dtype.kind not in KINDS or column.ndim != 1:
+        raise InvalidInputError(f"`segment` key {name!r} must hold strings, numbers or booleans; got {column.dtype}.")
+    return column, KINDS[column.dtype.kind]
