@@ -1,4 +1,5 @@
 import numpy as np
+
 from calibrant._kernels.mcmc_diagnostics import convergence
 
 

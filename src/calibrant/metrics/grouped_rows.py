@@ -81,7 +81,7 @@ def _refuse_missing(names: Any) -> None:
     if names.dtype.kind not in "OfmM":
         return
     # Only NaN and its kin differ from themselves.
-    missing = np.equal(names, None) | (names != names)  # noqa: PLR0124
+    missing = np.array([name is None or name != name for name in names], dtype=bool)  # noqa: PLR0124
     if missing.any():
         raise InvalidInputError(
             f"`groups` must name a group for every row; it is missing at index {int(np.argmax(missing))}. Drop these "
