@@ -199,7 +199,7 @@ def _map(function: MapFunction, name: str) -> CalibrationMap:
     if isinstance(function, Sigmoid):
         rising = function.slope >= 0.0
     elif isinstance(function, LogitLinear):
-        rising = min(function.slope_below, function.slope_above, *np.diff(function.y), 0.0) >= 0.0
+        rising = bool(min(function.slope_below, function.slope_above, *np.diff(function.y)) >= 0.0)
     return CalibrationMap(function, "probability", rising, f"update: {name}")
 
 

@@ -8,7 +8,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["check_costs", "check_thresholds", "cost_threshold"]
+__all__ = ["check_thresholds", "cost_threshold"]
 
 
 def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost_tn: float = 0.0) -> float:
@@ -47,11 +47,6 @@ def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost
             f"`cost_tp`; got {costs}."
         )
     return float(in_vain / (in_vain + missed))
-
-
-def check_costs(cost_fp: float, cost_fn: float) -> float:
-    """Positive, finite costs of the two mistakes; returns the threshold that they imply."""
-    return cost_threshold(cost_fp, cost_fn)
 
 
 def check_thresholds(thresholds: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""The averaged two-bin error: a calibration error that only the true probabilities minimise in expectation."""
+"""The averaged two-bin error: a calibration error that the true probabilities minimise in expectation."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def averaged_two_bin_error(
     of Σ (y − p) / n over the two parts, and the result is its mean over q uniform on [0, 1]. It needs no choice of
     bins and is exact.
 
-    It is truthful: for labels drawn from any probabilities, the expected value is smallest when exactly these
-    probabilities are reported, whatever the number of rows. ECE and its relatives can be lowered by reporting something
-    else. It is a squared error, and noise adds to it: labels drawn from the reported probabilities have the expected
-    value Σ p (1 − p) / n². Compare it between models on the same rows.
+    It is truthful: for labels drawn from any probabilities, no report has a smaller expected value than these very
+    probabilities, whatever the number of rows. ECE and its relatives can be lowered by reporting something else. Like
+    every calibration error it does not reward discrimination: the base rate for all rows is calibrated too. It is a
+    squared error, and noise adds to it: labels drawn from the reported probabilities have the expected value
+    Σ p (1 − p) / n². Compare it between models on the same rows.
 
     Parameters
     ----------
