@@ -11,7 +11,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.kolmogorov import cumulative_gaps
+from calibrant.metrics.gap_walk import gap_walk
 from calibrant.tally import Tally, row_count
 
 __all__ = ["cutoff_calibration_error", "cutoff_calibration_interval"]
@@ -58,7 +58,7 @@ def cutoff_calibration_error(
     >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.9]), 3)  # the row at 0.4, or that at 0.6
     0.15
     """
-    return _range(cumulative_gaps(as_tally(y_true, y_prob, sample_weight, pos_label)))
+    return _range(as_tally(y_true, y_prob, sample_weight, pos_label))
 
 
 def cutoff_calibration_interval(
@@ -111,14 +111,17 @@ def cutoff_calibration_interval(
             f"A bootstrap needs at least 2 rows; the weights add up to {row_count(tally.total)}. Weights count as "
             "numbers of rows: scale them so that they add up to the number of rows."
         )
-    value = _range(cumulative_gaps(tally))
+    value = _range(tally)
     reach = float(np.quantile(_deviations(tally, n_resamples, rng), level))
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
 
 
-def _range(gaps: Floats) -> float:
+def _range(tally: Tally) -> float:
     """Highest minus lowest cumulative gap, where no row at all has the gap 0."""
-    return float(max(gaps.max(), 0.0) - min(gaps.min(), 0.0))
+    low, high = 0.0, 0.0
+    for _, walk in gap_walk(tally):
+        low, high = min(low, float(walk.min())), max(high, float(walk.max()))
+    return (high - low) / tally.total
 
 
 def _deviations(tally: Tally, n_resamples: int, rng: Seed) -> Floats:
