@@ -23,7 +23,7 @@ QUANTILES = (0.25, 0.5, 0.75)
 SENTENCES = {
     "keep": "Keep the probabilities as they are: no update improves them beyond chance",
     "intercept": "Shift all log-odds by {intercept:+.2f}: the level is wrong, and nothing else beyond chance",
-    "intercept and slope": "Move the log-odds to {intercept:+.2f} {slope:+.2f} logit(p): level and spread are wrong",
+    "intercept and slope": "Move the log-odds to {intercept:.2f} + {slope:.2f} logit(p): level and spread are wrong",
     "flexible": "Refit the curve: level and spread alone do not explain how the probabilities are wrong",
 }
 

@@ -26,4 +26,4 @@ def draw_validation_text(ax: Any, summary: ValidationSummary) -> Any:
     """
     box = {"boxstyle": "round,pad=0.4", "facecolor": ax.get_facecolor(), "alpha": 0.85, "edgecolor": "none"}
     place = {"transform": ax.transAxes, "verticalalignment": "top", "zorder": 4}
-    return ax.text(0.03, 0.97, str(summary), family="monospace", fontsize="x-small", bbox=box, **place)
+    return ax.text(0.03, 0.97, str(summary), family="monospace", fontsize="small", bbox=box, **place)
