@@ -73,7 +73,13 @@ def test_a_base_for_each_row():
 
 @pytest.mark.parametrize(
     ("values", "base", "options"),
-    [([1.0], 0.0, {}), ([[1.0]], [0.0, 1.0], {}), ([[np.nan]], 0.0, {}), ([[1.0]], 0.0, {"space": "odds"})],
+    [
+        ([1.0], 0.0, {}),
+        ([[3.0]], 0.5, {"space": "probability"}),
+        ([[1.0]], [0.0, 1.0], {}),
+        ([[np.nan]], 0.0, {}),
+        ([[1.0]], 0.0, {"space": "odds"}),
+    ],
 )
 def test_refuses_what_is_no_explanation(values, base, options):
     with pytest.raises(InvalidInputError):

@@ -97,3 +97,11 @@ def test_data_with_ties_at_the_quartiles():
     data = simulate.from_truth("D1", 1000)
     ladder = updating_ladder(data.labels, np.round(data.probabilities, 1))
     assert 2 <= ladder.rungs[-1].parameters <= 5
+
+
+def test_most_rows_at_the_lowest_probability():
+    rng = np.random.default_rng(0)
+    p = np.concatenate((np.full(900, 0.05), np.linspace(0.1, 0.8, 100)))
+    ladder = updating_ladder(rng.random(1000) < p, p)
+    assert ladder.rungs[-1].parameters == 3
+    assert ladder.rungs[-1].deviance <= ladder.rungs[-2].deviance

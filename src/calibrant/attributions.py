@@ -13,6 +13,7 @@ from calibrant.maps import CalibrationMap
 __all__ = ["attributions"]
 
 SPACES = ("logit", "probability")
+ROUNDING = 1e-6  # sums of attributions leave [0, 1] by so much
 NEAR = 1e-9  # below this distance from the base, the secant is replaced by the slope at the base
 
 
@@ -75,7 +76,12 @@ def attributions(
 
 def _calibrate(outputs: Floats, map_: CalibrationMap, space: str) -> Floats:
     """The map on the scale of the attributions."""
-    return links.logit(map_(links.expit(outputs))) if space == "logit" else map_(outputs)
+    if space == "logit":
+        return links.logit(map_(links.expit(outputs)))
+    inside = np.clip(outputs, 0.0, 1.0)
+    if np.abs(outputs - inside).max(initial=0.0) > ROUNDING:
+        raise InvalidInputError("`base` and `values` must add up to probabilities; for log-odds use space='logit'.")
+    return map_(inside)
 
 
 def _factors(start: Floats, sums: Floats, map_: CalibrationMap, space: str) -> Floats:

@@ -166,7 +166,7 @@ def _knots(tally: Tally, z: Floats) -> Floats:
     places = np.searchsorted(np.cumsum(tally.totals) / tally.total, QUANTILES)
     knots = np.unique(z[np.minimum(places, len(z) - 2)])
     out: Floats = knots[knots > z[0]]
-    return out
+    return out if len(out) else z[len(z) // 2 : len(z) // 2 + 1]  # three rows of four at the lowest probability
 
 
 def _fits(tally: Tally, z: Floats, knots: Floats) -> list[tuple[str, int, float, CalibrationMap]]:

@@ -37,5 +37,7 @@ def test_a_perfect_forecast_is_worth_one_and_the_base_rate_nothing():
 def test_refuses_ratios_outside_and_one_class():
     with pytest.raises(InvalidInputError, match="`cost_loss_ratios`"):
         relative_economic_value([0, 1], [0.2, 0.7], cost_loss_ratios=[0.0])
+    with pytest.raises(InvalidInputError, match="`thresholds`"):
+        relative_economic_value([0, 1], [0.2, 0.7], cost_loss_ratios=[0.5], thresholds=[0.1, 0.2])
     with pytest.raises(InvalidInputError, match="both classes"):
         relative_economic_value([1, 1], [0.2, 0.7], cost_loss_ratios=[0.5])

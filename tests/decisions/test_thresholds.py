@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from calibrant.decisions import cost_threshold
-from calibrant.decisions.thresholds import check_thresholds
 from calibrant.errors import InvalidInputError
 
 
@@ -17,11 +16,3 @@ def test_acting_and_not_acting_cost_the_same_at_the_threshold():
 def test_refuses_mistakes_that_cost_nothing(costs):
     with pytest.raises(InvalidInputError):
         cost_threshold(*costs)
-
-
-def test_thresholds_are_increasing_probabilities():
-    assert check_thresholds(0.2).tolist() == [0.2]
-    assert check_thresholds([0.0, 0.5]).tolist() == [0.0, 0.5]
-    for wrong in ([], [0.5, 0.5], [0.2, 1.0], [-0.1], [[0.1]], [np.nan]):
-        with pytest.raises(InvalidInputError, match="`thresholds`"):
-            check_thresholds(wrong)

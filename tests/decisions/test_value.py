@@ -73,6 +73,8 @@ def test_refuses_what_cannot_be_judged():
     tally = Tally.from_arrays([0.2, 0.7], [0, 1])
     with pytest.raises(InvalidInputError, match="cost"):
         value_of_calibration(SHIFT, tally, cost_fp=0, cost_fn=1)
+    with pytest.raises(InvalidInputError, match="`calibrator`"):
+        value_of_calibration("platt", tally, cost_fp=1, cost_fn=1)
     with pytest.raises(InvalidInputError, match="no longer knows"):
         value_of_calibration(SHIFT, tally, cost_fp=1, cost_fn=1, groups=[0, 1])
     with pytest.raises(InvalidInputError, match=r"\[0, 1\]"):

@@ -41,6 +41,8 @@ def test_weights_reach_the_folds():
     assert sorted(fold.test.total for fold in folds) == [3, 7]
 
 
-def test_refuses_one_fold():
+def test_refuses_one_fold_and_one_row():
+    with pytest.raises(InvalidInputError, match="two rows"):
+        split_tally(Tally.from_arrays([0.1], [0]), 5)
     with pytest.raises(InvalidInputError, match="n_folds"):
         split_tally(Tally.from_arrays([0.1, 0.9], [0, 1]), 1)

@@ -6,7 +6,7 @@ import pytest
 
 from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.murphy import murphy_curve
+from calibrant.metrics.murphy import check_thresholds, murphy_curve
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
@@ -40,7 +40,14 @@ def test_weights_are_repeated_rows():
     assert weighted.name == "m"
 
 
-@pytest.mark.parametrize("thresholds", [[], [0.0, 0.5], [0.5, 0.4], [[0.5]]])
+@pytest.mark.parametrize("thresholds", [[], [0.0, 0.5], [0.5, 0.4], [[0.5]], [0.5, 1.0], [np.nan]])
 def test_refuses_impossible_thresholds(thresholds):
     with pytest.raises(InvalidInputError, match="increasing"):
         murphy_curve([0, 1], [0.2, 0.7], thresholds=thresholds)
+
+
+def test_decisions_may_begin_at_zero():
+    assert check_thresholds(0.2).tolist() == [0.2]
+    assert check_thresholds([0.0, 0.5], allow_zero=True).tolist() == [0.0, 0.5]
+    with pytest.raises(InvalidInputError, match="from 0 to below 1"):
+        check_thresholds([-0.1, 0.5], allow_zero=True)

@@ -11,10 +11,10 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.decisions.net_benefit import acted_on, benefit
 from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
-from calibrant.decisions.thresholds import check_thresholds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.grouped_rows import check_grouped_rows
+from calibrant.metrics.murphy import check_thresholds
 from calibrant.tally import Tally, row_count
 
 __all__ = ["DecisionCurve", "decision_curve", "posterior_decision_curve"]
@@ -80,7 +80,13 @@ class DecisionCurve:
     @property
     def standardised(self) -> Floats:
         """Net benefit divided by the share of positives, at most 1."""
-        return self.net_benefit / self.base_rate
+        return self.net_benefit * self.scale(standardised=True)
+
+    def scale(self, *, standardised: bool) -> float:
+        """By what net benefit is multiplied: 1, or 1 / share of positives."""
+        if standardised and not self.base_rate > 0.0:
+            raise InvalidInputError("Standardised net benefit needs a positive row; there is none.")
+        return 1.0 / self.base_rate if standardised else 1.0
 
     @property
     def interventions_avoided(self) -> Floats:
@@ -166,7 +172,7 @@ def decision_curve(
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
-    cuts = _grid() if thresholds is None else check_thresholds(thresholds)
+    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     values = benefit(*acted_on(tally, cuts), tally.total, cuts)
     low = high = values
     if n_resamples:
@@ -233,7 +239,7 @@ def posterior_decision_curve(
             "a Bayesian method such as ABB or BayesIso."
         )
     _validation.check_level(level)
-    cuts = _grid() if thresholds is None else check_thresholds(thresholds)
+    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     cells = as_tally(tally, probabilities=False).coarsen(MOST_CELLS)
     maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state), 0.0, 1.0)
     acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]

@@ -67,6 +67,8 @@ def relative_economic_value(
     if ratios.ndim != 1 or not ((ratios > 0.0) & (ratios < 1.0)).all():
         raise InvalidInputError("`cost_loss_ratios` must be numbers strictly between 0 and 1.")
     cuts = ratios if thresholds is None else _validation.as_floats(thresholds, "thresholds")
+    if cuts.shape not in ((), ratios.shape):
+        raise InvalidInputError(f"`thresholds` must be one number or {len(ratios)}, as the ratios; got {cuts.shape}.")
     positives, negatives = acted_on(tally, np.broadcast_to(cuts, ratios.shape))
     protected, missed = (positives + negatives) / tally.total, (tally.total_positive - positives) / tally.total
     climate = np.minimum(ratios, tally.base_rate)  # always or never protecting, whichever is cheaper

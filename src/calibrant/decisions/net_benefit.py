@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
-from calibrant.decisions.thresholds import check_thresholds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
+from calibrant.metrics.murphy import check_thresholds
 from calibrant.tally import Tally
 
 __all__ = ["acted_on", "benefit", "net_benefit"]
@@ -60,7 +60,7 @@ def net_benefit(
     [0.4375, 0.25]
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    cuts = check_thresholds(thresholds)
+    cuts = check_thresholds(thresholds, allow_zero=True)
     values = benefit(*acted_on(tally, cuts), tally.total, cuts)
     if not standardised:
         return values

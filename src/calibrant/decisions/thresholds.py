@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["check_thresholds", "cost_threshold"]
+__all__ = ["cost_threshold"]
 
 
 def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost_tn: float = 0.0) -> float:
@@ -47,12 +45,3 @@ def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost
             f"`cost_tp`; got {costs}."
         )
     return float(in_vain / (in_vain + missed))
-
-
-def check_thresholds(thresholds: ArrayLike) -> Floats:
-    """Increasing probabilities in [0, 1), at least one."""
-    cuts = np.atleast_1d(_validation.as_floats(thresholds, "thresholds"))
-    valid = cuts.ndim == 1 and len(cuts) > 0 and ((cuts >= 0.0) & (cuts < 1.0)).all()
-    if not valid or (np.diff(cuts) <= 0.0).any():
-        raise InvalidInputError("`thresholds` must be increasing numbers from 0 to below 1, at least one.")
-    return cuts

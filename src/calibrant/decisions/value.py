@@ -12,6 +12,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.decisions.thresholds import cost_threshold
+from calibrant.errors import InvalidInputError
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval, interval_of
@@ -137,6 +138,8 @@ def value_of_calibration(
     (0.1, True)
     """
     threshold = cost_threshold(cost_fp, cost_fn)
+    if not isinstance(calibrator, CalibrationMap) and not hasattr(calibrator, "fit_tally"):
+        raise InvalidInputError(f"`calibrator` must be a calibrator or a CalibrationMap; got {calibrator!r}.")
     _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples)
     generator = np.random.default_rng(rng)

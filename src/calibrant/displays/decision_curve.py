@@ -98,7 +98,7 @@ class DecisionCurveDisplay:
 
     def _draw(self, i: int, standardised: bool, style: dict[str, Any]) -> dict[str, Any]:
         result = self.results[i]
-        scale = 1.0 / result.base_rate if standardised else 1.0
+        scale = result.scale(standardised=standardised)
         base = {"linewidth": 1.6, "label": self._label(i), "zorder": 2.7}
         line = marks.draw_curve(self.ax_, result.thresholds, scale * result.net_benefit, base | style)
         if result.band == "none":
@@ -114,7 +114,7 @@ class DecisionCurveDisplay:
     def _draw_strategies(self, standardised: bool) -> None:
         """Treating all depends on the share of positives alone, which the models have in common."""
         widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
-        treat_all = widest.treat_all / (widest.base_rate if standardised else 1.0)
+        treat_all = widest.treat_all * widest.scale(standardised=standardised)
         style = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
         (self.treat_all_,) = self.ax_.plot(
             widest.thresholds, treat_all, linestyle=(0, (4, 3)), label=TREAT_ALL, **style
@@ -124,8 +124,7 @@ class DecisionCurveDisplay:
     def _set_axes(self, standardised: bool) -> None:
         first = min(result.thresholds[0] for result in self.results)
         last = max(result.thresholds[-1] for result in self.results)
-        scales = [1.0 / result.base_rate if standardised else 1.0 for result in self.results]
-        tops = [s * max(r.high.max(), r.treat_all.max()) for s, r in zip(scales, self.results, strict=True)]
+        tops = [r.scale(standardised=standardised) * max(r.high.max(), r.treat_all.max()) for r in self.results]
         top = max([*tops, 1e-9])
         # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
         self.ax_.set_ylim(-MARGIN * top, (1.0 + MARGIN) * top)

@@ -9,9 +9,10 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed
 from calibrant.metrics.grouped_rows import check_grouped_rows
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["Fold", "split_groups", "split_tally"]
 
@@ -51,7 +52,10 @@ def split_tally(tally: Tally, n_folds: int, rng: Seed = 0) -> list[Fold]:
     generator = np.random.default_rng(rng)
     positive, negative = (_shares(counts, n_folds, generator) for counts in (tally.positives, tally.negatives))
     pairs = ((positive[:, i], negative[:, i]) for i in range(n_folds))
-    return [fold for fold in (_fold(tally, k, k + m) for k, m in pairs) if len(fold.test) and len(fold.train)]
+    folds = [fold for fold in (_fold(tally, k, k + m) for k, m in pairs) if len(fold.test) and len(fold.train)]
+    if not folds:
+        raise InvalidInputError(f"Folds need at least two rows; got {row_count(tally.total)}. Add rows.")
+    return folds
 
 
 def _shares(counts: Floats, n_folds: int, generator: np.random.Generator) -> Floats:

@@ -13,7 +13,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally
 
-__all__ = ["MurphyCurve", "murphy_curve"]
+__all__ = ["MurphyCurve", "check_thresholds", "murphy_curve"]
 
 GRID = 199  # thresholds in the default grid, an even grid without its ends
 
@@ -103,9 +103,12 @@ def murphy_curve(
     return MurphyCurve(cuts, scores, name)
 
 
-def check_thresholds(thresholds: ArrayLike) -> Floats:
-    """Increasing thresholds strictly between 0 and 1."""
-    cuts = _validation.as_floats(thresholds, "thresholds")
-    if cuts.ndim != 1 or len(cuts) == 0 or not ((cuts > 0.0) & (cuts < 1.0)).all() or (np.diff(cuts) <= 0.0).any():
-        raise InvalidInputError("`thresholds` must be increasing numbers strictly between 0 and 1, at least one.")
-    return cuts
+def check_thresholds(thresholds: ArrayLike, *, allow_zero: bool = False) -> Floats:
+    """Increasing thresholds strictly between 0 and 1, or from 0 on; one number is a list of one."""
+    cuts = np.atleast_1d(_validation.as_floats(thresholds, "thresholds"))
+    if cuts.ndim == 1 and len(cuts) and (np.diff(cuts) > 0.0).all():
+        above = cuts[0] >= 0.0 if allow_zero else cuts[0] > 0.0
+        if above and cuts[-1] < 1.0:
+            return cuts
+    least = "from 0 to below 1" if allow_zero else "strictly between 0 and 1"
+    raise InvalidInputError(f"`thresholds` must be increasing numbers {least}, at least one; got {thresholds!r}.")
