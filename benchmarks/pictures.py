@@ -1,4 +1,4 @@
-"""Draw the pictures that readers of a diagram may meet, to be looked at: python benchmarks/pictures.py FOLDER."""
+"""Draw reliability diagrams of typical and extreme cases, for review by eye: python benchmarks/pictures.py FOLDER."""
 
 from __future__ import annotations
 

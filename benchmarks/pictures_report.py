@@ -1,4 +1,4 @@
-"""Pictures of a report, to be looked at and for the README: python benchmarks/pictures_report.py FOLDER.
+"""Screenshots of a report, for review by eye and for the README: python benchmarks/pictures_report.py FOLDER.
 
 Needs Debian's chromium and chromium-driver, and selenium.
 """

@@ -1,6 +1,7 @@
 """The direction of imports, the mirror of tests, and what importing the package may load."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,21 +13,17 @@ import calibrant
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "calibrant"
 
-# A file imports only from levels below its own; where a level is a folder, files of that folder may import each other.
-LEVELS = [
-    {"errors", "_typing"},
-    {"_optional"},
-    {"_kernels", "_validation", "_files"},
-    {"tally", "map_functions"},
-    {"maps"},
-    {"calibrators", "metrics", "simulate"},
-    {"multiclass", "reliability", "comparison", "engines", "export", "adjust", "monitoring"},
-    {"classifier"},
-    {"displays"},
-    {"report"},
-    {"cli"},
-    {"__main__"},
-]
+
+def read_levels():
+    """The table under "Levels" in docs/design.md: a row for each level, its files and folders in backticks."""
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").partition("## Levels")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert [int(row[1]) for row in rows] == list(range(len(rows)))
+    return [{name.removesuffix(".py").strip("/") for name in re.findall(r"`([^`]+)`", row[2])} for row in rows]
+
+
+# A file imports only from levels below its own; where a level has a folder, files of that folder may import each other.
+LEVELS = read_levels()
 LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 
 # `import calibrant` and `predict` stay cheap: these load where a feature needs them.
@@ -57,11 +54,16 @@ def imports_of(path):
 @pytest.mark.parametrize("path", [p for p in FILES if p != SOURCE / "__init__.py"], ids=name_of)
 def test_imports_point_downwards(path):
     own = top_of(path)
-    assert own in LEVEL, f"{own} has no level: give it one in LEVELS and in docs/design.md"
+    assert own in LEVEL, f"{own} has no level: give it one in docs/design.md"
     for target, _ in imports_of(path):
         parts = target.split(".")
         if parts[0] == "calibrant" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != own:
             assert LEVEL[parts[1]] < LEVEL[own], f"{name_of(path)} imports {target}, which is not below it"
+
+
+def test_every_level_names_files_that_exist():
+    there = {top_of(path) for path in FILES} - {"__init__"}
+    assert set(LEVEL) == there
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -124,7 +126,7 @@ def test_predict_of_a_saved_map_loads_nothing_heavy(tmp_path):
 
 def test_public_names_are_distinct_importable_and_few():
     assert len(set(calibrant.__all__)) == len(calibrant.__all__)  # ruff keeps it sorted
-    assert len(calibrant.__all__) <= 35
+    assert len(calibrant.__all__) <= 40
     assert all(getattr(calibrant, name) is not None for name in calibrant.__all__)
     assert set(calibrant.__all__) <= set(dir(calibrant))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -559,7 +559,7 @@ def test_intervals_of_bayesian_methods():
         assert (high > y.mean()).all()
         narrow = model.predict_interval(X, level=0.5)
         assert (narrow[0] > low).all()
-    with pytest.raises(InvalidInputError, match="`level` must lie between 0 and 1"):
+    with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1"):
         model.predict_interval(X, level=90)
     with pytest.raises(InvalidInputError, match="IsotonicCalibration has no posterior"):
         CalibratedClassifier(GaussianNB(), "isotonic").fit(X, y).predict_interval(X)

@@ -175,3 +175,25 @@ def test_views_give_distributions_and_top_label_keeps_proportions(drawn):
             np.testing.assert_allclose(
                 np.delete(row, best) * others.sum(), others * (1 - row[best]), rtol=1e-6, atol=1e-9
             )
+
+
+class Uniform(Identity):
+    """A method of somebody else that says which classes there are, and no more."""
+
+    takes_matrix = True
+
+    def fit(self, scores, y, sample_weight=None):  # noqa: ARG002 - nothing to learn
+        self.shape_ = scores.shape
+        return self
+
+    def predict_proba(self, scores):
+        return np.full(scores.shape, 1.0 / scores.shape[1])
+
+
+def test_any_method_that_says_so_gets_the_whole_matrix():
+    three = model([0, 1, 2], predict_proba=np.eye(3))
+    recipe = choose_recipe(Uniform(), three, "auto", "one_vs_rest", np.arange(3))
+    fitted = recipe.calibrate(three, recipe.scores(three, None), np.arange(3), None)
+    assert isinstance(fitted.view, WholeMatrix)
+    assert fitted.calibrators[0].shape_ == (3, 3)
+    np.testing.assert_allclose(fitted.predict_proba(None), 1.0 / 3.0)

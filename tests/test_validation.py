@@ -66,3 +66,58 @@ def test_levels_lie_between_zero_and_one(level):
 def test_counts_are_whole_numbers(count):
     with pytest.raises(InvalidInputError, match="`n_draws` must be an integer of at least 1"):
         _validation.check_count("n_draws", count)
+
+
+@pytest.mark.parametrize("value", ["sideways", 1, 1.0, ["up"], np.array(["up", "down"]), np.str_("left")])
+def test_choices_are_listed(value):
+    with pytest.raises(InvalidInputError, match=r"`way` must be one of up, down, None; got ") as caught:
+        _validation.check_choice("way", value, ("up", "down", None))
+    assert "np.str_" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("up", "up"), (np.str_("up"), "up"), (None, None), (np.True_, True)])
+def test_choices_come_back_as_plain_values(value, expected):
+    chosen = _validation.check_choice("way", value, ("up", None, True))
+    assert chosen is expected or (chosen == expected and type(chosen) is str)
+
+
+OUT_OF_RANGE = {
+    "positive": (0.0, -1.0, np.inf, np.nan, "1", True, None),
+    "not_negative": (-0.1, np.inf, np.nan, "1"),
+    "level": (0.0, 1.0, 90, np.nan),
+    "rate": (0.0, 1.0, -1),
+    "share": (0.0, 1.1, np.nan),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(kind, value) for kind, values in OUT_OF_RANGE.items() for value in values]
+)
+def test_numbers_out_of_range_are_refused(kind, value):
+    words = _validation.RANGES[kind][0]
+    with pytest.raises(InvalidInputError, match=f"`option` must {words}; got "):
+        _validation.check_number("option", value, kind)
+
+
+def test_every_range_has_its_refusals_and_takes_a_half():
+    assert set(OUT_OF_RANGE) == set(_validation.RANGES)
+    assert {_validation.check_number("option", np.float32(0.5), kind) for kind in _validation.RANGES} == {0.5}
+    assert _validation.check_positive("option", 3) == 3.0
+
+
+def test_messages_show_plain_values():
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]; got 1\.5 at index 1"):
+        _validation.check_unit_interval(np.array([0.5, 1.5]), "scores")
+    with pytest.raises(InvalidInputError, match=r"must not be negative; got -1\.0 at index 0"):
+        _validation.check_weights([-1.0, 1.0], 2)
+    with pytest.raises(InvalidInputError, match="'no' or 'yes'; got 'maybe'"):
+        _validation.encode_labels(np.array(["no", "yes"]), np.str_("maybe"))
+    with pytest.raises(InvalidInputError, match="at least 1; got 0"):
+        _validation.check_count("n_draws", np.int64(0))
+
+
+def test_probabilities_are_what_lies_in_the_unit_interval():
+    assert _validation.are_probabilities(np.array([0.0, 0.3, 1.0]))
+    assert _validation.are_probabilities(np.empty(0))
+    assert not _validation.are_probabilities(np.array([0.3, 1.0 + 1e-12]))
+    assert not _validation.are_probabilities(np.array([-0.1, 0.5]))

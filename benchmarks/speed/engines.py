@@ -1,16 +1,15 @@
-"""Tallies and scores inside DuckDB and Spark, against the engine's own plain scans of the same file.
+"""Tallies inside DuckDB, Spark, Polars and pandas, against the engine's own plain scans of the same file.
 
-    python -m benchmarks.speed.engines              # DuckDB
-    python -m benchmarks.speed.engines --spark      # Spark too, and whether both give the same tally
+    python -m benchmarks.speed.engines                      # DuckDB: time and memory
+    python -m benchmarks.speed.engines --spark --frames     # the others too, and whether all tallies are identical
 
 The two plain scans are what anybody would write by hand for scores in [0, 1]: one that finds where the mass is, as a
 histogram of 1024 bins with the extremes of each, and one GROUP BY of 4096 bins of equal width with their sums. They are
 cheaper than what an exact tally needs, which has cells of nearly equal mass for scores of any size, and checks scores
 and labels on the way. The tally asks for the extremes (which Parquet knows without a scan in DuckDB, not in Spark),
-peeks at the first rows, and then does one GROUP BY of some 24 000 finer cells; that time is shown next to it.
+peeks at the first rows, and then does one GROUP BY of some 24 000 finer cells.
 
-Scoring is compared with adding up the scores, which is hardly more than reading them. The cheapest look-up that
-DuckDB has, one entry of a constant list for each row, is printed for what it costs by itself.
+Two sums of both columns, hardly more than reading them, are shown for what they cost by themselves.
 """
 
 from __future__ import annotations
@@ -20,20 +19,23 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from benchmarks.timing import compare
-from calibrant import CalibrationMap, engines, map_functions
+from benchmarks.timing import compare, seconds
+from calibrant import Tally, engines
 
 ROWS = 20_000_000
+LIMIT = 1.5  # times the two plain scans
+MEGABYTES = 300  # on top of what the engine needs for the plain scans
 HISTOGRAM = "SELECT floor(score * 1024) AS c, count(*), min(score), max(score) FROM {table} GROUP BY 1"
 BINS = "SELECT floor(score * 4096) AS c, count(*), sum(label), sum(score) FROM {table} GROUP BY 1"
+SUMS = "SELECT sum(score), sum(label) FROM {table}"
 
 
-def make_file(path: Path, rows: int = ROWS) -> None:
+def make_file(path: Path, rows: int) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
@@ -44,84 +46,30 @@ def make_file(path: Path, rows: int = ROWS) -> None:
         )
 
 
+def count(source: Any) -> Tally:
+    tally: Tally = engines.tally(source, score="score", label="label")
+    return tally
+
+
 def in_duckdb(path: Path, rounds: int) -> None:
     import duckdb
 
     connection = duckdb.connect()
 
-    def plain() -> None:
-        for query in (HISTOGRAM, BINS):
+    def run(*queries: str) -> None:
+        for query in queries:
             connection.execute(query.format(table=f"'{path}'")).fetchnumpy()
 
-    def second() -> None:
-        connection.execute(BINS.format(table=f"'{path}'")).fetchnumpy()
-
-    tally = lambda: engines.tally(path, score="score", label="label")  # noqa: E731
     compare(
-        "DuckDB, 20 million rows of Parquet",
-        ("two plain scans", plain),
-        {"engines.tally": (tally, 1.3), "the second plain scan alone": (second, None)},
+        "DuckDB",
+        ("two plain scans", lambda: run(HISTOGRAM, BINS)),
+        {
+            "engines.tally": (lambda: count(path), LIMIT),
+            "the second plain scan alone": (lambda: run(BINS), None),
+            "two sums of both columns": (lambda: run(SUMS, SUMS), None),
+        },
         rounds,
     )
-
-
-def scoring(path: Path, rounds: int) -> None:
-    import ibis
-
-    x = np.sort(np.random.default_rng(0).random(200))
-    y = np.sort(np.random.default_rng(1).random(200))
-    z = np.linspace(-6.0, 6.0, 200)
-    connection = ibis.duckdb.connect()
-    table = connection.read_parquet(path, table_name="rows")
-    maps = {
-        "apply, 200 lines": CalibrationMap(map_functions.Linear(x, y), "probability"),
-        "apply, 200 steps": CalibrationMap(map_functions.Step(x[:-1], y), "probability"),
-        "apply, 200 lines on the logit scale": CalibrationMap(map_functions.LogitLinear(z, z, 1.0, 1.0), "probability"),
-        "apply, beta": CalibrationMap(map_functions.Beta(1.2, 0.8, 0.1), "probability"),
-    }
-    queries = {name: connection.compile(engines.apply(map_, table, score="score").sum()) for name, map_ in maps.items()}
-    entries = ", ".join(map(repr, y.tolist()))
-    minimal = {
-        "one look-up in a list of 200": f"SELECT sum(('[{entries}]'::DOUBLE[])[(score * 199)::INTEGER + 1]) FROM rows",
-        "one logarithm": "SELECT sum(ln(score)) FROM rows",
-    }
-    run = lambda query: connection.con.execute(query).fetchall()  # noqa: E731
-    compare(
-        "Scoring in DuckDB, 2 million rows",
-        ("SELECT sum(score)", partial(run, "SELECT sum(score) FROM rows")),
-        {name: (partial(run, query), None) for name, query in minimal.items()}
-        | {name: (partial(run, query), 1.5) for name, query in queries.items()},
-        rounds,
-    )
-    print("  1.5 is out of reach: a single look-up or logarithm alone costs more, and a piece needs four to seven.")
-
-
-def in_spark(path: Path, rounds: int) -> None:
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
-    import ibis
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "3g")
-        .config("spark.sql.shuffle.partitions", "4")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    table = ibis.pyspark.connect(session).read_parquet(str(path))
-    session.read.parquet(str(path)).createOrReplaceTempView("plain")
-
-    def plain() -> None:
-        for query in (HISTOGRAM, BINS):
-            session.sql(query.format(table="plain")).toArrow()
-
-    tally = lambda: engines.tally(table, score="score", label="label")  # noqa: E731
-    compare("Spark, 20 million rows of Parquet", ("two plain scans", plain), {"engines.tally": (tally, 1.3)}, rounds)
-    same = tally() == engines.tally(path, score="score", label="label")
-    print(f"\nThe tallies of Spark and DuckDB are {'the same, number for number' if same else 'DIFFERENT'}.")
-    session.stop()
 
 
 def memory(path: Path) -> None:
@@ -136,25 +84,75 @@ def memory(path: Path) -> None:
         command = [sys.executable, "-W", "ignore", "-c", code + report]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout.split()[-1]) / 1024)
+    more = peaks[1] - peaks[0]
     print(f"\nPeak memory: plain scans {peaks[0]:.0f} MB, engines.tally {peaks[1]:.0f} MB")
-    print(f"  {peaks[1] - peaks[0]:.0f} MB on top  limit 300  {'ok' if peaks[1] - peaks[0] < 300 else 'MISSED'}")
+    print(f"  {more:.0f} MB on top  limit {MEGABYTES}  {'ok' if more < MEGABYTES else 'MISSED'}")
+
+
+@contextmanager
+def spark_session() -> Iterator[Any]:
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "3g")
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+def in_spark(path: Path, rounds: int) -> Tally:
+    with spark_session() as session:
+        frame = session.read.parquet(str(path))
+        frame.createOrReplaceTempView("rows")
+
+        def plain() -> None:
+            for query in (HISTOGRAM, BINS):
+                session.sql(query.format(table="rows")).toArrow()
+
+        compare("Spark", ("two plain scans", plain), {"engines.tally": (lambda: count(frame), None)}, rounds)
+        return count(frame)
+
+
+def in_frames(path: Path) -> dict[str, Tally]:
+    import pandas as pd
+    import polars as pl
+
+    tallies = {}
+    print("\nFrames")
+    for name, frame in (("Polars, lazy", pl.scan_parquet(path)), ("pandas", pd.read_parquet(path))):
+        took = seconds(lambda: tallies.update({name: count(frame)}))  # noqa: B023 - called at once
+        print(f"  {name:<44} {1e3 * took:10.2f} ms")
+    return tallies
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--spark", action="store_true", help="count with PySpark, too")
+    parser.add_argument("--frames", action="store_true", help="count with Polars and pandas, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.parquet")
-        make_file(path)
+        make_file(path, options.rows)
+        print(f"{options.rows} rows of Parquet")
         in_duckdb(path, options.rounds)
-        few = Path(folder, "few.parquet")
-        make_file(few, ROWS // 10)
-        scoring(few, options.rounds)
         memory(path)
+        tallies = in_frames(path) if options.frames else {}
         if options.spark:
-            in_spark(path, options.rounds)
+            tallies["Spark"] = in_spark(path, options.rounds)
+        expected = count(path)
+        for name, tally in tallies.items():
+            same = "the same as DuckDB's, number for number" if tally == expected else "DIFFERENT from DuckDB's"
+            print(f"The tally of {name} is {same}.")
 
 
 if __name__ == "__main__":

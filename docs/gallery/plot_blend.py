@@ -1,9 +1,9 @@
 """
-What does Blend do as rows grow?
-================================
+What does Blend do as the data grow?
+====================================
 
 It moves from trusting the score to trusting the data. `Blend` mixes the raw score, a Bayesian temperature, the Bayesian
-spline, Bayes-Iso and the average over binnings, with weights that say how well each foresees rows that it has not
+spline, Bayes-Iso and the average over binnings, with weights that say how well each predicts rows that it has not
 seen. With few rows no member can prove much; with many the flexible ones can.
 """
 
@@ -37,7 +37,7 @@ for (label, color), share in zip(NAMES.values(), weights, strict=True):
     bottom += share
 left.set_xticks(range(len(SIZES)), [f"{n:,}".replace(",", " ") for n in SIZES])
 left.set(xlabel="Calibration rows", ylabel="Weight in the blend", ylim=(0, 1))
-left.set_title("Who is listened to", pad=30)
+left.set_title("Weights of the members", pad=30)
 left.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=9, columnspacing=1.2)
 left.spines[["top", "right"]].set_visible(False)
 
@@ -55,6 +55,6 @@ right.text(0.62, 0.21, "true map", color="black")
 right.text(0.62, 0.14, "Blend of 50 rows", color="#B87A00", weight="bold")
 right.text(0.62, 0.07, "Blend of 25 000 rows", color="#0072B2", weight="bold")
 right.set(xlabel="Score", ylabel="Calibrated probability", xlim=(0, 1), ylim=(0, 1))
-right.set_title("What it says", pad=30)
+right.set_title("The blended map", pad=30)
 right.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -2,8 +2,8 @@
 How much data does each method need?
 ====================================
 
-A method with few parameters is good at once and stops getting better when its shape is not the true one. A method
-without a fixed shape begins badly and goes on learning. The picture shows the excess log-loss, the loss above that of
+A method with few parameters is good at once, but stops getting better if its shape is not the true one. A method
+without a fixed shape starts badly and keeps learning. The picture shows the excess log-loss, the loss above that of
 the true map, on the task of the Bayes-Iso paper (Allikivi and Kull 2019), whose truth is in no parametric family.
 """
 
@@ -43,7 +43,7 @@ for n in SIZES:
         found[name].append(np.mean(losses))
 
 # %%
-# Platt scaling and beta calibration level off: what they lack is shape, not rows. Isotonic regression needs a multiple
+# Platt scaling and beta calibration level off: they lack shape, not rows. Isotonic regression needs a multiple
 # of the rows of the Bayesian methods for the same loss. The truth is monotone here, which only Bayes-Iso and isotonic
 # regression know beforehand; `Blend` finds out.
 
@@ -69,6 +69,6 @@ ax.set(xlabel="Calibration rows", ylabel="Excess log-loss (nats a row)", xlim=(8
 ax.set_xticks(SIZES, [f"{n:,}".replace(",", " ") for n in SIZES])
 ax.minorticks_off()
 ax.grid(axis="y", alpha=0.3)
-ax.set_title("A fixed shape soon stops learning, a free one goes on", loc="left")
+ax.set_title("A fixed shape soon stops learning, a free one keeps learning", loc="left")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -3,8 +3,9 @@ Does my model drift?
 ====================
 
 Watch the evidence, not the error. `CalibrationMonitor` bets each day against the hypothesis that the predictions are
-calibrated; while they are, its capital exceeds 20 in at most one of twenty series, however long and however often one
-looks (Ville's inequality). So there is no hidden cost of looking every day, and the alarm at 20 has a level of 5 %.
+calibrated; as long as they are, the chance that its capital ever reaches 20 is at most 5 %, however long the series and
+however often one looks (Ville's inequality). So looking every day costs nothing, and the alarm at 20 has a level of
+5 %.
 """
 
 import matplotlib.pyplot as plt

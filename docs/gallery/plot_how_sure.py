@@ -1,10 +1,10 @@
 """
-How sure is the map?
-====================
+How certain is the map?
+=======================
 
-Look at draws from its posterior. Each thin line is one calibration map that the data leave possible; the band holds
-nine of ten of them at every score. The Bayesian spline begins at the identity, so with few rows it corrects little and
-admits much.
+Look at draws from its posterior. Each thin line is one calibration map that is consistent with the data; at every score
+the band contains nine out of ten of them. The Bayesian spline starts from the identity, so with few rows it corrects
+little and its band is wide.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Several classes: which view?
 ============================
 
 It depends on what the probabilities are for. *Top-label* calibrates only the confidence in the predicted class; the
-other classes share the rest as before. *One-vs-rest* calibrates each class against all others and then normalises.
+other classes keep their proportions. *One-vs-rest* calibrates each class against all others and then normalises.
 A *temperature* has one number for the whole matrix of scores. The picture judges all three twice: by the calibration
 of the confidence, and by that of every class.
 """

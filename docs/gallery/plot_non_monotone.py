@@ -3,9 +3,9 @@ When is a non-monotone map right?
 =================================
 
 When the score ranks wrongly somewhere. A logistic regression can only cut the plane by a straight line. On a disc of
-positives inside a ring of negatives the line finds nothing, and it is the *middle* scores that are positive. A monotone
-map keeps the ranking, and with it the mistake. The average over binnings (ABB) does not, and says where the data want
-a cut.
+positives inside a ring of negatives the line finds nothing, and the *middle* scores are the positive ones. A monotone
+map keeps the ranking, and with it the mistake. The average over binnings (ABB)
+does not, and shows where the data call for a cut.
 """
 
 import matplotlib.pyplot as plt

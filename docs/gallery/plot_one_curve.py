@@ -4,7 +4,7 @@ Can one curve replace many histograms?
 
 If its shape is right. Binomial process modelling (BPM) fits one curve of three parameters through the bins of ten
 binnings at once. On D1, the one published truth of its paper, the shape is right, and where rows are few the curve is
-steadier than any histogram. On a truth of another shape it cannot follow, however many rows there are.
+steadier than any histogram. It cannot follow a truth of another shape, however many rows there are.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-What does each method believe before it sees data?
-==================================================
+What does each method assume before it sees data?
+=================================================
 
 A Bayesian calibrator is a prior over maps and a rule to update it. The top row shows draws from three priors, the
-bottom row draws from the same methods after 150 rows. A tally whose rows weigh next to nothing is all that is needed
-to see a prior: the posterior is then the prior.
+bottom row draws from the same methods after 150 rows. To see a prior, fit a tally
+whose rows weigh next to nothing: its posterior is the prior.
 """
 
 import matplotlib.pyplot as plt
@@ -19,13 +19,13 @@ weightless = Tally(grid, np.full(len(grid), 5e-10), np.full(len(grid), 1e-9))
 order = np.argsort(data.scores)
 
 # %%
-# ABB believes in steps, of any height, rising or not. Bayes-Iso believes in any rising map, and in jumps as much as in
-# slopes. The spline believes in smooth curves around the score itself. Where the data are silent, each falls back on
-# its own belief.
+# ABB assumes steps of any height, increasing or not. Bayes-Iso assumes an increasing map, with jumps as likely as
+# slopes. The spline assumes a smooth curve around the score itself. Without data, each falls back on its own
+# assumption.
 
 MAKERS = {
     "ABB: steps": (ABB, "#D55E00"),
-    "Bayes-Iso: rising maps": (BayesIso, "#009E73"),
+    "Bayes-Iso: increasing maps": (BayesIso, "#009E73"),
     "Spline: smooth, near the score": (SplineCalibration, "#CC79A7"),
 }
 figure, axes = plt.subplots(2, 3, figsize=(11, 7.4), sharex=True, sharey=True, layout="constrained")

@@ -3,7 +3,7 @@ Why do reliability diagrams with ten bins mislead?
 ==================================================
 
 Because they show noise as if it were the model. The predictions below are **perfectly calibrated**: every label is
-drawn with exactly the predicted probability. Still, each sample of 300 rows gives another zigzag, and each zigzag
+drawn with exactly the predicted probability. Still, each sample of 300 rows gives a different zigzag, and each zigzag
 invites a story about the model.
 """
 
@@ -25,8 +25,9 @@ def sample(seed, n=300):
 
 # %%
 # Left, eight samples. Right, the blue one of them again, with a Bayesian curve (Bayes-Iso) in place of the zigzag. The
-# bins hold equal numbers of rows, each with its interval; the band holds the true curve with a probability of 90 %; the
-# histogram says where the rows are. The diagonal lies inside the band: this sample is no evidence against the model.
+# bins hold equal numbers of rows, each with its interval; at each score the band contains the true curve with a
+# probability of 90 %; the histogram shows where the rows are. The diagonal lies inside the band: this sample is no
+# evidence against the model.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6.6), layout="constrained")
 left.plot([0, 1], [0, 1], color="0.5", linestyle=(0, (4, 3)), linewidth=1)
@@ -43,5 +44,5 @@ left.text(0.98, 0.06, "blue: one of the eight", color=BLUE, ha="right")
 
 p, y = sample(3)
 ReliabilityDisplay.from_predictions(y, p, curve="bayes_iso", ax=right)
-right.set_title("The blue sample, with what is not known about it")
+right.set_title("The blue sample, with its uncertainty")
 plt.show()

@@ -4,7 +4,7 @@ Which threshold do I need?
 
 The one that your costs imply, read off the calibrated map. If a missed positive costs nine times as much as a false
 alarm, act wherever the probability is at least 1/(1 + 9) = 0.1. That is a threshold for *probabilities*; the inverse
-of the map turns it into a threshold for raw scores, and the posterior says how far that threshold itself is known.
+of the map turns it into a threshold for raw scores, and the posterior says how certain that threshold is.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ low, high = np.quantile(crossings, (0.05, 0.95))
 
 # %%
 # The lower panel is the cost on these rows for every threshold of the raw score. The cost is flat around the threshold
-# from the map, so its uncertainty is no worry; the usual threshold of 0.5 is one.
+# from the map, so its uncertainty does not matter; the usual threshold of 0.5 costs more.
 
 cuts = np.linspace(0.02, 0.9, 200)
 costs = [MISS * np.sum(malignant & (scores < cut)) + ALARM * np.sum(~malignant & (scores >= cut)) for cut in cuts]
@@ -53,7 +53,7 @@ for cut, place in ((threshold, (0.22, 0.12)), (0.5, (0.54, 1.35))):
     cost = float(np.interp(cut, cuts, costs))
     below.plot(cut, cost, "o", color="#D55E00" if cut == threshold else "0.3")
     below.text(*place, f"{cost:.2f} at a threshold of {cut:.2f}", color="#D55E00" if cut == threshold else "0.3")
-below.set(xlabel="Score of naive Bayes (cross-validated)", ylabel="Cost a patient", ylim=(0, None))
+below.set(xlabel="Score of naive Bayes (cross-validated)", ylabel="Cost per patient", ylim=(0, None))
 for ax in (top, below):
     ax.axvspan(low, high, color="#D55E00", alpha=0.12, linewidth=0)
     ax.axvline(threshold, color="#D55E00", linewidth=2)

@@ -1,9 +1,9 @@
 """
-What does undersampling do, and how is it undone?
+What does undersampling do, and how do I undo it?
 =================================================
 
-Throwing away most rows of the frequent class makes training faster, and every probability too high: the model learns
-the odds of the sample, not those of the world. When a share *w* of the negatives was kept, all odds are too high by
+Throwing away most rows of the frequent class makes training faster and every probability too high: the model learns the
+odds of the sample, not those of the population. When a share *w* of the negatives was kept, all odds are too high by
 the factor 1/*w*. `adjust_sampling` divides it out; no labels are needed for that.
 """
 
@@ -30,7 +30,7 @@ do_nothing = Identity().fit(raw[:2], [0, 1]).map_
 corrected = adjust_sampling(do_nothing, negatives_kept=KEPT)(raw)
 
 # %%
-# On the logit scale the raw curve runs beside the diagonal, at a distance of ln(1/*w*) = 3.0 everywhere. After the
+# On the logit scale the raw curve runs parallel to the diagonal, at a distance of ln(1/*w*) = 3.0 everywhere. After the
 # correction the mean prediction is the base rate again. The ranking, and with it the area under the ROC curve, is the
 # same before and after; the log-loss is not.
 

@@ -2,8 +2,8 @@
 What does ECE reward?
 =====================
 
-Saying little. The expected calibration error asks whether predictions agree with frequencies *on average over bins*;
-it does not ask whether they tell one row from another. A constant says nothing about any row, yet with the right base
+Saying little. The expected calibration error asks whether predictions agree with frequencies *on average over bins*,
+not whether they tell one row from another. A constant says nothing about any row, yet with the right base
 rate its ECE is zero. A proper score, such as the log-loss, is lowest in expectation for the true probabilities and for
 nothing else.
 """

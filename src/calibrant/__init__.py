@@ -9,7 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from calibrant import engines, export, metrics, simulate
+    from calibrant import (
+        adjust,
+        comparison,
+        engines,
+        errors,
+        export,
+        metrics,
+        monitoring,
+        reliability,
+        report,
+        simulate,
+    )
     from calibrant.calibrators.abb import ABB
     from calibrant.calibrators.acp import ACP
     from calibrant.calibrators.bayes_iso import BayesIso
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.identity import Identity
     from calibrant.calibrators.isotonic import IsotonicCalibration
     from calibrant.calibrators.platt import PlattScaling
+    from calibrant.calibrators.registry import register
     from calibrant.calibrators.sbb import SBB
     from calibrant.calibrators.spline import SplineCalibration
     from calibrant.calibrators.temperature import TemperatureScaling
@@ -62,16 +74,34 @@ __all__ = [
     "Tally",
     "TemperatureScaling",
     "VennAbers",
+    "adjust",
     "compare",
+    "comparison",
     "engines",
+    "errors",
     "evaluate",
     "export",
     "load",
     "metrics",
+    "monitoring",
+    "register",
+    "reliability",
+    "report",
     "simulate",
 ]
 
-_NAMESPACES = ("engines", "export", "metrics", "simulate")
+_NAMESPACES = (
+    "adjust",
+    "comparison",
+    "engines",
+    "errors",
+    "export",
+    "metrics",
+    "monitoring",
+    "reliability",
+    "report",
+    "simulate",
+)
 
 _HOME = {
     "CalibratedClassifier": "classifier",
@@ -82,6 +112,7 @@ _HOME = {
     "compare": "comparison.compare",
     "evaluate": "metrics.evaluation",
     "load": "maps",
+    "register": "calibrators.registry",
 }
 
 

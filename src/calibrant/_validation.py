@@ -1,4 +1,4 @@
-"""All checking of user data: scores, labels, weights. Nothing else in the library checks them again.
+"""All checking of what users pass: scores, labels, weights, and options. Nothing else checks them again.
 
 Each message says what must hold, what was got (value and first index), and what to do.
 """
@@ -6,6 +6,7 @@ Each message says what must hold, what was got (value and first index), and what
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -64,13 +65,18 @@ def check_finite(values: Floats, name: str) -> None:
 
 def check_unit_interval(values: Floats, name: str, caller: str | None = None) -> None:
     """Refuse anything outside [0, 1]."""
-    if len(values) and (values.min() < 0.0 or values.max() > 1.0):
+    if not are_probabilities(values):
         bad = np.flatnonzero((values < 0.0) | (values > 1.0))[0]
         owner = f"{caller} needs probabilities: " if caller else ""
         raise InvalidInputError(
-            f"{owner}`{name}` must lie in [0, 1]; got {values[bad]!r} at index {bad}. Pass probabilities, "
+            f"{owner}`{name}` must lie in [0, 1]; got {plain(values[bad])!r} at index {bad}. Pass probabilities, "
             "or use a method for decision scores, such as IsotonicCalibration or PlattScaling(space='decision')."
         )
+
+
+def are_probabilities(scores: Floats) -> bool:
+    """Whether all scores lie in [0, 1]: for wording and advice only, since a margin can do so by chance."""
+    return not len(scores) or bool(scores.min() >= 0.0 and scores.max() <= 1.0)
 
 
 def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
@@ -140,7 +146,7 @@ def _positive_column(array: Floats, name: str) -> Floats:
 
 
 def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple[Bools, tuple[Any, Any]]:
-    """Which rows are positive, and the (negative, positive) labels.
+    """Find the positive rows, and the (negative, positive) labels.
 
     Without `pos_label` the labels must say by themselves which class is positive: bool, {0, 1} or {-1, 1}.
     """
@@ -190,15 +196,15 @@ def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
     missing = np.array([x is None or x != x for x in labels.tolist()], dtype=bool)  # noqa: PLR0124
     if missing.any():
         raise InvalidInputError(
-            f"`{name}` must have no missing labels; got {labels[missing.argmax()]!r} at index "
+            f"`{name}` must have no missing labels; got {plain(labels[missing.argmax()])!r} at index "
             f"{missing.argmax()} (None or NaN). Drop these rows first."
         )
-    plain = np.array(labels.tolist())
-    if plain.dtype.kind not in "biufUS":
-        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {plain.dtype}.")
-    if plain.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
+    column = np.array(labels.tolist())
+    if column.dtype.kind not in "biufUS":
+        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {column.dtype}.")
+    if column.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
         raise InvalidInputError(f"`{name}` must hold labels of one type; got strings and numbers mixed.")
-    return plain
+    return column
 
 
 def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
@@ -227,7 +233,8 @@ def _positive_rows(
     if pos_label is not None:
         if low != high and pos_label not in (low, high):
             raise InvalidInputError(
-                f"`pos_label` must be one of the labels in `{name}`, {low!r} or {high!r}; got {pos_label!r}."
+                f"`pos_label` must be one of the labels in `{name}`, {plain(low)!r} or {plain(high)!r}; "
+                f"got {plain(pos_label)!r}."
             )
         positive = labels == pos_label
         negative = low if high == pos_label else high
@@ -237,8 +244,8 @@ def _positive_rows(
     if labels.dtype.kind not in "US" and _says_itself(low, high):
         return labels > 0, (-1 if low == -1 else 0, 1)
     raise InvalidInputError(
-        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {low!r} and {high!r}. "
-        "Say which one is the positive class with `pos_label`."
+        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {plain(low)!r} and "
+        f"{plain(high)!r}. Say which one is the positive class with `pos_label`."
     )
 
 
@@ -259,7 +266,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
     check_finite(weights, "sample_weight")
     if len(weights) and weights.min() < 0.0:
         bad = int(np.argmax(weights < 0.0))
-        raise InvalidInputError(f"`sample_weight` must not be negative; got {weights[bad]!r} at index {bad}.")
+        raise InvalidInputError(f"`sample_weight` must not be negative; got {plain(weights[bad])!r} at index {bad}.")
     if len(weights) and not weights.any():
         raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
     return weights
@@ -274,18 +281,52 @@ def check_same_length(n_scores: int, n_other: int, name: str) -> None:
         )
 
 
-def check_level(level: Any) -> float:
-    """The probability inside an interval, strictly between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
-        raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
-    return float(level)
+def plain(value: Any) -> Any:
+    """A numpy number or string as Python's own, for messages: 0.5, not np.float64(0.5)."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_choice(name: str, value: Any, options: Sequence[Any]) -> Any:
+    """An option that must be one of a few words, booleans or None."""
+    value = plain(value)
+    if not (value is None or isinstance(value, str | bool)) or value not in options:
+        raise InvalidInputError(f"`{name}` must be one of {', '.join(map(str, options))}; got {value!r}.")
+    return value
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:
     """An integer option of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {value!r}.")
+        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {plain(value)!r}.")
     return int(value)
+
+
+#: The ranges of numeric options: what the value must do, and the test of it.
+RANGES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "positive": ("be a positive number", lambda v: 0.0 < v < np.inf),
+    "not_negative": ("be a number of at least 0", lambda v: 0.0 <= v < np.inf),
+    "level": ("lie strictly between 0 and 1, such as 0.9", lambda v: 0.0 < v < 1.0),
+    "rate": ("lie between 0 and 1, both excluded", lambda v: 0.0 < v < 1.0),
+    "share": ("be a share above 0 and at most 1", lambda v: 0.0 < v <= 1.0),
+}
+
+
+def check_number(name: str, value: Any, kind: str) -> float:
+    """A numeric option in one of the `RANGES`."""
+    words, inside = RANGES[kind]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not inside(float(value)):
+        raise InvalidInputError(f"`{name}` must {words}; got {plain(value)!r}.")
+    return float(value)
+
+
+def check_level(level: Any) -> float:
+    """The probability inside an interval, strictly between 0 and 1."""
+    return check_number("level", level, "level")
+
+
+def check_positive(name: str, value: Any) -> float:
+    """A numeric option above 0."""
+    return check_number(name, value, "positive")
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

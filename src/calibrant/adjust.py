@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from calibrant.errors import InvalidInputError
+from calibrant import _validation
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 
@@ -40,8 +40,7 @@ def adjust_prior(map_: CalibrationMap, train_rate: float, serve_rate: float) -> 
     """
     rates = {"train_rate": train_rate, "serve_rate": serve_rate}
     for name, rate in rates.items():
-        if not 0.0 < rate < 1.0:
-            raise InvalidInputError(f"`{name}` must lie between 0 and 1, both excluded; got {rate!r}.")
+        _validation.check_number(name, rate, "rate")
     shift = _log_odds(serve_rate) - _log_odds(train_rate)
     return map_.then(CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "prior shift"))
 
@@ -62,8 +61,7 @@ def adjust_sampling(
     [0.009901]
     """
     for name, share in {"negatives_kept": negatives_kept, "positives_kept": positives_kept}.items():
-        if not 0.0 < share <= 1.0:
-            raise InvalidInputError(f"`{name}` must be a share above 0 and at most 1; got {share!r}.")
+        _validation.check_number(name, share, "share")
     shift = math.log(negatives_kept) - math.log(positives_kept)
     return map_.then(CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "sampling correction"))
 

@@ -146,8 +146,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _calibrated(self, recipe: Recipe, data: _Data, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
         frozen = isinstance(self.estimator, FrozenEstimator)
-        if self.ensemble not in ("auto", True, False):
-            raise InvalidInputError(f"`ensemble` must be 'auto', True or False; got {self.ensemble!r}.")
+        _validation.check_choice("ensemble", self.ensemble, ("auto", True, False))
         ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
         if frozen and not ensemble:
             check_is_fitted(self.estimator)
@@ -191,20 +190,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
             return calibrator.predict_interval(scores, level)
-        if not 0.0 < level < 1.0:
-            raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}.")
+        level = _validation.check_level(level)
         draws = [calibrator.sample_maps(scores, random_state=i) for i, (calibrator, scores) in enumerate(posteriors)]
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
+        """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _route(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What goes to the classifier's fit, and what to the splitter."""
+        """Split the arguments into those of the classifier's fit and those of the splitter."""
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
             return routed.estimator.fit, routed.splitter.split
@@ -232,7 +230,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Data:
-    """What `fit` was given, row by row; `codes` are the indices of the labels among the classes."""
+    """The data of `fit`, row by row; `codes` are the indices of the labels among the classes."""
 
     X: Any
     labels: np.ndarray[Any, Any]

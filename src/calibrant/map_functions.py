@@ -1,4 +1,4 @@
-"""The shapes that a fitted map can have: a few frozen functions of one score, each a handful of numbers.
+"""The functions that a fitted map can be made of: frozen, of one score, each a handful of numbers.
 
 A function holds plain numbers and arrays (or other functions), evaluates with numpy alone, and lists the scores where
 its pieces meet, so that it can be inverted and exported exactly.
@@ -7,13 +7,14 @@ its pieces meet, so that it can be inverted and exported exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from calibrant._kernels import bins, links
-from calibrant._typing import Floats, Ints
-from calibrant.errors import ModelFileError
+from calibrant._plugins import load_plugins
+from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError, ModelFileError
 
 __all__ = [
     "MAP_FUNCTIONS",
@@ -23,14 +24,10 @@ __all__ = [
     "Linear",
     "LogitLinear",
     "MapFunction",
-    "Mixture",
-    "PoissonSteps",
     "Sigmoid",
     "Step",
+    "register_function",
 ]
-
-TINY = float(np.finfo(np.float64).tiny)
-BLOCK = 16384
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +43,7 @@ class MapFunction:
     ([0.1, 0.8], True)
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -67,21 +64,20 @@ class MapFunction:
         return np.empty(0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The name of the function and its numbers, as plain Python."""
+        """Return the name of the function and its numbers, as plain Python."""
         return {"kind": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> MapFunction:
-        """The function that `to_dict` described."""
+        """Return the function that `to_dict` described."""
         try:
-            cls = MAP_FUNCTIONS[data["kind"]]
-            given = {f.name: _form_or_value(data[f.name]) for f in fields(cls)}
-            function = cls(**given)
+            cls = _known_function(data["kind"])
+            return cls(**{f.name: _function_or_value(data[f.name]) for f in fields(cls)})
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(
-                f"This is not a calibration map that this version of calibrant knows ({error!r})."
+                f"This is not a calibration map that this version of calibrant knows ({error!r}). If another package "
+                "defines its function, import that package first."
             ) from error
-        return function
 
 
 def _plain(value: Any) -> Any:
@@ -92,7 +88,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _form_or_value(value: Any) -> Any:
+def _function_or_value(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return tuple(MapFunction.from_dict(part) for part in value)
     return value
@@ -160,70 +156,6 @@ class Linear(MapFunction):
 
     def knots(self) -> Floats:
         return self.x
-
-
-@dataclass(frozen=True, eq=False)
-class PoissonSteps(MapFunction):
-    """The mean of random steps: in each gap between the scores x, steps fall at the points of a Poisson process.
-
-    At a score with the distances l and r to its neighbours x[i] and x[i+1], and h = l + r,
-
-        base[i] + Σ_g left[g, i] · (e^(−rates[g] l) − e^(−rates[g] h)) / (1 − e^(−rates[g] h))
-                + Σ_g right[g, i] · (e^(−rates[g] r) − e^(−rates[g] h)) / (1 − e^(−rates[g] h)).
-
-    The two quotients run from 1 to 0 and from 0 to 1; they are the probabilities that a gap with a step has all its
-    steps to the right, or to the left, of the score. `rates` has shape (G,), `left` and `right` (G, m − 1), `base`
-    (m − 1,). Constant outside x. Computed by expm1, because the plain formula loses all digits in small gaps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.map_functions import PoissonSteps
-    >>> function = PoissonSteps(x=[0.0, 1.0], rates=[1.0], base=[0.2], left=[[0.0]], right=[[0.6]])
-    >>> function(np.array([0.0, 0.5, 1.0])).round(3).tolist()
-    [0.2, 0.427, 0.8]
-    """
-
-    x: Floats
-    rates: Floats
-    base: Floats
-    left: Floats
-    right: Floats
-    name: ClassVar[str] = "poisson_steps"
-
-    def __call__(self, scores: Floats) -> Floats:
-        out = np.empty(len(scores))
-        for start in range(0, len(scores), BLOCK):  # blocks stay in the processor's cache
-            part = np.clip(scores[start : start + BLOCK], self.x[0], self.x[-1])
-            gap = np.clip(np.searchsorted(self.x, part, side="right") - 1, 0, len(self.base) - 1)
-            out[start : start + BLOCK] = self._value(gap, part)
-        return links.clip(out)
-
-    def _value(self, gap: Ints, scores: Floats) -> Floats:
-        """The formula at scores that lie in the given gaps."""
-        total = self.base[gap]
-        with np.errstate(over="ignore", under="ignore"):  # far from a neighbour the exponential is rightly 0
-            before, after = scores - self.x[gap], self.x[gap + 1] - scores
-            for rate, left, right in zip(self.rates, self.left, self.right, strict=True):
-                whole = np.expm1(-rate * np.diff(self.x))
-                whole[whole > -TINY] = -np.inf  # a gap too small for doubles has no steps
-                share = np.expm1(-rate * before) / whole[gap]  # that a gap with a step has one before the score
-                total += left[gap] * (1.0 - share) + right[gap] * share * np.exp(-rate * after)
-        return total
-
-    def knots(self) -> Floats:
-        # In a gap the map can turn once: halve the gaps whose two ends lean in opposite directions.
-        gap = np.arange(len(self.base))
-        low, high = self.x[:-1].copy(), self.x[1:].copy()
-        step = 1e-6 * (high - low)
-        rises = self._value(gap, low + step) >= self._value(gap, low)
-        turns = rises != (self._value(gap, high) >= self._value(gap, high - step))
-        gap, low, high, rises, step = gap[turns], low[turns], high[turns], rises[turns], step[turns]
-        for _ in range(40):
-            middle = low + 0.5 * (high - low)
-            ahead = (self._value(gap, middle + step) >= self._value(gap, middle - step)) == rises
-            low, high = np.where(ahead, middle, low), np.where(ahead, high, middle)
-        return np.unique(np.concatenate((self.x, low)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,30 +237,6 @@ class Beta(MapFunction):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(MapFunction):
-    """Σ weights[i] · parts[i](score); the weights are non-negative and sum to one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.map_functions import Identity, Mixture, Step
-    >>> Mixture(weights=[0.5, 0.5], parts=(Identity(), Step([], [0.2])))(np.array([0.6])).round(3).tolist()
-    [0.4]
-    """
-
-    weights: Floats
-    parts: tuple[MapFunction, ...]
-    name: ClassVar[str] = "mixture"
-
-    def __call__(self, scores: Floats) -> Floats:
-        total = sum((w * part(scores) for w, part in zip(self.weights, self.parts, strict=True)), 0.0 * scores)
-        return np.clip(total, 0.0, 1.0)
-
-    def knots(self) -> Floats:
-        return np.unique(np.concatenate([part.knots() for part in self.parts]))
-
-
-@dataclass(frozen=True, eq=False)
 class Chain(MapFunction):
     """parts[-1](… parts[0](score)): one map after another.
 
@@ -354,6 +262,40 @@ class Chain(MapFunction):
 
 #: The functions by the name under which they are saved.
 MAP_FUNCTIONS: dict[str, type[MapFunction]] = {
-    function.name: function
-    for function in (Identity, Step, Linear, PoissonSteps, LogitLinear, Sigmoid, Beta, Mixture, Chain)
+    function.name: function for function in (Identity, Step, Linear, LogitLinear, Sigmoid, Beta, Chain)
 }
+
+AnyFunction = TypeVar("AnyFunction", bound=type[MapFunction])
+
+
+def register_function(cls: AnyFunction) -> AnyFunction:
+    """Let maps made of a function of your own be loaded; usable as a decorator above ``@dataclass``.
+
+    The file names the function and holds its numbers; the code is that of the class, never of the file. A package with
+    an entry point in the group ``calibrant.methods`` is imported when a file names a function that is not known yet.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from calibrant.map_functions import Step, register_function
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Mine(Step): ...
+    >>> try:
+    ...     register_function(Mine)
+    ... except ValueError as error:
+    ...     print(error)
+    `name` of Mine must be its own; 'step' is Step.
+    """
+    if "__dataclass_fields__" not in vars(cls) or not cls.name:
+        raise InvalidInputError(f"`cls` must be a dataclass, itself and not by its base, with a name; got {cls!r}.")
+    taken = MAP_FUNCTIONS.get(cls.name, cls)
+    if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise InvalidInputError(f"`name` of {cls.__name__} must be its own; {cls.name!r} is {taken.__name__}.")
+    MAP_FUNCTIONS[cls.name] = cls
+    return cls
+
+
+def _known_function(name: str) -> type[MapFunction]:
+    if name not in MAP_FUNCTIONS:
+        load_plugins()
+    return MAP_FUNCTIONS[name]

@@ -27,7 +27,7 @@ LOCAL_EDGES = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # of the logit
 
 
 def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | None = None) -> TallyComparison:
-    """How far the current rows have moved from the reference, and whether their probabilities still hold.
+    """Compare current rows with a reference: how far they have moved, and whether their probabilities still hold.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | 
 
 @dataclass(frozen=True)
 class TallyComparison:
-    """What changed between two tallies.
+    """Changes between two tallies.
 
     Attributes
     ----------
@@ -94,10 +94,10 @@ class TallyComparison:
     >>> from calibrant import simulate
     >>> from calibrant.monitoring import compare_tallies
     >>> before, after = simulate.from_truth("D1", 2000, rng=1), simulate.from_truth("D1", 2000, rng=2)
-    >>> found = compare_tallies(before.tally, after.tally)
-    >>> found.rows, found.score_shift < 0.05
+    >>> result = compare_tallies(before.tally, after.tally)
+    >>> result.rows, result.score_shift < 0.05
     ((2000.0, 2000.0), True)
-    >>> found.p_value < 0.05  # the scores of D1 are not calibrated, before or after
+    >>> result.p_value < 0.05  # the scores of D1 are not calibrated, before or after
     True
     """
 

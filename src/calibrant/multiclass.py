@@ -20,7 +20,6 @@ from calibrant import _validation
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
-from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 
@@ -28,7 +27,6 @@ __all__ = ["CalibratedModel", "ClassScores", "OneVsRest", "Recipe", "TopLabel", 
 
 RESPONSES = ("decision_function", "predict_proba")
 VIEWS = ("one_vs_rest", "top_label")
-MATRIX_METHODS = (TemperatureScaling,)  # their `fit` and `predict_proba` take a column for each class
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class View(ABC):
 
 
 def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any]) -> ClassScores:
-    """What a fitted model says about each of the sorted `classes`.
+    """Ask a fitted model for its scores of each of the sorted `classes`.
 
     One decision score d of a model of two classes becomes the columns -d and d. A class that the model does not know
     scores as low as can be: probability 0, or the lowest decision score of any row.
@@ -168,7 +166,7 @@ class WholeMatrix(View):
         return cls((fitted.fit(scores.values[kept][:, columns], own_codes, own_weights),), columns)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
-        """Whatever the method says, in the columns of the known classes."""
+        """Put the probabilities of the method into the columns of the known classes."""
         proba = np.zeros(scores.values.shape)
         proba[:, self.columns] = self.calibrators[0].predict_proba(scores.values[:, self.columns])
         return proba
@@ -239,7 +237,7 @@ class CalibratedModel:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to calibrate: an unfitted calibrator, the scores that it takes, and the view of several classes."""
+    """The way to calibrate: an unfitted calibrator, the scores that it takes, and the view of several classes."""
 
     calibrator: Calibrator
     response: str
@@ -247,7 +245,7 @@ class Recipe:
     classes: np.ndarray[Any, Any]
 
     def scores(self, model: Any, X: Any) -> ClassScores:
-        """What a fitted model says about each class."""
+        """Ask a fitted model for its scores of each class."""
         return class_scores(model, X, self.response, self.classes)
 
     def calibrate(self, model: Any, scores: ClassScores, codes: Ints, weights: Floats | None) -> CalibratedModel:
@@ -261,7 +259,7 @@ class Recipe:
     def _view(self, scores: ClassScores) -> type[View]:
         if self.multiclass == "top_label":
             return TopLabel
-        return WholeMatrix if isinstance(self.calibrator, MATRIX_METHODS) and scores.known.sum() > 2 else OneVsRest
+        return WholeMatrix if self.calibrator.takes_matrix and scores.known.sum() > 2 else OneVsRest
 
 
 def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, classes: np.ndarray[Any, Any]) -> Recipe:
@@ -269,8 +267,7 @@ def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, clas
 
     A named method with a `space` is told which scores it gets: known from the response, never guessed from values.
     """
-    if multiclass not in VIEWS:
-        raise InvalidInputError(f"`multiclass` must be one of {', '.join(VIEWS)}; got {multiclass!r}.")
+    _validation.check_choice("multiclass", multiclass, VIEWS)
     calibrator = registry.create(method) if isinstance(method, str) else method
     if not isinstance(calibrator, Calibrator):
         raise InvalidInputError(
@@ -294,8 +291,7 @@ def _choose_response(model: Any, requested: str, *, probabilities: bool, caller:
     Where `probabilities` are needed only the first will do. Otherwise decision scores come first, as in scikit-learn:
     they are what the model computed, before any squashing.
     """
-    if requested not in ("auto", *RESPONSES):
-        raise InvalidInputError(f"`response_method` must be one of auto, {', '.join(RESPONSES)}; got {requested!r}.")
+    _validation.check_choice("response_method", requested, ("auto", *RESPONSES))
     wanted = RESPONSES if requested == "auto" else (requested,)
     name = type(model).__name__
     found = [response for response in wanted if hasattr(model, response)]

@@ -1,7 +1,6 @@
 """The arena: its measures on tables computed by hand, its runs resumed, and the slot of CalArena."""
 
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ sys.path.insert(0, str(ROOT))  # benchmarks are not installed
 from benchmarks.arena import calarena, methods, runner, sources, summary  # noqa: E402
 from benchmarks.arena.__main__ import main  # noqa: E402
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", str(ROOT.parent / "shared" / "data")))
+DATA = ROOT / "tests" / "data"
 
 
 def rows_of(table, n=100):
@@ -221,14 +220,15 @@ def test_every_method_has_its_slot():
 
 
 def test_recorded_peers_are_reproduced():
-    if not (DATA / "arena_peers.csv").exists():
-        pytest.skip("needs the recorded results: set CALIBRANT_DATA to their folder")
-    recorded = (
-        pd.read_csv(DATA / "arena_peers.csv").query("task == 'llm_deepseek_v3' and n == 1000").set_index("method")
-    )
-    task = next(task for task in sources.folder(DATA / "arena") if task.name == "llm_deepseek_v3")
-    names = ["ref.raw", "sklearn.CCV-sigmoid(p)", "sklearn.CCV-sigmoid(logit)"]
-    plan = runner.Plan(names, [1000], [0])
-    for row in runner.run_task(task, plan.keys(task.name), plan):
-        assert float(row["log_loss"]) == pytest.approx(recorded.log_loss[row["method"]], abs=2e-5)
-        assert float(row["brier"]) == pytest.approx(recorded.brier[row["method"]], abs=2e-5)
+    """(Log-loss, Brier score) of the arena's recorded run on one table of a language model's stated confidence."""
+    recorded = {
+        "ref.raw": (0.595814, 0.144090),
+        "sklearn.CCV-sigmoid(p)": (0.438554, 0.138221),
+        "sklearn.CCV-sigmoid(logit)": (0.499669, 0.153086),
+    }
+    task = next(task for task in sources.folder(DATA) if task.name == "llm_deepseek_v3")
+    plan = runner.Plan(list(recorded), [1000], [0])
+    rows = {row["method"]: row for row in runner.run_task(task, plan.keys(task.name), plan)}
+    for method, (log_loss, brier) in recorded.items():
+        assert float(rows[method]["log_loss"]) == pytest.approx(log_loss, abs=2e-5)
+        assert float(rows[method]["brier"]) == pytest.approx(brier, abs=2e-5)

@@ -94,13 +94,23 @@ def test_labels_without_an_order_are_refused(labels):
         BaseRate().fit([1.0, 2.0, 3.0], np.array(labels, dtype=object))
 
 
-def test_abstract_methods_are_named():
-    assert BayesianCalibrator.bayesian
-    assert {"sample_maps", "predict_interval"} <= {
-        name
-        for name in dir(BayesianCalibrator)
-        if getattr(getattr(BayesianCalibrator, name), "__isabstractmethod__", 0)
-    }
+def test_a_calibrator_without_its_functions_cannot_be_made():
+    with pytest.raises(TypeError, match=r"abstract.*fit_map"):
+        Calibrator()
+
+    class OnlyAMean(BayesianCalibrator):
+        def fit_map(self, tally):
+            return CalibrationMap(Step([], [tally.base_rate]))
+
+    assert OnlyAMean.bayesian
+    with pytest.raises(TypeError, match=r"abstract.*predict_interval.*sample_maps"):
+        OnlyAMean()
+
+
+def test_facts_that_are_not_stated_are_those_of_the_class_and_not_of_its_base():
+    assert (BaseRate.name, BaseRate.title) == ("BaseRate", "BaseRate")
+    assert BaseRate.description == "The smallest method there can be."
+    assert (NeedsBoth.title, NeedsBoth.description, NeedsBoth.reference) == ("NeedsBoth", "", "test")
 
 
 def test_a_tally_does_not_guess_what_minus_one_and_zero_mean():

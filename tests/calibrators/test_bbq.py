@@ -1,15 +1,9 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from sklearn.metrics import roc_auc_score
 
 from calibrant import BBQ, simulate
 from calibrant.errors import InvalidInputError
-
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "raw" / "bbq"
 
 
 def plain(scores, y, n_bins):
@@ -57,20 +51,6 @@ def test_four_rows_by_hand():
     # One model with one bin: middle 1/2, p0 = (0.6 + 0.9 + 0.5) / 3 = 2/3, so (2 + 2/3) / 5.
     calibrator = BBQ().fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 1])
     np.testing.assert_allclose(calibrator.predict([0.0, 1.0]), 8.0 / 15.0)
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="the authors' example data are not here; set CALIBRANT_DATA")
-def test_golden_numbers_on_the_authors_data():
-    scores, y, test_scores, test_y = (
-        np.loadtxt(DATA / f"{part}_data_{column}.csv") for part in ("train", "test") for column in ("y", "z")
-    )
-    calibrator = BBQ().fit(scores, y.astype(int))
-    p = calibrator.predict(test_scores)
-    groups = np.array_split(np.argsort(p, kind="stable"), 10)
-    gaps = [abs(p[group].mean() - test_y[group].mean()) for group in groups]
-    found = [np.sqrt(((p - test_y) ** 2).mean()), roc_auc_score(test_y, p), ((p >= 0.5) == test_y).mean()]
-    assert np.round([*found, max(gaps), np.mean(gaps)], 4).tolist() == [0.0716, 0.9999, 0.9930, 0.0491, 0.0090]
-    assert len(calibrator.n_bins_) == 36
 
 
 def test_recorded_synthetic_case():

@@ -1,17 +1,9 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy.special import softmax
 
-from calibrant import BPM, Tally, simulate
-from calibrant import metrics as m
+from calibrant import BPM, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Beta
-
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).parents[3] / "shared" / "data"))
-LOGITS = DATA / "raw" / "resnet110_c10_logits.npz"
 
 
 def test_recovers_d1_as_published():
@@ -46,22 +38,3 @@ def test_any_number_of_rows(n):
 def test_one_class_is_refused():
     with pytest.raises(InvalidInputError, match="both classes"):
         BPM().fit([0.2, 0.4], [1, 1])
-
-
-def test_the_validation_row_of_resnet_110():
-    """Fitted on validation rows, judged on test rows; the published row needs fitting on the test rows."""
-    if not LOGITS.exists():
-        pytest.skip(f"needs the public logits at {LOGITS}; set CALIBRANT_DATA to their folder")
-    with np.load(LOGITS) as data:
-        val, test = (_top_label(data, part) for part in ("val", "test"))
-    calibrated = test.rescored(BPM().fit_tally(val).predict(test.scores))
-    assert m.expected_calibration_error(calibrated, strategy="quantile") == pytest.approx(0.00571, abs=2e-4)
-    assert m.sweep_calibration_error(calibrated) == pytest.approx(0.00551, abs=2e-5)
-    assert m.ks_calibration_error(calibrated) == pytest.approx(0.00512, abs=2e-5)
-    assert m.smooth_calibration_error(calibrated, convention="relplot-1.0.1") == pytest.approx(0.00767, abs=3e-5)
-    assert m.tce_bpm(calibrated) == pytest.approx(0.00514, abs=1e-4)
-
-
-def _top_label(data, part):
-    p = softmax(data[f"{part}_logits"].astype(float), axis=1)
-    return Tally.from_arrays(p.max(axis=1), p.argmax(axis=1) == data[f"{part}_labels"].ravel())

@@ -24,7 +24,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 GRID = np.linspace(0.0, 1.0, 41)
 
 
-@pytest.fixture(params=list(registry.METHODS))
+FACTS = ("name", "title", "description", "reference")
+CLASSES = {name: registry.get(name) for name in registry.METHODS}
+WITH_INTERVALS = [name for name, cls in CLASSES.items() if hasattr(cls, "predict_interval")]
+WITH_LEVELS = [
+    name for name in WITH_INTERVALS if "level" in inspect.signature(CLASSES[name].predict_interval).parameters
+]
+WITH_POSTERIOR = [name for name, cls in CLASSES.items() if cls.bayesian]
+
+
+@pytest.fixture(params=list(CLASSES))
 def name(request):
     return request.param
 
@@ -51,10 +60,6 @@ def assert_probabilities(p, n):
     assert np.isfinite(p).all()
     assert p.min(initial=0.0) >= 0.0
     assert p.max(initial=0.0) <= 1.0
-
-
-def has(name, method):
-    return hasattr(registry.get(name), method)
 
 
 # Output
@@ -93,11 +98,40 @@ def test_declared_monotonicity(name):
 
 
 def test_facts_are_declared(name):
-    calibrator = make(name)
-    assert calibrator.reference
-    assert isinstance(calibrator.monotone, bool)
-    assert calibrator.bayesian == has(name, "sample_maps")
-    assert calibrator.fit(*rows()).map_.method == type(calibrator).__name__
+    calibrator, cls = make(name), CLASSES[name]
+    for fact in FACTS:
+        assert isinstance(vars(cls)[fact], str), f"{cls.__name__} must state its {fact}"
+        assert vars(cls)[fact].strip()
+        assert "\n" not in vars(cls)[fact]
+    assert cls.name == name
+    for fact in ("monotone", "bayesian", "accepts_single_class", "takes_matrix", "measures_only"):
+        assert isinstance(getattr(calibrator, fact), bool)
+    assert calibrator.space in ("real", "probability", "decision")
+    assert cls.bayesian == hasattr(cls, "sample_maps")
+    assert calibrator.fit(*rows()).map_.method == cls.__name__
+
+
+def test_titles_and_descriptions_tell_methods_apart():
+    for fact in FACTS[:3]:
+        assert len({getattr(cls, fact) for cls in CLASSES.values()}) == len(CLASSES)
+    assert [name for name, cls in CLASSES.items() if cls.measures_only] == ["bpm"]
+
+
+MATRIX = np.random.default_rng(4).dirichlet(np.ones(3), 90)
+
+
+@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.takes_matrix])
+def test_methods_for_matrices_give_a_column_for_each_class(name):
+    labels = MATRIX.argmax(axis=1) * (np.arange(90) % 4 > 0)
+    proba = make(name).fit(MATRIX, labels).predict_proba(MATRIX)
+    assert proba.shape == MATRIX.shape
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if not cls.takes_matrix])
+def test_other_methods_refuse_matrices(name):
+    with pytest.raises(InvalidInputError, match="`scores` must have shape"):
+        make(name).fit(MATRIX, MATRIX[:, 0] > 0.3)
 
 
 # The same data in other clothes
@@ -281,9 +315,8 @@ def test_any_small_data(name, data):
 # Intervals and posterior draws
 
 
+@pytest.mark.parametrize("name", WITH_INTERVALS)
 def test_intervals(name):
-    if not has(name, "predict_interval"):
-        pytest.skip("no intervals")
     calibrator = make(name).fit(*rows(200))
     low, high = calibrator.predict_interval(GRID)
     assert_probabilities(low, len(GRID))
@@ -295,12 +328,9 @@ def test_intervals(name):
     assert all(end.shape == (0,) for end in calibrator.predict_interval(np.empty(0)))
 
 
+@pytest.mark.parametrize("name", WITH_LEVELS)
 def test_a_higher_level_gives_a_wider_interval(name):
-    if not has(name, "predict_interval"):
-        pytest.skip("no intervals")
     calibrator = make(name).fit(*rows(200))
-    if "level" not in inspect.signature(calibrator.predict_interval).parameters:
-        pytest.skip("intervals without a level")
     inner, outer = calibrator.predict_interval(GRID, level=0.5), calibrator.predict_interval(GRID, level=0.95)
     assert (outer[0] <= inner[0] + 1e-12).all()
     assert (inner[1] <= outer[1] + 1e-12).all()
@@ -310,9 +340,8 @@ def test_a_higher_level_gives_a_wider_interval(name):
             calibrator.predict_interval(GRID, level=level)
 
 
+@pytest.mark.parametrize("name", WITH_POSTERIOR)
 def test_posterior_draws(name):
-    if not has(name, "sample_maps"):
-        pytest.skip("no posterior")
     calibrator = make(name).fit(*rows(200))
     draws = calibrator.sample_maps(GRID, n_draws=30, random_state=3)
     assert draws.shape == (30, len(GRID))
@@ -329,7 +358,7 @@ def test_posterior_draws(name):
 
 
 def test_predicting_with_any_saved_map_does_not_load_numba(tmp_path):
-    for name in registry.METHODS:
+    for name in CLASSES:
         make(name).fit(*rows()).save(tmp_path / f"{name}.json")
     program = (
         "import sys, pathlib, calibrant\n"

@@ -69,18 +69,34 @@ def test_fit_tally_refuses_the_empty_tally(name):
         registry.create(name).fit_tally(Tally.empty())
 
 
-@pytest.mark.parametrize("outside", [-0.1, 1.0 + 1e-9, 17.0])
+OUTSIDE = [-0.1, 1.0 + 1e-9, 17.0]
+OF_PROBABILITIES = [name for name in registry.METHODS if registry.create(name).space == "probability"]
+
+
+@pytest.mark.parametrize("outside", OUTSIDE)
+@pytest.mark.parametrize("name", sorted(set(registry.METHODS) - set(OF_PROBABILITIES)))
+def test_other_methods_take_any_finite_score(name, outside):
+    registry.create(name).fit(spoiled(SCORES, outside), LABELS)
+
+
+@pytest.mark.parametrize("outside", OUTSIDE)
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_probability_methods_refuse_other_scores(name, outside):
     calibrator = registry.create(name)
-    if calibrator.space != "probability":
-        calibrator.fit(spoiled(SCORES, outside), LABELS)
-        return
-    message = r"needs probabilities: `scores` must lie in \[0, 1\]; got .* at index \d"
+    message = r"needs probabilities: `scores` must lie in \[0, 1\]; got [-0-9.e]+ at index \d"
     with pytest.raises(InvalidInputError, match=message):
         calibrator.fit(spoiled(SCORES, outside), LABELS)
     calibrator.fit(SCORES, LABELS)
     with pytest.raises(InvalidInputError, match=message):
         calibrator.predict([outside])
+
+
+PREDICTING = [
+    (name, method)
+    for name in registry.METHODS
+    for method in ("predict", "predict_proba", "predict_interval", "sample_maps")
+    if hasattr(registry.get(name), method)
+]
 
 
 @pytest.mark.parametrize(
@@ -95,15 +111,18 @@ def test_probability_methods_refuse_other_scores(name, outside):
 )
 def test_predict_refuses(name, scores, message):
     calibrator = registry.create(name).fit(SCORES, LABELS)
-    for method in ("predict", "predict_proba", "predict_interval", "sample_maps"):
-        if hasattr(calibrator, method):
-            with pytest.raises(InvalidInputError, match=message):
-                getattr(calibrator, method)(scores)
+    for _, method in (pair for pair in PREDICTING if pair[0] == name):
+        with pytest.raises(InvalidInputError, match=message):
+            getattr(calibrator, method)(scores)
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_interval", "sample_maps", "save"])
-def test_an_unfitted_calibrator_says_so(name, method, tmp_path):
-    calibrator = registry.create(name)
-    if hasattr(calibrator, method):
-        with pytest.raises(NotFittedError, match=r"is not fitted yet; call `fit`"):
-            getattr(calibrator, method)(tmp_path / "map.json" if method == "save" else SCORES)
+@pytest.mark.parametrize(("name", "method"), PREDICTING)
+def test_an_unfitted_calibrator_says_so(name, method):
+    with pytest.raises(NotFittedError, match=r"is not fitted yet; call `fit`"):
+        getattr(registry.create(name), method)(SCORES)
+
+
+def test_an_unfitted_calibrator_is_not_saved(name, tmp_path):
+    with pytest.raises(NotFittedError, match=r"is not fitted yet; call `fit`"):
+        registry.create(name).save(tmp_path / "map.json")
+    assert not (tmp_path / "map.json").exists()

@@ -69,7 +69,7 @@ def test_the_space_follows_the_strategy():
 
 @pytest.mark.parametrize("n_bins", [0, -1, 2.5, True, "auto", None])
 def test_bad_number_of_bins(n_bins):
-    with pytest.raises(InvalidInputError, match="`n_bins` must be a positive integer"):
+    with pytest.raises(InvalidInputError, match="`n_bins` must be an integer of at least 1"):
         HistogramBinning(n_bins=n_bins).fit([0.1, 0.9], [0, 1])
 
 

@@ -1,14 +1,10 @@
 """The recommendation follows proper scores, does nothing when nothing helps, and survives methods that break."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from calibrant import HistogramBinning, Identity, PlattScaling, Tally, compare, metrics, simulate
 from calibrant.calibrators import registry
-from calibrant.comparison.compare import _judge, _recommend
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.errors import InvalidInputError
 
 QUICK = ["platt", "isotonic", "beta"]
@@ -68,7 +64,7 @@ def test_doing_nothing_is_rarely_beaten_by_chance():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         scores = rng.beta(1, 2, 300)
-        table = compare(scores, rng.random(300) < scores, methods=QUICK, random_state=seed)
+        table = compare(scores, rng.random(300) < scores, methods=QUICK, rng=seed)
         changed += table.recommended != "identity"
     assert changed <= 4
 
@@ -86,7 +82,7 @@ def test_a_tally_is_the_same_as_its_rows_and_seeds_decide():
     tally = Tally.from_arrays(data.scores, data.labels)
     first = compare(data.scores, data.labels, methods=["isotonic"])
     again = compare(tally, methods=["isotonic"])
-    other = compare(tally, methods=["isotonic"], random_state=1)
+    other = compare(tally, methods=["isotonic"], rng=1)
     assert first["isotonic"].log_loss == again["isotonic"].log_loss
     assert first["isotonic"].log_loss != other["isotonic"].log_loss
 
@@ -138,7 +134,7 @@ def test_labels_of_any_kind_and_weights():
     [
         (([0.1, 0.9],), {}, "`y` must be given"),
         (([0.1, 0.9], [0, 1]), {}, "at least 2 rows of each class"),
-        (([0.1, 0.9] * 3, [0, 1] * 3), {"cv": 1}, "`cv` must be a whole number of at least 2"),
+        (([0.1, 0.9] * 3, [0, 1] * 3), {"cv": 1}, "`cv` must be an integer of at least 2"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"repeats": 0}, "`repeats`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"level": 2}, "`level`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"methods": ["nonsense"]}, "`method` must be one of"),
@@ -157,24 +153,45 @@ def test_the_function_is_the_public_name():
     assert calibrant.compare is calibrant.comparison.compare
 
 
-def out_of_fold(z):
-    """100 rows whose log-loss is lower than that of 0.5 by 0.01 z in the mean, with a standard error of 0.01."""
-    labels = np.arange(100) % 2.0
-    gains = 0.01 * z + np.where(np.arange(100) % 4 < 2, 0.1, -0.1)
-    of_label = 0.5 * np.exp(gains)
-    return OutOfFold(np.where(labels == 1.0, of_label, 1.0 - of_label), labels, np.ones(100), 1)
+def test_names_and_objects_mixed():
+    data = simulate.from_truth("D1", 300)
+    mine = HistogramBinning(n_bins=3)
+    methods = ["platt", mine, Worried(), HistogramBinning(n_bins=5), "platt"]
+    table = compare(data.scores, data.labels, methods=methods)
+    assert list(table.fits) == ["identity", "platt", "histogram", "Worried", "histogram 2"]
+    assert table.fits["histogram"].calibrator is mine
+    assert table.fit("histogram 2").n_bins == 5
+    assert table["Worried"].title == getattr(Worried, "title", "Worried")
+    assert compare(data.scores, data.labels, methods=mine)["histogram"].log_loss == table["histogram"].log_loss
+    with pytest.raises(InvalidInputError, match="must be names of methods or calibrators; got 7"):
+        compare(data.scores, data.labels, methods=[7])
 
 
-@pytest.mark.parametrize(
-    ("name", "z", "chosen"),
-    [("blend", 2.0, "blend"), ("spline", 2.0, "identity"), ("spline", 3.0, "spline"), ("blend", 1.0, "identity")],
-)
-def test_the_default_is_judged_alone_and_others_as_the_best_of_many(name, z, chosen):
-    raw = OutOfFold(np.full(100, 0.5), np.arange(100) % 2.0, np.ones(100), 1)
-    found = {"identity": raw, name: out_of_fold(z)} | {f"other {i}": replace(raw) for i in range(15)}
-    results = [_judge(key, own, found["identity"], (0.0, ""), 0.9) for key, own in found.items()]
-    results.sort(key=lambda result: result.log_loss.value)
-    assert results[0].name == name
-    recommended, _, reason = _recommend(results, found, "identity", 0.9)
-    assert recommended == chosen
-    assert reason.startswith("do nothing" if chosen == "identity" else f"{chosen}: its log-loss is ")
+def test_the_fit_of_the_recommended_method_is_made_once_and_equals_a_fit_to_the_rows(monkeypatch):
+    data = simulate.from_truth("underconfident", 500)
+    table = compare(data.scores, data.labels, methods=["platt"])
+    fits = []
+    monkeypatch.setattr(PlattScaling, "fit_map", counting(PlattScaling.fit_map, fits))
+    assert table.fit() is table.fit("platt")
+    assert len(fits) == 1
+    assert np.array_equal(
+        table.fit().predict([0.2, 0.7]), PlattScaling().fit(data.scores, data.labels).predict([0.2, 0.7])
+    )
+    with pytest.raises(InvalidInputError, match="`name` must be one of identity, platt"):
+        table.fit("beta")
+
+
+def counting(function, calls):
+    def counted(self, tally):
+        calls.append(self)
+        return function(self, tally)
+
+    return counted
+
+
+def test_decision_scores_are_named_in_a_note():
+    z = np.linspace(-2.0, 2.0, 60)
+    table = compare(z, z + np.sin(9 * z) > 0, methods=["platt"])
+    assert table.notes[0] == "Some scores lie outside [0, 1], so all are taken as decision scores."
+    assert table.verdict.state == "not_probabilities"
+    assert table.fits["platt"].calibrator.space == "decision"

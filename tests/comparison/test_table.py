@@ -1,12 +1,13 @@
 """How a comparison prints, escapes and travels as JSON."""
 
 import json
+from importlib import import_module
 
 import pytest
 
 from calibrant.comparison import Comparison, MethodResult
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import Interval
+from calibrant.metrics import Interval, Verdict
 
 
 @pytest.fixture
@@ -18,9 +19,9 @@ def table():
         MethodResult("identity", half, half, 0.02),
         MethodResult("broken", note="failed (ValueError: no)"),
     )
-    return Comparison(
-        results, "identity", "do nothing: <chance>.", "identity", 100.0, 0.25, 0.9, 5, 2, ("<b>mine</b>",)
-    )
+    verdict = Verdict(100.0, 0.25, 0.5, Interval(0.1, -0.2, 0.3, 0.9))
+    facts = ("identity", "do nothing: <chance>.", "identity", 100.0, 0.25, 0.9, 5, 2, ("<b>mine</b>",))
+    return Comparison(results, *facts, ("<u>remark",), verdict, {})
 
 
 def test_text(table):
@@ -38,6 +39,7 @@ def test_html_is_escaped_and_marks_the_recommended_method(table):
     html = table._repr_html_()
     assert "<b>" not in html
     assert "<i>" not in html
+    assert "<u>" not in html
     assert "&lt;b&gt;mine" in html
     assert "<strong>identity</strong>" in html
 
@@ -48,9 +50,18 @@ def test_json_round_trip(table):
     assert plain["results"][0]["log_loss_difference"] == {"value": -0.1, "low": -0.2, "high": -0.05}
     assert plain["results"][2]["log_loss"] is None
     assert plain["tied"] == ["<b>mine</b>"]
+    assert (plain["verdict"]["state"], plain["verdict"]["gain"]["low"]) == ("no_evidence", -0.2)
+    assert "fits" not in plain
 
 
 def test_lookup(table):
     assert table["identity"].smooth_error == 0.02
     with pytest.raises(InvalidInputError, match="must be one of"):
         table["nonsense"]
+
+
+def test_the_namespaces_list_their_names_in_order():
+    for name in ("comparison", "monitoring", "reliability", "report"):
+        module = import_module(f"calibrant.{name}")
+        assert list(module.__all__) == sorted(module.__all__)
+        assert all(hasattr(module, one) for one in module.__all__)

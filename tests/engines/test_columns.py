@@ -7,15 +7,17 @@ import pytest
 from calibrant import Tally, engines
 from calibrant.errors import InvalidInputError
 
-pytest.importorskip("ibis", reason="engines need ibis")
+nw = pytest.importorskip("narwhals.stable.v2", reason="engines need Narwhals")
+
+from calibrant.engines.columns import fetch  # noqa: E402 - after the check that Narwhals is there
 
 MANY = 6000  # more distinct scores than cells, so that the other path is taken
-RNG = np.random.default_rng(0)
 
 
 def frame(few, **changes):
     n = 20 if few else MANY
-    columns = {"p": np.round(RNG.random(n), 1) if few else RNG.random(n), "y": np.arange(n) % 2}
+    scores = np.random.default_rng(0).random(n)
+    columns = {"p": np.round(scores, 1) if few else scores, "y": np.arange(n) % 2}
     table = pd.DataFrame(columns)
     for name, value in changes.items():
         table[name] = table[name].astype(object if isinstance(value, str) or value is None else float)
@@ -128,8 +130,43 @@ def test_tiny_negative_scores_are_refused_not_mixed_up():
     table.loc[0, "p"] = -1e-160
     table["p"] = np.where(table["p"] > 0.5, 1 - 1e-10 * table["p"], table["p"])
     try:
-        found = count(table)
+        tally = count(table)
     except InvalidInputError as error:
         assert "closer to 0" in str(error)  # noqa: PT017 - either answer is right
     else:
-        assert found.total == len(table)
+        assert tally.total == len(table)
+
+
+def test_true_and_false_in_a_csv_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("p,y,w\n0.1,true,True\n0.2,false,False\n0.9,true,True\n", encoding="utf-8")
+    assert engines.tally(path, score="p", label="y") == Tally.from_arrays([0.1, 0.2, 0.9], [1, 0, 1])
+    assert engines.tally(path, score="p", label="y", weight="w") == Tally.from_arrays([0.1, 0.9], [1, 1])
+    assert engines.tally(path, score="w", label="y") == Tally.from_arrays([1.0, 0.0, 1.0], [1, 0, 1])
+
+
+def test_missing_scores_that_the_statistics_of_a_file_do_not_show(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    for few in (True, False):
+        scores = frame(few)["p"].to_numpy().copy()
+        scores[7] = np.nan  # pyarrow writes extremes without it
+        table = pa.table({"p": pa.array(scores, from_pandas=False), "y": np.arange(len(scores)) % 2})
+        parquet.write_table(table, tmp_path / "t.parquet")
+        with pytest.raises(InvalidInputError, match="`p` must be finite"):
+            count(tmp_path / "t.parquet")
+
+
+def test_a_query_gives_doubles_and_python_values():
+    table = pd.DataFrame({"segment": pd.Series([3, None], dtype="Int64"), "n": [1, 2]})
+    cells = fetch(nw.from_native(table).lazy())
+    assert cells["segment"].tolist() == [3, None]
+    assert cells["n"].dtype == np.float64
+    assert fetch(nw.from_native(table).lazy().select("n"))["segment"].tolist() == [None, None]
+
+
+def test_segments_of_nan_and_null_are_one():
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB")
+    relation = duckdb.sql("SELECT unnest(['nan'::DOUBLE, NULL, 1.5]) AS g, 0.5::DOUBLE AS p, 1 AS y")
+    tallies = engines.tally(relation, score="p", label="y", by="g")
+    assert {g: tally.total for g, tally in tallies.items()} == {1.5: 1.0, None: 2.0}

@@ -6,8 +6,11 @@ import pytest
 from calibrant import Tally, engines
 from calibrant.errors import InvalidInputError, ModelFileError
 
-RNG = np.random.default_rng(0)
-TALLY = Tally.from_arrays(RNG.random(100), RNG.random(100) < 0.4, RNG.random(100) + 0.1)
+
+@pytest.fixture
+def tally():
+    rng = np.random.default_rng(0)
+    return Tally.from_arrays(rng.random(100), rng.random(100) < 0.4, rng.random(100) + 0.1)
 
 
 @pytest.fixture(params=["json", "parquet"])
@@ -17,17 +20,18 @@ def ending(request):
     return request.param
 
 
-def test_what_was_saved_is_loaded(tmp_path, ending):
+def test_what_was_saved_is_loaded(tmp_path, ending, tally):
     path = tmp_path / f"t.{ending}"
-    engines.save(TALLY, path)
-    assert engines.load(path) == TALLY
+    engines.save(tally, path)
+    assert engines.load(path) == tally
     engines.save(Tally.empty(), path)
     assert len(engines.load(path)) == 0
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
 def test_shards_add_up(tmp_path, ending):
-    scores, y = np.round(RNG.random(900), 2), RNG.random(900) < 0.3
+    rng = np.random.default_rng(1)
+    scores, y = np.round(rng.random(900), 2), rng.random(900) < 0.3
     for i in range(3):
         engines.save(Tally.from_arrays(scores[i::3], y[i::3]), tmp_path / f"{i}.{ending}")
     whole = Tally.from_arrays(scores, y)
@@ -38,25 +42,25 @@ def test_shards_add_up(tmp_path, ending):
     assert small.total == whole.total
 
 
-def test_damaged_files_are_refused(tmp_path, ending):
+def test_damaged_files_are_refused(tmp_path, ending, tally):
     path = tmp_path / f"t.{ending}"
-    engines.save(TALLY, path)
+    engines.save(tally, path)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(ModelFileError, match="cut short"):
         engines.load(path)
 
 
-def test_foreign_and_newer_files_are_refused(tmp_path):
+def test_foreign_and_newer_files_are_refused(tmp_path, tally):
     path = tmp_path / "t.json"
     path.write_text("[1, 2]", encoding="utf-8")
     with pytest.raises(ModelFileError, match="not a tally"):
         engines.load(path)
-    engines.save(TALLY, path)
+    engines.save(tally, path)
     content = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(content | {"version": 99}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="file version 99"):
         engines.load(path)
-    path.write_text(json.dumps(content | {"positives": [1e9] * len(TALLY)}), encoding="utf-8")
+    path.write_text(json.dumps(content | {"positives": [1e9] * len(tally)}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="damaged"):
         engines.load(path)
 
@@ -70,8 +74,36 @@ def test_foreign_parquet_is_refused(tmp_path):
         engines.load(tmp_path / "t.parquet")
 
 
-def test_other_endings_and_no_files(tmp_path):
+def test_other_endings_and_no_files(tmp_path, tally):
     with pytest.raises(InvalidInputError, match=r"must end in \.parquet or \.json"):
-        engines.save(TALLY, tmp_path / "t.csv")
+        engines.save(tally, tmp_path / "t.csv")
     with pytest.raises(InvalidInputError, match="at least one saved tally"):
         engines.merge(str(tmp_path / "*.json"))
+
+
+def test_a_link_stays_a_link(tmp_path, ending, tally):
+    target, link = tmp_path / f"real.{ending}", tmp_path / f"link.{ending}"
+    engines.save(Tally.empty(), target)
+    link.symlink_to(target)
+    engines.save(tally, link)
+    assert link.is_symlink()
+    assert engines.load(target) == tally
+    assert sorted(p.name for p in tmp_path.iterdir()) == [link.name, target.name]
+
+
+def test_a_failure_leaves_the_old_file(tmp_path, ending, tally):
+    path = tmp_path / f"t.{ending}"
+    engines.save(tally, path)
+    broken = Tally.empty()
+    object.__setattr__(broken, "scores", object())
+    with pytest.raises(Exception, match="object"):
+        engines.save(broken, path)
+    assert engines.load(path) == tally
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_name_with_brackets_is_not_a_pattern(tmp_path, ending, tally):
+    engines.save(tally, tmp_path / f"t[1].{ending}")
+    engines.save(Tally.empty(), tmp_path / f"t1.{ending}")
+    assert engines.merge(tmp_path / f"t[1].{ending}") == tally
+    assert engines.merge([tmp_path / f"t[1].{ending}"]) == tally

@@ -3,65 +3,72 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant.engines import relations, score_grid, sources
-
-ibis = pytest.importorskip("ibis", reason="engines need ibis")
+nw = pytest.importorskip("narwhals.stable.v2", reason="engines need Narwhals")
 duckdb = pytest.importorskip("duckdb", reason="engines need DuckDB")
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 
+from calibrant.engines import score_grid  # noqa: E402 - after the checks that Narwhals is there
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:DeprecationWarning")
-RNG = np.random.default_rng(0)
 
 
-def in_ibis(scores, make):
-    """The columns that `make` computes from the scores and a maker of numbers, by the DuckDB of Ibis."""
-    connection = ibis.duckdb.connect()
-    connection.con.register("t", pa.table({"s": scores, "i": np.arange(len(scores))}))
-    table = connection.table("t")
-    made = {f"x{k}": column for k, column in enumerate(make(table.s, sources.ibis_number))}
-    out = table.mutate(**made).order_by("i").to_pyarrow()
-    return [out.column(name).to_numpy(zero_copy_only=False) for name in made]
+def in_duckdb(table):
+    connection = duckdb.connect()
+    connection.register("t", table)
+    return connection.table("t")
 
 
-def in_duckdb(scores, make):
-    """The same by DuckDB alone; both must agree to the last bit."""
-    with duckdb.connect() as connection:
-        table = relations.Relation(connection.from_arrow(pa.table({"s": scores, "i": np.arange(len(scores))})))
-        made = {f"x{k}": column for k, column in enumerate(make(table.s, relations.number))}
-        found = table.mutate(**made).collect()
-    out = [found[name][np.argsort(found["i"])] for name in made]
-    for mine, theirs in zip(out, in_ibis(scores, make), strict=True):
-        assert mine.dtype == theirs.dtype
-        np.testing.assert_array_equal(mine, theirs)
-    return out
+def in_ibis(table):
+    connection = pytest.importorskip("ibis", reason="Ibis is not installed").duckdb.connect()
+    connection.con.register("t", table)
+    return connection.table("t")
+
+
+BACKENDS = {"duckdb": in_duckdb, "ibis": in_ibis, "pandas": lambda table: table.to_pandas()}
+
+
+def compute(scores, *expressions, backend="duckdb"):
+    """The expressions of `nw.col("s")`, computed by an engine."""
+    frame = nw.from_native(BACKENDS[backend](pa.table({"s": scores, "i": np.arange(len(scores))}))).lazy()
+    names = [f"x{k}" for k in range(len(expressions))]
+    out = frame.select("i", **dict(zip(names, expressions, strict=True))).collect().sort("i")
+    return [out[name].to_numpy() for name in names]
+
+
+def cells_of(grid, scores):
+    return compute(scores, *grid.cell(nw.col("s")))
+
+
+def hard_scores():
+    ends = [0.0, 0.5, 1.0, np.nextafter(0.5, 1), 1e-300]
+    return np.concatenate((ends, 1 - 10.0 ** np.arange(-16.0, -0.3), np.random.default_rng(0).random(99)))
 
 
 def test_rounding_to_bits_by_hand():
     c = score_grid.constant(3)
-    assert score_grid.rounded(1.0, c) == 1.0
-    assert score_grid.rounded(1.3, c) == 1.25  # 3 bits: 1, 1.25, 1.5, 1.75
-    assert score_grid.rounded(-13.0, c) == -12.0  # a tie goes to the even digit
-    assert score_grid.rounded(0.3, score_grid.constant(53)) == 0.3
+    assert score_grid.round_bits(1.0, c) == 1.0
+    assert score_grid.round_bits(1.3, c) == 1.25  # 3 bits: 1, 1.25, 1.5, 1.75
+    assert score_grid.round_bits(-13.0, c) == -12.0  # a tie goes to the even digit
+    assert score_grid.round_bits(0.3, score_grid.constant(53)) == 0.3
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50), st.integers(4, 40))
 def test_rounding_keeps_the_order(values, bits):
     values = np.sort(np.array(values))
-    out = score_grid.rounded(values, score_grid.constant(bits))
+    out = score_grid.round_bits(values, score_grid.constant(bits))
     assert (np.diff(out) >= 0).all()
     assert (np.abs(out - values) <= 2.0 ** -(bits - 1) * np.abs(values)).all()
 
 
-def test_numbers_reach_the_engine_unchanged():
-    values = (RNG.random(50) * 10.0 ** RNG.integers(-300, 300, 50)).tolist()
-    out = in_duckdb(np.zeros(1), lambda s, number: [s + number(v) for v in values])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_numbers_reach_the_engine_unchanged(backend):
+    rng = np.random.default_rng(0)
+    values = [*(rng.random(50) * 10.0 ** rng.integers(-300, 300, 50)), *rng.normal(size=50), 0.0, 1 / 3, -2.0, 5e-324]
+    out = compute(np.zeros(1), *(nw.col("s") + score_grid.number(v) for v in values), backend=backend)
     assert [x[0] for x in out] == values
 
 
-HARD = np.concatenate(
-    ([0.0, 0.5, 1.0, np.nextafter(0.5, 1), 1e-300], 1 - 10.0 ** np.arange(-16.0, -0.3), RNG.random(99))
-)
 GRIDS = {
     "first": score_grid.first_grid(0.0, 1.0, 4096),
     "few cells": score_grid.first_grid(0.0, 1.0, 8),
@@ -74,56 +81,39 @@ GRIDS = {
 @pytest.mark.parametrize("name", GRIDS)
 def test_a_cell_and_its_offset_give_the_score_back(name):
     grid = GRIDS[name]
-    scores = HARD if name != "spread" else HARD * 11 - 3
-    key, offset = in_duckdb(scores, grid.cell)
+    scores = hard_scores() if name != "spread" else hard_scores() * 11 - 3
+    key, offset = cells_of(grid, scores)
     width = grid.width * 2.0 ** -min(grid.bits)
     assert (np.abs(offset) <= width).all()
     np.testing.assert_allclose(grid.scores(key, offset), scores, rtol=0, atol=grid.width * 2.0**-grid.sum_bits)
-    ends = grid.scores(*in_duckdb(np.array([grid.low, grid.low + grid.width]), grid.cell))
+    ends = grid.scores(*cells_of(grid, np.array([grid.low, grid.low + grid.width])))
     assert ends.tolist() == [grid.low, grid.low + grid.width]
     order = np.argsort(scores)
     places = grid.scores(key, np.zeros(len(key)))[order]
     assert (np.diff(places) >= -1e-15 * grid.width).all()
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "pyspark"])
-def test_packed_cells_are_unpacked(engine):
-    grid = GRIDS["first"]
-
-    def make(score, number):
-        key = grid.cell(score, number)[0]
-        return [key, score_grid.packed(key, engine, number)]
-
-    key, whole = (in_duckdb if engine == "duckdb" else in_ibis)(HARD, make)
-    assert whole.dtype == np.int64
-    assert np.array_equal(score_grid.unpacked(whole, engine), key)
-
-
-def test_what_is_no_number_is_packed_as_missing():
-    scores = pa.array([0.5, None, np.nan, np.inf], pa.float64(), from_pandas=False)
-    (whole,) = in_duckdb(
-        scores, lambda s, number: [score_grid.packed(GRIDS["first"].cell(s, number)[0], "duckdb", number)]
-    )
-    assert np.isnan(score_grid.unpacked(whole, "duckdb")).tolist() == [False, True, True, True]
-
-
-def test_the_last_bits_of_packed_cells_differ():
-    make = lambda s, number: [score_grid.packed(GRIDS["first"].cell(s, number)[0], "pyspark", number)]  # noqa: E731
-    (whole,) = in_ibis(RNG.random(20_000), make)
-    assert len(np.unique(whole % 2**17)) > 0.9 * len(np.unique(whole))
+@pytest.mark.parametrize("name", GRIDS)
+def test_engines_agree_to_the_last_bit(name):
+    expressions = GRIDS[name].cell(nw.col("s"))
+    reference = compute(hard_scores(), *expressions)
+    for backend in ("ibis", "pandas"):
+        for mine, theirs in zip(compute(hard_scores(), *expressions, backend=backend), reference, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("refined", [False, True])
 def test_sums_of_offsets_do_not_depend_on_the_order(refined):
-    scores = np.concatenate((0.3 + 1e-4 * RNG.random(2**14), RNG.random(2**12) ** 9, 1 - RNG.random(2**12) ** 9))
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((0.3 + 1e-4 * rng.random(2**14), rng.random(2**12) ** 9, 1 - rng.random(2**12) ** 9))
     grid = score_grid.first_grid(0.0, 1.0, 8)
     if refined:
-        found, totals = np.unique(in_duckdb(scores, grid.cell)[0], return_counts=True)
-        grid = score_grid.finer(grid, [(found, totals)], 8)
-    cell, offset = in_duckdb(scores, grid.cell)
+        keys, totals = np.unique(cells_of(grid, scores)[0], return_counts=True)
+        grid = score_grid.finer(grid, [(keys, totals)], 8)
+    cell, offset = cells_of(grid, scores)
     for key in np.unique(cell):
         part = offset[cell == key]
-        sums = {np.add.reduce(RNG.permutation(part)) for _ in range(5)} | {float(np.cumsum(part)[-1])}
+        sums = {np.add.reduce(rng.permutation(part)) for _ in range(5)} | {float(np.cumsum(part)[-1])}
         assert len(sums) == 1
         mean = scores[cell == key].mean()
         assert grid.scores(np.array([key]), sums.pop() / len(part))[0] == pytest.approx(mean, rel=1e-10)  # at 35 bits

@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import CalibratedClassifier
+from calibrant import CalibratedClassifier, Identity
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import classifier_to_onnx
 
@@ -87,3 +87,18 @@ def test_what_cannot_be_converted_is_said():
         classifier_to_onnx(CalibratedClassifier(LogisticRegression()), X)
     with pytest.raises(InvalidInputError, match="`dtype`"):
         classifier_to_onnx(partly, X, dtype="int8")
+
+
+def test_a_foreign_method_for_matrices_is_not_taken_for_a_temperature():
+    class AsItIs(Identity):
+        takes_matrix = True
+
+        def fit(self, scores, y, sample_weight=None):  # noqa: ARG002 - nothing to learn
+            return self
+
+        def predict_proba(self, scores):
+            return scores
+
+    model = CalibratedClassifier(GaussianNB(), AsItIs(), cv=2).fit(*THREE)
+    with pytest.raises(InvalidInputError, match="AsItIs cannot be converted to ONNX for several classes"):
+        classifier_to_onnx(model, THREE[0])

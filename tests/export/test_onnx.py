@@ -52,5 +52,5 @@ def test_the_opset_is_current_and_can_be_chosen():
 
 
 def test_an_unknown_type_is_refused():
-    with pytest.raises(InvalidInputError, match="`dtype` must be float64 or float32"):
+    with pytest.raises(InvalidInputError, match="`dtype` must be one of float64, float32"):
         to_onnx(STEP, dtype="float16")

@@ -11,9 +11,9 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import source, to_c, to_python
 
 STEP = CalibrationMap(map_functions.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
-BLEND = CalibrationMap(
-    map_functions.Mixture(
-        [0.5, 0.5], (map_functions.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), map_functions.Beta(1.0, 0.5, 0.2))
+CHAIN = CalibrationMap(
+    map_functions.Chain(
+        (map_functions.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), map_functions.Beta(1.0, 0.5, 0.2)),
     ),
     "probability",
 )
@@ -27,25 +27,25 @@ def function(text, name="calibrate"):
 
 
 def test_python_needs_the_standard_library_only():
-    text = to_python(BLEND, name="to_probability")
+    text = to_python(CHAIN, name="to_probability")
     imports = [line for line in text.splitlines() if line.startswith(("import", "from"))]
     assert imports == ["from bisect import bisect_left", "from math import exp, log, nan"]
     calibrate = function(text, "to_probability")
-    assert calibrate(0.3) == pytest.approx(float(BLEND([0.3])[0]), abs=1e-15)
+    assert calibrate(0.3) == pytest.approx(float(CHAIN([0.3])[0]), abs=1e-15)
     assert math.isnan(calibrate(1.5))
     assert math.isnan(calibrate(math.nan))
 
 
 def test_the_python_module_checks_itself(tmp_path):
     path = tmp_path / "exported.py"
-    path.write_text(to_python(BLEND), encoding="utf-8")
+    path.write_text(to_python(CHAIN), encoding="utf-8")
     subprocess.run([sys.executable, str(path)], check=True)
     path.write_text(path.read_text(encoding="utf-8").replace("TABLE_2 = (", "TABLE_2 = (9.0 + "), encoding="utf-8")
     assert subprocess.run([sys.executable, str(path)], capture_output=True, check=False).returncode == 1
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
-@pytest.mark.parametrize("map_", [STEP, BLEND, DECISION], ids=["step", "blend", "decision"])
+@pytest.mark.parametrize("map_", [STEP, CHAIN, DECISION], ids=["step", "chain", "decision"])
 def test_c_computes_the_map(map_):
     scores = np.array([0.0, 0.1, 0.4, 0.5, np.nextafter(0.5, 1), 0.9, 1.0])
     got = source._run_c(to_c(map_), "calibrate", scores)
@@ -56,7 +56,7 @@ def test_c_computes_the_map(map_):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
 def test_c_compiles_without_warnings(tmp_path):
     path = tmp_path / "export.c"
-    path.write_text(to_c(BLEND), encoding="utf-8")
+    path.write_text(to_c(CHAIN), encoding="utf-8")
     options = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-c"]
     subprocess.run(["cc", *options, str(path), "-o", str(tmp_path / "export.o")], check=True)
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from calibrant import Tally, metrics
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, bin_number, binned
+from calibrant.metrics.base import as_tally, bin_number, binned, check_choice, number_repeated
 
 METRICS = {
     name: getattr(metrics, name)
@@ -163,10 +163,20 @@ def test_refuses_impossible_numbers_of_bins(n_bins):
 
 
 def test_refuses_unknown_strategies_and_powers():
-    with pytest.raises(InvalidInputError, match="width, mass, cells"):
-        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="quantile")
+    with pytest.raises(InvalidInputError, match="uniform, quantile, cells"):
+        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="mass")
     with pytest.raises(InvalidInputError, match="`p`"):
         metrics.expected_calibration_error([0, 1], [0.2, 0.4], p=0.5)
+
+
+def test_a_choice_is_refused_with_what_is_possible():
+    assert check_choice("scale", "logit", ("linear", "logit")) == "logit"
+    with pytest.raises(InvalidInputError, match=r"`scale` must be one of linear, logit; got 'log'"):
+        check_choice("scale", "log", ("linear", "logit"))
+
+
+def test_repeated_names_get_numbers():
+    assert number_repeated(["a", "b", "a", "a"]) == ["a", "b", "a 2", "a 3"]
 
 
 def test_public_names_are_sorted_and_importable():

@@ -35,8 +35,8 @@ def test_proper_scores_come_first():
 
 def test_intervals_of_many_rows_are_centred_on_the_uncoarsened_value():
     data = simulate.from_truth("underconfident", 30_000, rng=0)
-    found = evaluate(data.labels, data.scores, n_resamples=100)["debiased"]
-    assert found.low < simulate.TRUTHS["underconfident"].calibration_error() < found.high
+    error = evaluate(data.labels, data.scores, n_resamples=100)["debiased"]
+    assert error.low < simulate.TRUTHS["underconfident"].calibration_error() < error.high
 
 
 def test_what_cannot_be_computed_is_said():
@@ -56,6 +56,17 @@ def test_several_models_side_by_side():
     assert table["log_loss"]["true"].value < table["log_loss"]["raw"].value
     assert table.to_dict()["models"]["raw"]["ece"]["value"] == table["ece"]["raw"].value
     assert "raw: Miscalibrated" in "\n".join(table.remarks)
+
+
+def test_ece_against_proper_scores_between_models():
+    data = simulate.from_truth("asymmetric", 3000, rng=0)
+    table = evaluate(data.labels, {"model": data.scores, "base rate": np.full(3000, data.labels.mean())}, **FAST)
+    assert table.remarks[0].startswith("ECE prefers base rate, but the proper scores (log-loss, Brier) prefer model.")
+
+
+def test_miscalibrated_scores_say_what_recalibration_gains():
+    data = simulate.from_truth("D1", 2000)
+    assert "would lower the Brier score by up to 0." in evaluate(data.labels, data.scores, **FAST).remarks[0]
 
 
 def test_bad_input_is_refused():

@@ -1,27 +1,21 @@
-"""The uncalibrated ResNet-110 row of Dong et al. 2025, Table 1, on the public logits."""
+"""The uncalibrated ResNet-110 row of Dong et al. 2025, Table 1, on the public scores."""
 
-import os
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from calibrant import Tally
 from calibrant import metrics as m
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).parents[3] / "shared" / "data"))
-LOGITS = DATA / "raw" / "resnet110_c10_logits.npz"
+SCORES = Path(__file__).parents[1] / "data" / "resnet110_cifar10.npz"
 
 
 @pytest.fixture(scope="module")
 def tally():
-    if not LOGITS.exists():
-        pytest.skip(f"needs the public logits at {LOGITS}; set CALIBRANT_DATA to their folder")
-    with np.load(LOGITS) as data:
-        p, y = softmax(data["test_logits"].astype(float), axis=1), data["test_labels"].ravel()
-    return Tally.from_arrays(p.max(axis=1), p.argmax(axis=1) == y)
+    with np.load(SCORES) as data:
+        return Tally.from_arrays(data["test_scores"], data["test_labels"])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ class Draws:
 def test_the_default_is_the_mean_distance_to_each_map():
     tally = Tally.from_arrays([0.2, 0.4, 0.4, 0.6], [0, 1, 0, 1])
     shifts = np.random.default_rng(3).normal(0.1, 0.01, 500)
-    found = metrics.metric_posterior(Draws(), tally, n_draws=500, random_state=3)
+    found = metrics.metric_posterior(Draws(), tally, n_draws=500, rng=3)
     assert found.draws == pytest.approx(np.abs(shifts), abs=1e-12)
     interval = found.interval(0.9)
     assert interval.value == found.mean == pytest.approx(0.1, abs=0.002)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics, simulate
-from calibrant.metrics.sweep import MOST_BINS
+from calibrant._limits import SWEEP_BINS
 
 
 def brute_force(y, p):
@@ -27,7 +27,7 @@ def test_agrees_with_the_published_algorithm(seed):
 
 
 def test_separated_classes_use_every_score():
-    p = np.linspace(0.01, 0.99, MOST_BINS + 50)
+    p = np.linspace(0.01, 0.99, SWEEP_BINS + 50)
     y = p > 0.4
     assert metrics.sweep_calibration_error(y, p) == pytest.approx(np.abs(p - y).mean())
 

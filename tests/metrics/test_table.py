@@ -1,4 +1,4 @@
-from calibrant.metrics import Interval
+from calibrant.metrics import Interval, Verdict
 from calibrant.metrics.table import Evaluation, Row
 
 
@@ -9,7 +9,9 @@ def table(*models):
         Row("auc", "order", "area under the curve", (None,) * len(models)),
         Row("p", "test", "p-value", (1e-9,) * len(models)),
     )
-    return Evaluation(models, rows, 100.0, 0.25, 0.9, ("All is <well> & good.",))
+    return Evaluation(
+        models, rows, 100.0, 0.25, 0.9, ("All is <well> & good.",), (Verdict(100.0, 0.25, 1e-9),) * len(models)
+    )
 
 
 def test_text():

@@ -1,50 +1,72 @@
 import numpy as np
 import pytest
 
-from calibrant import evaluate, simulate
-from calibrant.metrics.verdict import judge
+from calibrant import Tally, evaluate, simulate
+from calibrant.metrics import Interval, Verdict, judge_calibration
 
 FAST = {"n_resamples": 20}
+CERTAIN, OPEN = Interval(0.02, 0.01, 0.03, 0.9), Interval(0.02, -0.01, 0.05, 0.9)
 
 
-def first_remark(data):
-    return evaluate(data.labels, data.scores, **FAST).remarks[0]
+@pytest.mark.parametrize(
+    ("p_value", "gain", "state", "strength"),
+    [
+        (0.5, None, "no_evidence", 0),
+        (0.5, OPEN, "no_evidence", 0),
+        (0.5, CERTAIN, "needed", 1),
+        (0.03, None, "miscalibrated", 1),
+        (0.03, OPEN, "not_repaired", 1),
+        (0.03, CERTAIN, "needed", 2),
+        (0.0001, OPEN, "not_repaired", 2),
+        (None, None, "undecided", 0),
+        (None, OPEN, "no_evidence", 0),
+        (None, CERTAIN, "needed", 1),
+    ],
+)
+def test_conclusions(p_value, gain, state, strength):
+    verdict = Verdict(100.0, 0.5, p_value, gain)
+    assert (verdict.state, verdict.strength) == (state, strength)
+    assert verdict.calibrate is (state == "needed")
+    assert str(verdict).endswith(".")
 
 
-def test_calibrated_scores_show_no_sign():
+def test_scores_that_are_no_probabilities_have_to_be_calibrated():
+    verdict = judge_calibration(Tally.from_arrays([-1.0, 2.0], [0, 1]), OPEN)
+    assert (verdict.state, verdict.calibrate, verdict.strength) == ("not_probabilities", True, 0)
+
+
+def test_where_all_are_0_or_1_the_test_has_no_value():
+    verdict = judge_calibration(Tally.from_arrays([0.0, 1.0], [0, 1]))
+    assert verdict.state == "undecided"
+    assert "all probabilities are 0 or 1" in str(verdict)
+
+
+def test_small_means_small_for_the_rarer_class():
+    def of(high, base_rate, low=0.0):
+        return Verdict(100.0, base_rate, 0.5, error=Interval(high, low, high, 0.9))
+
+    assert of(0.005, 0.5).small
+    assert not of(0.005, 0.01).small
+    assert not of(0.005, 0.99).small
+    assert not of(0.02, 0.5).small
+    assert of(0.3, 0.5, low=0.2).large
+    assert not of(0.3, 0.5, low=0.1).large
+    assert not Verdict(100.0, 0.5, 0.5).small
+
+
+def test_calibrated_scores_show_no_evidence():
     data = simulate.binomial_process(800, lambda s: s, (1.0, 1.0), rng=1)
-    assert first_remark(data).startswith("No sign of miscalibration in 800 rows")
-
-
-def test_miscalibrated_scores_say_what_recalibration_gains():
-    assert "would lower the Brier score by up to 0." in first_remark(simulate.from_truth("D1", 2000))
+    table = evaluate(data.labels, data.scores, **FAST)
+    assert table.remarks[0].startswith("No evidence against the probabilities in 800 rows (Kuiper's test, p = 0.")
+    assert table.verdict.state == "no_evidence"
 
 
 def test_a_false_alarm_is_rare():
-    quiet = [
-        first_remark(simulate.binomial_process(300, lambda s: s, (1.0, 1.0), rng=seed)).startswith("No sign")
-        for seed in range(15)
+    states = [
+        judge_calibration(simulate.binomial_process(300, lambda s: s, (1.0, 1.0), rng=seed).tally).state
+        for seed in range(200)
     ]
-    assert np.mean(quiet) > 0.7
-
-
-def test_a_wave_inside_the_bins_is_hidden_from_ece_but_not_from_the_proper_score():
-    data = simulate.binomial_process(60_000, lambda s: np.clip(s + 0.03 * np.sin(30 * np.pi * s), 0, 1), (1.0, 1.0))
-    remark = first_remark(data)
-    assert remark.startswith("ECE and the Brier score disagree")
-    assert "is within chance" in remark
-
-
-def test_an_ece_that_no_recalibration_explains():
-    tally = simulate.binomial_process(500, lambda s: s, (1.0, 1.0)).tally
-    remark = judge(tally, tally, {"ece": 0.3, "miscalibration": 0.0, "brier_score": 0.2}, 0)
-    assert remark.startswith("ECE and the Brier score disagree: ECE 0.3000 is more than chance gives")
-
-
-def test_ece_against_proper_scores_between_models():
-    data = simulate.from_truth("asymmetric", 3000, rng=0)
-    table = evaluate(data.labels, {"model": data.scores, "base rate": np.full(3000, data.labels.mean())}, **FAST)
-    assert table.remarks[0].startswith("ECE prefers base rate, but the proper scores (log-loss, Brier) prefer model.")
+    assert states.count("no_evidence") > 180
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0, 2.5])

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.errors import InvalidInputError
-from calibrant.reliability.tables import check_choice, table
+from calibrant.reliability.tables import table
 
 
 def test_a_table_has_named_columns_and_cannot_be_written():
@@ -11,9 +10,3 @@ def test_a_table_has_named_columns_and_cannot_be_written():
     assert made["b"].tolist() == [3.0, 4.0]
     with pytest.raises(ValueError, match="read-only"):
         made["a"][0] = 5.0
-
-
-def test_a_choice_is_refused_with_what_is_possible():
-    check_choice("scale", "logit", ("linear", "logit"))
-    with pytest.raises(InvalidInputError, match=r"`scale` must be one of 'linear', 'logit'; got 'log'"):
-        check_choice("scale", "log", ("linear", "logit"))

@@ -7,9 +7,17 @@ import pytest
 
 from calibrant import Tally, compare
 from calibrant.metrics import Interval
-from calibrant.report.study import study
+from calibrant.report.study import make_study
 
 HOSTILE = '</script><script>alert(1)</script> <b>"bold"</b> & {{ 7 * 7 }} %{x}'
+
+TITLES = {
+    "bayes_iso": "Bayes-Iso (Bayesian isotonic)",
+    "identity": "do nothing",
+    "isotonic": "isotonic regression",
+    "platt": "Platt scaling",
+    "spline": "Bayesian spline",
+}
 
 
 def rows(n, slope, seed, shift=0.0):
@@ -41,8 +49,8 @@ def comparison(tally):
 
 
 @pytest.fixture(scope="session")
-def found(tally, comparison):
-    return study(tally, comparison=comparison, method="bayes_iso")
+def study(tally, comparison):
+    return replace(make_study(tally, comparison=comparison, method="bayes_iso"), titles=TITLES)
 
 
 @pytest.fixture(scope="session")
@@ -51,25 +59,26 @@ def segmented():
     # Some scores at the very ends, which no logit axis can show.
     segments["south"] += Tally.from_arrays([0.0, 1.0, 1.0], [0, 1, 1])
     whole = segments[HOSTILE] + segments["south"] + segments["one"]
-    return study(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
+    return make_study(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
 
 
 @pytest.fixture(scope="session")
 def unbounded():
     z = np.linspace(-3.0, 3.0, 200)
     tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
-    return study(tally, comparison=compare(tally, methods=["platt"]))
+    return make_study(tally, comparison=compare(tally, methods=["platt"]))
 
 
 @pytest.fixture(scope="session")
-def with_facts(found):
-    """The same study with another p-value, another error, another recommendation."""
+def with_facts(study):
+    """The same study with another p-value, another error, and another recommendation with its gain."""
 
     def changed(*, p_value, error, recommended="identity"):
-        evaluation = found.before.evaluation
-        rows = tuple(replace(r, estimates=(p_value,)) if r.key == "kuiper_p_value" else r for r in evaluation.rows)
-        before = replace(found.before, evaluation=replace(evaluation, rows=rows), error=Interval(*error, 0.9))
-        return replace(found, before=before, comparison=replace(found.comparison, recommended=recommended))
+        gain = Interval(0.02, 0.01 if recommended != "identity" else -0.01, 0.05, 0.9)
+        size = Interval(*error, 0.9)
+        verdict = replace(study.verdict, p_value=p_value, gain=gain, error=size)
+        comparison = replace(study.comparison, recommended=recommended, verdict=verdict)
+        return replace(study, verdict=verdict, before=replace(study.before, error=size), comparison=comparison)
 
     return changed
 
@@ -77,4 +86,4 @@ def with_facts(found):
 @pytest.fixture(scope="session")
 def one_sided():
     """Rows that all turned out the same."""
-    return study(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))
+    return make_study(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))

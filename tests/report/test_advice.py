@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from calibrant.comparison import MethodResult
 from calibrant.metrics import Interval
-from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
+from calibrant.report.advice import comparison_result, next_steps
 
 
 def test_advice_agrees_with_the_comparison(with_facts):
@@ -16,9 +16,9 @@ def test_advice_agrees_with_the_comparison(with_facts):
     assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
 
 
-def test_without_a_comparison_nothing_is_recommended(found):
-    assert next_steps(replace(found, comparison=None))[0].startswith("Gather more rows, of both outcomes")
-    same = replace(found, comparison=None, base_rate=1.0)
+def test_without_a_comparison_nothing_is_recommended(study):
+    assert next_steps(replace(study, comparison=None))[0].startswith("Gather more rows, of both outcomes")
+    same = replace(study, comparison=None, base_rate=1.0)
     assert next_steps(same)[0].startswith("Gather rows of the other outcome")
 
 
@@ -60,7 +60,7 @@ def test_probabilities_that_are_off_are_not_called_harmless(with_facts):
 
 
 def test_scores_are_turned_into_probabilities(unbounded):
-    assert worth_calibrating(unbounded)
+    assert unbounded.calibrate
     assert next_steps(unbounded)[0].startswith("Turn the scores into probabilities")
 
 
@@ -70,8 +70,8 @@ def test_segments_are_named_even_where_calibrating_is_not_advised(with_facts, se
     assert step.startswith("Look into “south”: the probabilities do not fit there.")
 
 
-def test_the_result_of_the_comparison_in_words(found):
-    best = replace(found, name="isotonic", comparison=replace(found.comparison, recommended="platt", tied=()))
+def test_the_result_of_the_comparison_in_words(study):
+    best = replace(study, name="isotonic", comparison=replace(study.comparison, recommended="platt", tied=()))
     text = comparison_result(best)
     assert text.startswith("Platt scaling has the lowest log-loss, 0.")
     assert "lower than without calibration (90 % confidence interval: " in text
@@ -79,16 +79,17 @@ def test_the_result_of_the_comparison_in_words(found):
     tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
     assert "cannot tell it from isotonic regression or Bayesian spline" in tied
     assert "This page shows isotonic regression, one of these." in tied
-    assert comparison_result(replace(found, comparison=None)) == ""
+    assert comparison_result(replace(study, comparison=None)) == ""
 
 
-def test_no_winner_among_many_and_yet_a_gain(found):
-    cautious = replace(found, name="platt", comparison=replace(found.comparison, recommended="identity"))
-    text = comparison_result(cautious)
-    assert text.startswith("None of 2 methods beats doing nothing by more than the best of so many would by chance.")
-    assert "Looked at alone, Platt scaling is better: its log-loss is 0." in text
-    assert next_steps(cautious)[0].startswith("Calibrate with Platt scaling")
-    assert comparison_result(replace(cautious, name="bayes_iso")).endswith("by chance.")
+def test_no_winner_among_many_and_a_default_that_is_not_the_lowest(study):
+    none = replace(study, comparison=replace(study.comparison, recommended="identity"))
+    text = "None of 2 methods beats doing nothing by more than the best of so many would by chance."
+    assert comparison_result(none) == text
+    second = study.comparison.results[1].name
+    text = comparison_result(replace(study, name=second, comparison=replace(study.comparison, recommended=second)))
+    assert second == "isotonic"
+    assert text.startswith("Isotonic regression is recommended: its log-loss is 0.")
 
 
 def test_few_rows_are_no_reason_to_be_content(with_facts):

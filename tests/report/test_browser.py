@@ -109,13 +109,13 @@ def test_methods_switch_on_and_off(page):
 
 
 BARS_OVERLAP = """
-const found = [];
+const study = [];
 for (const { x, width } of document.getElementById("figure-scores").data) {
   for (let i = 1; i < x.length; i += 1) {
-    if (x[i] - width[i] / 2 < x[i - 1] + width[i - 1] / 2 - 1e-6) found.push([x[i - 1], x[i]]);
+    if (x[i] - width[i] / 2 < x[i - 1] + width[i - 1] / 2 - 1e-6) study.push([x[i - 1], x[i]]);
   }
 }
-return found;
+return study;
 """
 
 
@@ -206,37 +206,37 @@ function ground(element) {
   }
   return "rgb(255,255,255)";
 }
-const found = [];
+const study = [];
 for (const e of document.querySelectorAll("body *:not(script)")) {
   const own = [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
   if (!own || e.closest(".figure") || !e.getClientRects().length) continue;
   const [high, low] = [luminance(getComputedStyle(e).color), luminance(ground(e))].sort((x, y) => y - x);
   const ratio = (high + 0.05) / (low + 0.05);
-  if (ratio < 4.5) found.push([e.tagName, e.className, e.textContent.slice(0, 40), ratio]);
+  if (ratio < 4.5) study.push([e.tagName, e.className, e.textContent.slice(0, 40), ratio]);
 }
-return found;
+return study;
 """
 
 
 TICKS_TOUCH = """
-const found = [];
+const study = [];
 for (const axis of document.querySelectorAll(".figure .xaxislayer-above, .figure .xaxislayer-below")) {
   const boxes = [...axis.querySelectorAll(".xtick text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
   for (let i = 1; i < boxes.length; i += 1) {
-    if (boxes[i][1].left < boxes[i - 1][1].right + 3) found.push([boxes[i - 1][0], boxes[i][0]]);
+    if (boxes[i][1].left < boxes[i - 1][1].right + 3) study.push([boxes[i - 1][0], boxes[i][0]]);
   }
 }
-return found;
+return study;
 """
 
 
 CUT_OFF = """
-const found = [];
+const study = [];
 for (const text of document.querySelectorAll(".figure .main-svg text, nav a, #theme")) {
   const outer = (text.closest(".figure") || document.body).getBoundingClientRect(), box = text.getBoundingClientRect();
-  if (box.left < outer.left - 1 || box.right > outer.right + 1) found.push(text.textContent);
+  if (box.left < outer.left - 1 || box.right > outer.right + 1) study.push(text.textContent);
 }
-return found;
+return study;
 """
 
 
@@ -252,8 +252,8 @@ def test_every_width_and_theme(driver, address, width, scheme):
         click(driver, f"button[data-scale={scale}]")
         assert driver.execute_script(TICKS_TOUCH) == []
         assert driver.execute_script(CUT_OFF) == []
-    found = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
-    picture = base64.b64decode(found["data"])
+    study = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
+    picture = base64.b64decode(study["data"])
     assert struct.unpack(">I", picture[16:20])[0] == width
     assert len(picture) > 20_000
     assert complaints(driver) == []
@@ -261,8 +261,8 @@ def test_every_width_and_theme(driver, address, width, scheme):
 
 def test_prints_without_controls_and_comes_back(driver, address):
     show(driver, address, 1280, "dark")
-    found = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    assert base64.b64decode(found["data"]).startswith(b"%PDF")
+    study = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    assert base64.b64decode(study["data"]).startswith(b"%PDF")
     assert js(driver, "document.documentElement.dataset.theme") == "dark"
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert js(driver, "getComputedStyle(document.querySelector('nav')).display") == "none"
@@ -270,10 +270,10 @@ def test_prints_without_controls_and_comes_back(driver, address):
     assert complaints(driver) == []
 
 
-def test_a_figure_of_many_segments_fits_on_one_sheet_of_paper(driver, found, segmented, tmp_path):
+def test_a_figure_of_many_segments_fits_on_one_sheet_of_paper(driver, study, segmented, tmp_path):
     many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(40))
     path = tmp_path / "many.html"
-    path.write_text(render(replace(found, segments=many), "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    path.write_text(render(replace(study, segments=many), "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
     show(driver, path.as_uri(), 1280, "light")
     height = "document.getElementById('figure-segments').getBoundingClientRect().height"
     assert js(driver, height) > 1000

@@ -3,17 +3,17 @@ import pytest
 
 from calibrant import HistogramBinning, Tally, compare
 from calibrant.report import figures
-from calibrant.report.study import study
+from calibrant.report.study import make_study
 
 go = pytest.importorskip("plotly.graph_objects", reason="plotly is in the extra `report`")
 
 
-def all_figures(found):
-    scale = figures.shared_scale(found)
-    out = [figures.reliability_figure(found.after, "@after", scale), figures.map_figure(found, scale)]
-    out += [figures.scores_figure(found, scale)]
-    if found.segments:
-        out += figures.segment_diagrams(found, scale)
+def all_figures(study):
+    scale = figures.shared_scale(study)
+    out = [figures.reliability_figure(study.after, "@after", scale), figures.map_figure(study, scale)]
+    out += [figures.scores_figure(study, scale)]
+    if study.segments:
+        out += figures.segment_diagrams(study, scale)
     return out
 
 
@@ -25,30 +25,30 @@ def without_color_names(value):
     return "#123456" if isinstance(value, str) and value.startswith("@") else value
 
 
-@pytest.mark.parametrize("name", ["found", "segmented", "unbounded"])
+@pytest.mark.parametrize("name", ["study", "segmented", "unbounded"])
 def test_plotly_accepts_every_figure(name, request):
     for figure in all_figures(request.getfixturevalue(name)):
         checked = without_color_names(figure)
         go.Figure(data=checked["data"], layout=checked["layout"])
 
 
-def test_numbers_are_those_of_the_study(found):
-    figure = figures.reliability_figure(found.before, "@before", figures.shared_scale(found))
+def test_numbers_are_those_of_the_study(study):
+    figure = figures.reliability_figure(study.before, "@before", figures.shared_scale(study))
     points = figure["data"][-1]
-    assert np.allclose(points["x"], found.before.linear.points["mean_score"], rtol=1e-5)
-    assert np.allclose(points["meta"]["low"], found.before.linear.points["low"], rtol=1e-4)
+    assert np.allclose(points["x"], study.before.linear.points["mean_score"], rtol=1e-5)
+    assert np.allclose(points["meta"]["low"], study.before.linear.points["low"], rtol=1e-4)
     curve = figure["data"][1]
-    assert np.allclose(curve["meta"]["high"], found.before.linear.curve["high"], rtol=1e-4)
+    assert np.allclose(curve["meta"]["high"], study.before.linear.curve["high"], rtol=1e-4)
 
 
-def test_the_map_shows_one_method_and_holds_all(found):
-    figure = figures.map_figure(found, figures.shared_scale(found))
+def test_the_map_shows_one_method_and_holds_all(study):
+    figure = figures.map_figure(study, figures.shared_scale(study))
     methods = {trace["meta"]["method"]: trace["visible"] for trace in figure["data"] if "method" in trace["meta"]}
     assert methods == {"bayes_iso": True, "platt": False, "isotonic": False}
 
 
-def test_before_and_after_share_their_axes(found):
-    scale = figures.shared_scale(found)
+def test_before_and_after_share_their_axes(study):
+    scale = figures.shared_scale(study)
     assert scale["linear"] == [0.0, 1.0]
     assert scale["logit"][0] < scale["logit"][1]
     assert len(scale["ticks"]) == len(scale["texts"])
@@ -78,16 +78,16 @@ def test_each_kind_of_axis_chooses_its_own_heights():
     rng = np.random.default_rng(0)
     scores = 1 / (1 + np.exp(-rng.normal(-6.0, 1.5, 4000)))
     tally = Tally.from_arrays(scores, rng.random(4000) < scores)
-    found = study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
-    log = figures.scores_figure(found, figures.shared_scale(found))["meta"]["log"]
+    study = make_study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    log = figures.scores_figure(study, figures.shared_scale(study))["meta"]["log"]
     assert log == {"linear": True, "logit": False}
 
 
 def test_steps_are_drawn_upright():
     tally = Tally.from_arrays([0.2] * 40 + [0.9] * 40, [0] * 36 + [1] * 4 + [0] * 8 + [1] * 32)
-    found = study(tally, comparison=compare(tally, methods=["platt"]), method=HistogramBinning(n_bins=2))
-    x = figures.map_figure(found, figures.shared_scale(found))["data"][1]["x"]
-    y = figures.map_figure(found, figures.shared_scale(found))["data"][1]["y"]
+    study = make_study(tally, comparison=compare(tally, methods=["platt"]), method=HistogramBinning(n_bins=2))
+    x = figures.map_figure(study, figures.shared_scale(study))["data"][1]["x"]
+    y = figures.map_figure(study, figures.shared_scale(study))["data"][1]["y"]
     jumps = [(a, b) for a, b, low, high in zip(x, x[1:], y, y[1:], strict=False) if abs(high - low) > 0.1]
     assert jumps
     assert all(a == b for a, b in jumps)

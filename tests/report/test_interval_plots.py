@@ -15,10 +15,10 @@ def test_plotly_accepts_both_figures(segmented):
         go.Figure(data=checked["data"], layout=checked["layout"])
 
 
-def test_methods_in_order_with_their_intervals(found):
-    figure = comparison_figure(found.comparison, "platt")
+def test_methods_in_order_with_their_intervals(study):
+    figure = comparison_figure(study.comparison, "platt")
     trace = figure["data"][0]
-    rows = [r for r in found.comparison.results if r.log_loss_difference is not None]
+    rows = [r for r in study.comparison.results if r.log_loss_difference is not None]
     assert trace["x"] == pytest.approx([r.log_loss_difference.value for r in rows], rel=1e-5)
     assert [c[1] for c in trace["customdata"]] == pytest.approx([r.log_loss_difference.low for r in rows], rel=1e-3)
     assert trace["marker"]["color"].count("@after") == 1
@@ -71,6 +71,6 @@ def test_long_names_stay_distinct():
     assert shortened(wards, 20) == ["Hospital of t…ard 12", "Hospital of t…ard 13"]
 
 
-def test_methods_have_short_names_beside_narrow_screens(found):
-    names = comparison_figure(found.comparison, "platt")["meta"]["names"]
+def test_methods_have_short_names_beside_narrow_screens(study):
+    names = comparison_figure(study.comparison, "platt")["meta"]["names"]
     assert set(names) == {"Platt", "Isotonic"}

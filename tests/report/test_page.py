@@ -7,11 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from calibrant import Tally, compare
+from calibrant import IsotonicCalibration, Tally, compare
 from calibrant.comparison import MethodResult
 from calibrant.errors import InvalidInputError, MissingExtraError
 from calibrant.report import write_report
 from calibrant.report.page import render
+from calibrant.report.study import make_study
 
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
 pytest.importorskip("plotly", reason="plotly is in the extra `report`")
@@ -97,15 +98,15 @@ def test_every_figure_has_its_numbers_in_a_table(outline):
     assert len(outline.all("table")) == 6 + 3  # three diagrams, map, two histograms; measures, methods, segments
 
 
-def test_same_input_same_page(found):
-    assert render(found, "t", jinja2, "") == render(found, "t", jinja2, "")
+def test_same_input_same_page(study):
+    assert render(study, "t", jinja2, "") == render(study, "t", jinja2, "")
 
 
-def test_no_time_and_no_duration_in_the_page(tally, found):
+def test_no_time_and_no_duration_in_the_page(tally, study):
     # Fits take a different time on every run; the page must not show it.
     again = compare(tally, methods=["platt", "isotonic"])
-    changed = {**vars(found), "comparison": again}
-    assert render(type(found)(**changed), "t", jinja2, "") == render(found, "t", jinja2, "")
+    changed = {**vars(study), "comparison": again}
+    assert render(type(study)(**changed), "t", jinja2, "") == render(study, "t", jinja2, "")
 
 
 def test_scores_that_are_no_probabilities(unbounded):
@@ -114,10 +115,10 @@ def test_scores_that_are_no_probabilities(unbounded):
     assert "figure-before" not in [attrs.get("id") for attrs in outline.all("div")]
 
 
-def test_the_page_does_not_claim_what_was_not_done(found):
+def test_the_page_does_not_claim_what_was_not_done(study):
     claims = ("not seen it", "had not seen", "has not seen")
-    assert any(claim in render(found, "t", jinja2, "") for claim in claims)
-    page = render(replace(found, unseen=False), "t", jinja2, "")
+    assert any(claim in render(study, "t", jinja2, "") for claim in claims)
+    page = render(replace(study, unseen=False), "t", jinja2, "")
     assert not any(claim in page for claim in claims)
     assert "flatters" in page
 
@@ -127,14 +128,19 @@ def test_the_switch_of_a_method_shows_its_line(page):
 
 
 def test_notes_call_methods_by_their_titles(unbounded):
-    results = (*unbounded.comparison.results, MethodResult("bayes_temperature", note="it needs probabilities."))
-    page = render(replace(unbounded, comparison=replace(unbounded.comparison, results=results)), "t", jinja2, "")
-    assert "<li>Bayesian temperature scaling: it needs probabilities.</li>" in page
+    results = (
+        *unbounded.comparison.results,
+        MethodResult("warm", note="it needs probabilities.", title="warm words (brackets)"),
+    )
+    titles = {result.name: result.title for result in results}
+    named = replace(unbounded, titles=titles, comparison=replace(unbounded.comparison, results=results))
+    page = render(named, "t", jinja2, "")
+    assert "<li>Warm words: it needs probabilities.</li>" in page
 
 
-def test_many_segments_are_behind_a_click(found, segmented):
+def test_many_segments_are_behind_a_click(study, segmented):
     many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(47))
-    page = render(replace(found, segments=many), "t", jinja2, "")
+    page = render(replace(study, segments=many), "t", jinja2, "")
     assert "The other 7 segments" in page
     first, rest = page.split("<summary>The other 7")
     assert ">ward 39</th>" in first
@@ -142,11 +148,11 @@ def test_many_segments_are_behind_a_click(found, segmented):
     assert ">ward 46</th>" in rest
 
 
-def test_rows_by_weight_are_called_so(found):
-    assert "rows by weight" not in render(found, "t", jinja2, "")
-    before = found.before
+def test_rows_by_weight_are_called_so(study):
+    assert "rows by weight" not in render(study, "t", jinja2, "")
+    before = study.before
     weighted = Tally(before.tally.scores, before.tally.positives * 0.5, before.tally.totals * 0.75)
-    page = render(replace(found, before=replace(before, tally=weighted)), "t", jinja2, "")
+    page = render(replace(study, before=replace(before, tally=weighted)), "t", jinja2, "")
     assert "rows by weight" in page
 
 
@@ -156,13 +162,28 @@ def test_no_line_ends_before_a_percent_sign(page):
     assert not re.search(r"\d %", words)
 
 
-def test_code_runs(found, tally, tmp_path, monkeypatch):
-    text = Code(render(found, "t", jinja2, "")).text
+def test_code_runs(study, tally, tmp_path, monkeypatch):
+    text = Code(render(study, "t", jinja2, "")).text
     monkeypatch.chdir(tmp_path)
     scope = {"scores": tally.scores, "labels": tally.positives / tally.totals > 0.5, "new_scores": [0.2, 0.8]}
     exec(compile(text, "report", "exec"), scope)
     assert (tmp_path / "calibration.json").exists()
     assert np.all(scope["low"] <= scope["high"])
+
+
+class Mine(IsotonicCalibration):
+    title = "isotonic regression of my own"
+
+
+def test_a_method_from_elsewhere_has_its_map_its_title_and_its_own_path(tally):
+    study = make_study(tally, comparison=compare(tally, methods=["platt", Mine()]), method="Mine")
+    assert list(study.maps) == ["Mine", "platt"]
+    page = render(study, "t", jinja2, "")
+    code = Code(page).text
+    assert code.startswith(f"from {Mine.__module__} import Mine\n\ncalibrator = Mine()\n")
+    assert "calibrant.Mine" not in page
+    assert "Isotonic regression of my own" in page
+    assert "code-shell" not in page  # the command line does not know it
 
 
 class Code(HTMLParser):

@@ -12,17 +12,17 @@ def rows(n, shift, seed):
 
 
 def test_largest_first_and_the_shifted_one_is_off():
-    found = segment_results({"small": rows(200, 0.0, 0), "off": rows(900, 1.5, 1)}, PlattScaling(), 0.9, 5)
-    assert [one.name for one in found] == ["off", "small"]
-    assert found[0].before.off
-    assert not found[1].before.off
-    assert found[0].before.low < found[0].before.happened < found[0].before.high
-    assert found[0].total == 900
+    study = segment_results({"small": rows(200, 0.0, 0), "off": rows(900, 1.5, 1)}, PlattScaling(), 0.9, 5)
+    assert [one.name for one in study] == ["off", "small"]
+    assert study[0].before.off
+    assert not study[1].before.off
+    assert study[0].before.low < study[0].before.happened < study[0].before.high
+    assert study[0].total == 900
 
 
 def test_one_map_for_all_moves_the_gaps_together():
-    found = segment_results({"a": rows(1000, 1.0, 0), "b": rows(1000, 1.0, 1)}, PlattScaling(), 0.9, 5)
-    for one in found:
+    study = segment_results({"a": rows(1000, 1.0, 0), "b": rows(1000, 1.0, 1)}, PlattScaling(), 0.9, 5)
+    for one in study:
         assert abs(one.after.predicted - one.after.happened) < 0.3 * abs(one.before.predicted - one.before.happened)
 
 
@@ -39,19 +39,19 @@ def test_cross_fitting_is_honest_on_pure_noise():
 
 def test_scores_that_are_no_probabilities_have_only_an_after():
     tally = Tally.from_arrays(np.linspace(-3, 3, 100), np.linspace(-3, 3, 100) > 0.1)
-    found = segment_results({"a": tally}, IsotonicCalibration(), 0.9, 5)[0]
-    assert found.before is None
-    assert 0.0 <= found.after.predicted <= 1.0
+    study = segment_results({"a": tally}, IsotonicCalibration(), 0.9, 5)[0]
+    assert study.before is None
+    assert 0.0 <= study.after.predicted <= 1.0
 
 
 def test_tiny_and_empty_segments_do_no_harm():
     parts = {"one": Tally.from_arrays([0.5], [1]), "none": Tally.empty(), "many": rows(300, 0.0, 0)}
-    found = segment_results(parts, PlattScaling(), 0.9, 5)
-    assert [one.name for one in found] == ["many", "one"]
-    assert found[1].after is None
+    study = segment_results(parts, PlattScaling(), 0.9, 5)
+    assert [one.name for one in study] == ["many", "one"]
+    assert study[1].after is None
 
 
 def test_only_the_largest_have_diagrams():
     parts = {f"s{i:02d}": Tally.from_arrays([0.2, 0.8], [0, 1], [1.0 + i, 1.0]) for i in range(MOST_CURVES + 3)}
-    found = segment_results(parts, IsotonicCalibration(), 0.9, 2)
-    assert [one.diagram is not None for one in found] == [True] * MOST_CURVES + [False] * 3
+    study = segment_results(parts, IsotonicCalibration(), 0.9, 2)
+    assert [one.diagram is not None for one in study] == [True] * MOST_CURVES + [False] * 3

@@ -16,25 +16,25 @@ from calibrant.report.tables import (
 from calibrant.report.wording import count, percent
 
 
-def test_measures_before_and_after(found):
-    groups = measure_groups(found)
+def test_measures_before_and_after(study):
+    groups = measure_groups(study)
     first = groups[0]["rows"][0]
     assert groups[0]["name"] == "Proper scores (lower is better)"
     assert first["name"] == "Log-loss"
     for side in ("before", "after"):
-        value = getattr(found, side).evaluation["log_loss"].value
+        value = getattr(study, side).evaluation["log_loss"].value
         assert float(first[side][0]) == pytest.approx(value, abs=1e-3)
 
 
-def test_both_sides_of_a_measure_have_like_decimals(found):
+def test_both_sides_of_a_measure_have_like_decimals(study):
     def shown(before, after):
         sides = [
             replace(
                 side, evaluation=replace(side.evaluation, rows=(replace(side.evaluation.rows[0], estimates=(one,)),))
             )
-            for side, one in ((found.before, before), (found.after, after))
+            for side, one in ((study.before, before), (study.after, after))
         ]
-        row = measure_groups(replace(found, before=sides[0], after=sides[1]))[0]["rows"][0]
+        row = measure_groups(replace(study, before=sides[0], after=sides[1]))[0]["rows"][0]
         return row["before"][0], row["after"][0]
 
     near = (Interval(0.292, 0.2266, 0.3553, 0.9), Interval(0.2634, 0.2158, 0.3093, 0.9))
@@ -43,8 +43,8 @@ def test_both_sides_of_a_measure_have_like_decimals(found):
     assert shown(*far) == ("0.0656", "0.000651")
 
 
-def test_a_column_of_methods_has_one_number_of_decimals(found):
-    rows = method_rows(found)
+def test_a_column_of_methods_has_one_number_of_decimals(study):
+    rows = method_rows(study)
     for key in ("log_loss", "brier", "change"):
         assert len({len(row[key][0].partition(".")[2]) for row in rows if row[key][1]}) == 1
 
@@ -59,36 +59,24 @@ def test_the_gap_of_a_segment_has_no_more_digits_than_its_rows_tell():
     assert gap(0.2, 0.22034, 0.2200, 0.2206) == "−2.03 points"
 
 
-def test_every_measure_is_explained(found):
-    assert {row.key for row in found.after.evaluation.rows} <= set(MEANING)
-    assert all(row["meaning"] for group in measure_groups(found) for row in group["rows"])
+def test_every_measure_is_explained(study):
+    assert {row.key for row in study.after.evaluation.rows} <= set(MEANING)
+    assert all(row["meaning"] for group in measure_groups(study) for row in group["rows"])
 
 
 def test_without_probabilities_there_is_no_before(unbounded):
     assert {row["before"] for group in measure_groups(unbounded) for row in group["rows"]} == {("–", "")}
 
 
-def test_methods_best_first_with_marks(found):
-    # Blend-like case: the page shows another method than the one with the lowest log-loss, and says no contradiction.
-    table = replace(found.comparison, recommended=found.comparison.results[0].name)
-    rows = method_rows(replace(found, name="platt", comparison=table))
-    assert [row["shown"] for row in rows].count(True) == 1
-    assert rows[0]["tags"][0] == "lowest log-loss"
-    assert sum("on this page" in row["tags"] for row in rows) == 1
-    nothing = next(row for row in rows if row["name"] == "Do nothing")
-    assert nothing["change"] == ("–", "")
-    assert nothing["tags"] == []
-
-
-def test_doing_nothing_is_recommended_only_where_the_steps_say_so(found):
-    table = replace(found.comparison, recommended="identity")
-
-    def tags(name):
-        rows = method_rows(replace(found, name=name, comparison=table))
-        return next(row for row in rows if row["name"] == "Do nothing")["tags"]
-
-    assert tags("bayes_iso") == ["recommended"]
-    assert tags("platt") == []  # by itself it improves on the raw score, and the page says to use it
+def test_methods_best_first_with_marks(study):
+    first, second = (result.name for result in study.comparison.results[:2])
+    rows = method_rows(replace(study, name=second, comparison=replace(study.comparison, recommended=second)))
+    assert [row["shown"] for row in rows] == [False, True, False]
+    assert [row["tags"] for row in rows] == [["lowest log-loss"], ["recommended", "on this page"], []]
+    assert rows[-1]["change"] == ("–", "")
+    nothing = method_rows(replace(study, comparison=replace(study.comparison, recommended="identity")))
+    assert nothing[-1]["tags"] == ["recommended"]
+    assert first != "identity"
 
 
 def test_segments_keep_their_names_as_given(segmented, hostile):
@@ -100,19 +88,19 @@ def test_segments_keep_their_names_as_given(segmented, hostile):
     assert rows[1]["before"]["gap"].startswith("−")
 
 
-def test_numbers_behind_the_figures(found):
-    points = found.before.linear.points
+def test_numbers_behind_the_figures(study):
+    points = study.before.linear.points
     rows = point_rows(points)
     assert len(rows) == len(points)
     assert rows[0][0] == percent(points["mean_score"][0])
-    bars = histogram_rows(found.before.linear.histogram)
-    assert sum(float(bar[2].replace(",", "")) for bar in bars) == found.total
-    assert count(found.total) == "400"
+    bars = histogram_rows(study.before.linear.histogram)
+    assert sum(float(bar[2].replace(",", "")) for bar in bars) == study.total
+    assert count(study.total) == "400"
 
 
-def test_map_rows_follow_the_map(found):
-    rows = map_rows(found.maps["bayes_iso"], probabilities=True)
-    table = found.maps["bayes_iso"]
+def test_map_rows_follow_the_map(study):
+    rows = map_rows(study.maps["bayes_iso"], probabilities=True)
+    table = study.maps["bayes_iso"]
     assert rows[0][:2] == (percent(table["score"][0]), percent(table["probability"][0]))
     assert rows[-1][:2] == (percent(table["score"][-1]), percent(table["probability"][-1]))
-    assert map_rows(found.maps["platt"], probabilities=True)[0][2] == "–"
+    assert map_rows(study.maps["platt"], probabilities=True)[0][2] == "–"

@@ -1,22 +1,33 @@
+import json
 import math
+import re
+from dataclasses import asdict, replace
 
 import pytest
 
 from calibrant.metrics import Interval
+from calibrant.report.advice import next_steps
+from calibrant.report.answer import answer
+from calibrant.report.page import render
 from calibrant.report.wording import (
+    EVENT,
+    HIT,
     any_of,
     count,
     estimate,
-    method_name,
-    method_title,
     named,
     number,
+    outcome_of,
     percent,
     points,
     points_estimate,
     rounded,
     sentence_case,
+    short_title,
 )
+
+jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
+WORDS_OF_EVENTS = re.compile(r"happen|positive|the event")
 
 
 @pytest.mark.parametrize(
@@ -67,10 +78,9 @@ def test_rounding_is_by_significant_digits_and_never_gives_what_json_cannot_hold
     assert rounded(math.inf) == 0.0
 
 
-def test_methods_have_titles_and_names():
-    assert method_title("bayes_iso") == "Bayes-Iso (Bayesian isotonic)"
-    assert method_name("bayes_iso") == "Bayes-Iso"
-    assert method_title("my_own") == "my own"
+def test_titles_in_a_sentence_have_no_brackets():
+    assert short_title("ABB (average of binnings)") == "ABB"
+    assert short_title("Platt scaling") == "Platt scaling"
 
 
 def test_names_in_a_sentence():
@@ -79,3 +89,38 @@ def test_names_in_a_sentence():
     assert named(list("abcdefgh")) == "“a”, “b”, “c”, “d”, “e” and 3 more"
     assert any_of(["ABB", "Blend"]) == "ABB or Blend"
     assert sentence_case("do nothing") == "Do nothing"
+
+
+def test_all_words_differ():
+    assert outcome_of(False) is EVENT
+    assert outcome_of(True) is HIT
+    assert not set(asdict(EVENT).values()) & set(asdict(HIT).values())
+
+
+@pytest.mark.parametrize("name", ["study", "segmented", "one_sided"])
+def test_a_page_about_predicted_classes_speaks_of_right_and_wrong(name, request):
+    study = replace(request.getfixturevalue(name), top_label=True)
+    assert not WORDS_OF_EVENTS.search(" ".join([*answer(study).sentences, *next_steps(study)]))
+    page = render(study, "t", jinja2, "")
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+    shown = re.sub(r"<[^>]*>", lambda tag: " ".join(re.findall(r'(?:aria-label|data-head)="([^"]*)"', tag[0])), shown)
+    assert re.findall(r".{0,30}(?:happen|positive|the event).{0,20}", shown) == []
+    assert "How often it was right" in page
+    assert "whether its class was right" in page
+
+
+def test_hover_texts_and_axes_speak_of_right_and_wrong(segmented):
+    page = render(replace(segmented, top_label=True), "t", jinja2, "")
+    texts = []
+
+    def collect(value):
+        if isinstance(value, dict):
+            texts.extend(each for key, each in value.items() if key in ("hovertemplate", "text") and str(each) == each)
+            value = list(value.values())
+        if isinstance(value, list):
+            for each in value:
+                collect(each)
+
+    collect(json.loads(re.search(r'id="report-data">(.*?)</script>', page, flags=re.DOTALL)[1]))
+    assert len(texts) > 10
+    assert not [text for text in texts if WORDS_OF_EVENTS.search(text) or "WORD" in text]

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import softmax
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import bins
-from calibrant._typing import ArrayLike, Bools, Floats, RandomState
-from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps, softmax
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators.abb_mean import PosteriorMean, average_binnings
+from calibrant.calibrators.abb_posterior import AkaikePosterior, BinningPosterior, filled_gaps
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.sbb import check_binning_parameters, counts, lam_grid, unit_range
-from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Linear, MapFunction, PoissonSteps, Step
+from calibrant.map_functions import Linear, MapFunction, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -63,6 +64,10 @@ class ABB(BayesianCalibrator):
     lam_grid_, lam_posterior_ : ndarray
         The values of λ and their posterior probabilities; a priori they are equally probable.
 
+    Notes
+    -----
+    The fitted map is a table of straight pieces within 1e-5 of the posterior mean, constant outside the scores.
+
     Examples
     --------
     >>> import numpy as np
@@ -75,7 +80,10 @@ class ABB(BayesianCalibrator):
     12
     """
 
-    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (SDM), section 2.4"
+    name = "abb"
+    title = "ABB (average of binnings)"
+    description = "exact average over all binnings, any shape; intervals"
+    reference = "Naeini, Cooper and Hauskrecht 2015 (SDM), section 2.4"
     leave_one_out_draws: ClassVar[int] = 250  # drawing whole binnings is slow
 
     def __init__(
@@ -86,7 +94,7 @@ class ABB(BayesianCalibrator):
         beta: float = 1.0,
         averaging: str = "sum",
         n_cache: int | None = None,
-        max_cells: int = 2048,
+        max_cells: int = _limits.BINNING_CELLS,
         interval: str = "akaike",
         n_draws: int = 1000,
         random_state: RandomState = 0,
@@ -118,28 +126,26 @@ class ABB(BayesianCalibrator):
         self._posterior = BinningPosterior(cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
         exact = self._posterior
         self._interval_model = exact if self.interval == "posterior" else AkaikePosterior.of(exact, tally)
-        function, self.boundary_probability_ = _averaged(self._posterior)
-        if self.averaging == "max":
-            function = _as_printed(self._posterior)
-        return CalibrationMap(self._cached(function, cells), self.space, self.monotone, type(self).__name__)
+        exact_mean, self.boundary_probability_ = average_binnings(self._posterior)
+        mean = _as_printed(self._posterior) if self.averaging == "max" else exact_mean
+        return CalibrationMap(self._tabulate(mean, cells), self.space, self.monotone, type(self).__name__)
 
     def _checked_grid(self) -> Floats:
         check_binning_parameters(self.alpha, self.beta, self.max_cells)
-        for name, options in (("averaging", AVERAGINGS), ("interval", INTERVALS)):
-            if getattr(self, name) not in options:
-                raise InvalidInputError(f"`{name}` must be one of {', '.join(options)}; got {getattr(self, name)!r}.")
+        _validation.check_choice("averaging", self.averaging, AVERAGINGS)
+        _validation.check_choice("interval", self.interval, INTERVALS)
         _validation.check_count("n_draws", self.n_draws)
         if self.n_cache is not None:
             _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
 
-    def _cached(self, function: MapFunction, cells: Tally) -> MapFunction:
-        """The end of section 2.4: R equal cells of [0, 1], each with the value at its centre."""
+    def _tabulate(self, mean: PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
+        """Straight pieces; or, as at the end of section 2.4, equal cells of [0, 1] with the values at their centres."""
         if self.n_cache is None:
-            return function
+            return mean.tabulated() if isinstance(mean, PosteriorMean) else mean
         _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
         centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
-        return Step(bins.equal_width_edges(self.n_cache), function(centres))
+        return Step(bins.equal_width_edges(self.n_cache), mean(centres))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).
@@ -152,7 +158,7 @@ class ABB(BayesianCalibrator):
         return self._posterior.draw(_validation.check_scores(scores), n_draws, _validation.generator(random_state))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, from drawn binnings; exact given the binning."""
+        """Predict each row from the posterior without it, by drawn binnings; exact given the binning."""
         self._fitted_map()
         rng = _validation.generator(self.random_state)
         return self._posterior.leave_one_out(tally.scores, self.leave_one_out_draws, rng)
@@ -177,55 +183,7 @@ class ABB(BayesianCalibrator):
         return low, high
 
 
-def _averaged(posterior: BinningPosterior) -> tuple[MapFunction, Floats]:
-    """The posterior mean of the map, eq. 2.8, and the probability of a boundary in each gap."""
-    from calibrant._kernels import partitions
-
-    cells, alpha, beta = posterior.cells, posterior.alpha, posterior.beta
-    kept = posterior.lam_posterior > 1e-15  # the others together add less than that to a probability
-    lam, log_f = posterior.lam[kept], posterior.log_f[kept]
-    weight = (posterior.lam_posterior[kept] / posterior.lam_posterior[kept].sum())[:, None]
-    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False, False)
-    boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
-    if len(cells) == 1:
-        return Step(np.empty(0), (weight * starts)[:, 0].sum(keepdims=True)), boundary.sum(axis=0)
-    # Bins that span the gap after cell j: those that started up to j and have not ended there. The mean of a bin
-    # lies between those of all rows negative and all positive; that keeps rounding errors in bounds.
-    spanning = (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1))[:, :-1]
-    lowest = alpha / (cells.total + alpha + beta)
-    highest = 1.0 - beta / (cells.total + alpha + beta)
-    spanning = np.clip(spanning, lowest * (1.0 - boundary), highest * (1.0 - boundary))
-    # A score in a gap with boundaries is in the bin on its left, on its right, or in one of its own without data,
-    # whose mean is that of the prior. The function adds the first two relative to the third.
-    empty = boundary * (alpha / (alpha + beta))
-    _, width = unit_range(cells.scores)
-    with np.errstate(over="ignore"):  # a range near the smallest double
-        rates = np.minimum(lam / width, np.finfo(np.float64).max)
-    base = (weight * (spanning + empty)).sum(axis=0)
-    left, right = weight * (ends[:, :-1] - empty), weight * (starts[:, 1:] - empty)
-    if posterior.filled.any():
-        rates, left, right = _straight(rates, base, left, right, posterior.filled)
-        base = np.where(posterior.filled, 0.0, base)
-    return PoissonSteps(cells.scores, rates, base, left, right), (weight * boundary).sum(axis=0)
-
-
-def _straight(rates: Floats, base: Floats, left: Floats, right: Floats, filled: Bools) -> tuple[Floats, Floats, Floats]:
-    """Straight lines in the filled gaps: the limit of a rate near zero, where the one step is anywhere in the gap."""
-    from_left, from_right = base + left.sum(axis=0), base + right.sum(axis=0)
-    left = np.vstack((np.where(filled, 0.0, left), np.where(filled, from_left, 0.0)))
-    right = np.vstack((np.where(filled, 0.0, right), np.where(filled, from_right, 0.0)))
-    return np.append(rates, 1e-12 * rates.min()), left, right
-
-
-def _boundary_probability(x: Floats, lam: Floats, log_f: Floats, log_r: Floats) -> Floats:
-    """P(boundary in each gap | data, λ), (n_lambda, m − 1)."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # a gap too small for doubles has Prior = 0
-        log_q = np.log(-np.expm1(-lam[:, None] * np.diff(x)))
-        log_p = log_f[:, 1:-1] + log_r[:, 1:-1] - log_q - log_f[:, -1:]
-        return np.where(np.isfinite(log_q), np.exp(np.minimum(log_p, 0.0)), 0.0)
-
-
-def _as_printed(posterior: BinningPosterior) -> MapFunction:
+def _as_printed(posterior: BinningPosterior) -> Linear:
     """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
     from calibrant._kernels import partitions
 

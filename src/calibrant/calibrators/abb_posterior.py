@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 
+from calibrant import _limits
 from calibrant._typing import Bools, Floats
 from calibrant.calibrators.sbb import counts
 from calibrant.tally import Tally
 
 __all__ = ["AkaikePosterior", "BinningPosterior", "filled_gaps"]
 
-INTERVAL_CELLS = 256  # of equal mass: finer than any bin that so much data would support
 WIDE_GAP = 1.0 / 256.0  # of the range; wider gaps get inner points, where the interval may bulge
 
 Integers = npt.NDArray[np.int64]
@@ -115,8 +116,8 @@ class AkaikePosterior:
 
     @classmethod
     def of(cls, posterior: BinningPosterior, tally: Tally) -> AkaikePosterior:
-        """The same data on at most INTERVAL_CELLS cells."""
-        return cls(tally.coarsen(INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
+        """The same data on few cells."""
+        return cls(tally.coarsen(_limits.BINNING_INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
 
     def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
@@ -140,7 +141,7 @@ class AkaikePosterior:
 
 
 def filled_gaps(tally: Tally, cells: Tally) -> Bools:
-    """Which gaps between `cells`, merged from `tally`, hold more data than emptiness.
+    """Mark the gaps between `cells`, merged from `tally`, that hold more data than emptiness.
 
     The distance between the mean scores of two merged cells is not empty: the rows of both lie in it. There can be
     no bin without data there, unless the rows leave most of it empty.
@@ -154,12 +155,6 @@ def filled_gaps(tally: Tally, cells: Tally) -> Bools:
     return np.asarray(empty < 0.25 * cells.scores[1:] - 0.25 * cells.scores[:-1])
 
 
-def softmax(logs: Floats) -> Floats:
-    """Probabilities from their logarithms up to a constant."""
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
-
-
 def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Floats, Floats]:
     """Positives and negatives of the bins of binnings that are listed one after another."""
     ends = np.append(starts[1:], len(cells))
@@ -170,7 +165,7 @@ def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Float
 
 
 def bin_sizes(starts: Integers, offsets: Integers, n_cells: int) -> Integers:
-    """How many cells each bin has."""
+    """Count the cells of each bin."""
     sizes = np.diff(np.append(starts, 0))
     sizes[offsets[1:] - 1] = n_cells - starts[offsets[1:] - 1]
     return sizes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import curves, grouping, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
@@ -52,23 +52,25 @@ class ACP(Calibrator):
     [0.0, 0.5, 0.5]
     """
 
+    name = "acp"
+    title = "ACP (adaptive calibration of predictions)"
+    description = "the share of positives within each prediction's confidence interval"
+    reference = "Jiang, Osl, Kim and Ohno-Machado 2012"
     space = "probability"
-    reference: ClassVar[str] = "Jiang, Osl, Kim and Ohno-Machado 2012"
 
     def __init__(
         self,
         *,
         interval: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         level: float = 0.95,
-        max_cells: int = 2048,
+        max_cells: int = _limits.ACP_CELLS,
     ) -> None:
         self.interval = interval
         self.level = level
         self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if not 0.0 < self.level < 1.0:
-            raise InvalidInputError(f"`level` must lie strictly between 0 and 1; got {self.level!r}.")
+        _validation.check_level(self.level)
         cells = tally.coarsen(self.max_cells)
         self.cells_ = cells
         x, lower, upper = self._given() if self.interval is not None else _own_intervals(cells, self.level)
@@ -150,7 +152,7 @@ def _deviations(features: Floats, precision: Floats) -> Floats:
 
 
 def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "right"]) -> Floats:
-    """Where the non-decreasing straight lines (x, end) first reach (left) or last keep to (right) each score."""
+    """Find where the non-decreasing straight lines (x, end) first reach (left) or last keep to (right) each score."""
     inside = (scores >= end[0]) & (scores <= end[-1]) if len(x) > 1 else np.zeros(len(scores), dtype=bool)
     wanted = scores[inside]
     right = np.clip(np.searchsorted(end, wanted, side=side), 1, len(x) - 1)

@@ -1,10 +1,10 @@
-"""What every calibrator is: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
+"""The base of every calibrator: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
 
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
-from typing import ClassVar, Self
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,13 +20,21 @@ from calibrant.tally import Tally, row_count
 __all__ = ["BayesianCalibrator", "Calibrator"]
 
 
-class Calibrator(BaseEstimator):
+class Calibrator(BaseEstimator, ABC):
     """Base of all calibrators. A method is a subclass with its facts and one function, `fit_map`.
 
     Attributes
     ----------
+    name : str
+        The name by which the method is asked for, as in ``CalibratedClassifier(model, "platt")``.
+    title : str
+        How tables and sentences call the method; the name of the class unless stated.
+    description : str
+        One line on what it does; the first line of the docstring unless stated.
+    reference : str
+        Where the method comes from.
     space : {"real", "probability"}
-        Which scores it takes: any finite numbers, or only [0, 1]. A method that treats the two differently
+        The scores that it takes: any finite numbers, or only [0, 1]. A method that treats the two differently
         has a parameter of this name.
     monotone : bool
         Whether every fitted map never decreases.
@@ -34,8 +42,10 @@ class Calibrator(BaseEstimator):
         Whether it has a posterior: `predict_interval` and `sample_maps`.
     accepts_single_class : bool
         Whether it can be fitted to rows of one class only.
-    reference : str
-        Where the method comes from.
+    takes_matrix : bool
+        Whether `fit` and `predict_proba` also take a column of scores for each of three or more classes.
+    measures_only : bool
+        Whether it is a curve for measuring calibration errors, which is never recommended as a calibrator.
     map_ : CalibrationMap
         After fitting: the frozen map.
 
@@ -48,11 +58,24 @@ class Calibrator(BaseEstimator):
     (True, (1, 2))
     """
 
+    name: ClassVar[str]
+    title: ClassVar[str]
+    description: ClassVar[str]
+    reference: ClassVar[str] = ""
     space: str = "real"
     monotone: bool = False
     bayesian: ClassVar[bool] = False
     accepts_single_class: bool = True
-    reference: ClassVar[str] = ""
+    takes_matrix: ClassVar[bool] = False
+    measures_only: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let a method that states no name, title or description have those of its class, not of its base."""
+        super().__init_subclass__(**kwargs)
+        lines = (cls.__doc__ or "").strip().splitlines()
+        for fact, otherwise in (("name", cls.__name__), ("title", cls.__name__), ("description", "".join(lines[:1]))):
+            if fact not in vars(cls):
+                setattr(cls, fact, otherwise)
 
     def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the map from scores and labels.
@@ -157,7 +180,7 @@ class BayesianCalibrator(Calibrator):
         return draws, draws
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, for positive and for negative rows of each cell.
+        """Predict each row from the posterior without it, for positive and for negative rows of each cell.
 
         Leaving a row out divides the posterior by the likelihood of the row, so the predictive probability of a
         positive row is the harmonic mean of p over the posterior, and of a negative row that of 1 − p. No refit is

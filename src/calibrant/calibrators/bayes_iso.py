@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Linear
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -82,8 +81,11 @@ class BayesIso(BayesianCalibrator):
     True
     """
 
+    name = "bayes_iso"
+    title = "Bayes-Iso (Bayesian isotonic)"
+    description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
+    reference = "Allikivi and Kull 2019"
     monotone = True
-    reference: ClassVar[str] = "Allikivi and Kull 2019"
 
     def __init__(
         self,
@@ -103,12 +105,10 @@ class BayesIso(BayesianCalibrator):
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        for name, allowed in (("sampler", SAMPLERS), ("bounds", BOUNDS)):
-            if getattr(self, name) not in allowed:
-                options = ", ".join(map(repr, allowed))
-                raise InvalidInputError(f"`{name}` must be one of {options}; got {getattr(self, name)!r}.")
+        _validation.check_choice("sampler", self.sampler, SAMPLERS)
+        _validation.check_choice("bounds", self.bounds, BOUNDS)
         tree = self.sampler == "tree"
-        max_cells = _or_default("max_cells", self.max_cells, 1, 100 if tree else len(tally))
+        max_cells = _or_default("max_cells", self.max_cells, 1, _limits.MONOTONE_CELLS if tree else len(tally))
         cells = tally.coarsen(max_cells)
         rng = _validation.generator(self.random_state)
         mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)
@@ -180,7 +180,7 @@ class BayesIso(BayesianCalibrator):
         return np.stack([np.interp(at, self._scores, draw) for draw in self._draws[picked]])
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, from all draws of the fit at its cells."""
+        """Predict each row from the posterior without it, by all draws of the fit at its cells."""
         self._fitted_map()
         draws = links.clip(self._draws)
         positive, negative = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import curves, lapse_grid, links
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
@@ -54,11 +52,14 @@ class BayesianTemperature(BayesianCalibrator):
     [0.2, 0.5, 0.8]
     """
 
+    name = "bayes_temperature"
+    title = "Bayesian temperature scaling"
+    description = "a temperature and a lapse rate, averaged over their posterior; intervals"
+    reference = "this library, after Guo et al. 2017 and Zhang et al. 2020"
     space = "probability"
     monotone = True
-    reference: ClassVar[str] = "this library, after Guo et al. 2017 and Zhang et al. 2020"
 
-    def __init__(self, *, max_cells: int = 200) -> None:
+    def __init__(self, *, max_cells: int = _limits.SMOOTH_CELLS) -> None:
         self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
@@ -95,7 +96,7 @@ class BayesianTemperature(BayesianCalibrator):
         return ends[0], ends[1]
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row; exact on the grid."""
+        """Predict each row from the posterior without it; exact on the grid."""
         maps = links.clip(self._maps(self._logits(tally.scores), np.arange(len(self._grid.weights))))
         return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
 

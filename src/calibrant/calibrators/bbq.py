@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
+from calibrant import _validation
 from calibrant._kernels import bins
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -57,14 +56,17 @@ class BBQ(Calibrator):
     [0.005, 0.976]
     """
 
+    name = "bbq"
+    title = "BBQ (average of equal-frequency binnings)"
+    description = "average over equal-frequency binnings, as its authors built it"
+    reference = "Naeini, Cooper and Hauskrecht 2015 (AAAI)"
     space = "probability"
-    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (AAAI)"
 
     def __init__(self, *, elbow: float = 1e-3) -> None:
         self.elbow = elbow
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        _check_elbow(self.elbow)
+        elbow = _validation.check_number("elbow", self.elbow, "not_negative")
         rows = tally.total
         fewest = max(1, math.floor(rows ** (1 / 3) / 10))
         most = max(fewest, min(math.ceil(rows / 5), math.ceil(10 * rows ** (1 / 3))))
@@ -74,16 +76,11 @@ class BBQ(Calibrator):
         models = [_histogram(tally.scores, sums, n_bins) for n_bins in range(fewest, most + 1)]
         score = np.array([model[2] for model in models])
         relative = np.exp(score - score.max())
-        kept = _before_elbow(relative, self.elbow)
+        kept = _before_elbow(relative, elbow)
         self.n_bins_ = kept + fewest
         self.weights_ = relative[kept] / relative[kept].sum()
         function = _average([models[i] for i in kept], self.weights_)
         return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
-
-
-def _check_elbow(elbow: Any) -> None:
-    if isinstance(elbow, bool) or not isinstance(elbow, int | float | np.number) or not 0.0 <= elbow < np.inf:
-        raise InvalidInputError(f"`elbow` must be a number of at least 0; got {elbow!r}. The authors use 0.001.")
 
 
 def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Floats, float]:
@@ -102,7 +99,7 @@ def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Float
     return edges, (n1 + prior) / (n + 1.0), float(score.sum())
 
 
-def _before_elbow(relative: Floats, elbow: float) -> np.ndarray[Any, np.dtype[np.intp]]:
+def _before_elbow(relative: Floats, elbow: float) -> Ints:
     """The models before the curve of sorted weights turns flat; at least one."""
     order = np.argsort(-relative, kind="stable")
     flat = -np.diff(relative[order]) <= elbow * relative.var()

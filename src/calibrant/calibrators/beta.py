@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Beta
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -48,17 +46,19 @@ class BetaCalibration(Calibrator):
     [0.303, 0.457, 0.838]
     """
 
+    name = "beta"
+    title = "beta calibration"
+    description = "the beta family: a, b, m or two of them, monotone"
+    reference = "Kull, Silva Filho and Flach 2017"
     space = "probability"
     monotone = True
-    reference: ClassVar[str] = "Kull, Silva Filho and Flach 2017"
 
     def __init__(self, *, parameters: str = "abm", target_correction: bool = False) -> None:
         self.parameters = parameters
         self.target_correction = target_correction
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.parameters not in PARAMETERS:
-            raise InvalidInputError(f"`parameters` must be one of {', '.join(PARAMETERS)}; got {self.parameters!r}.")
+        _validation.check_choice("parameters", self.parameters, PARAMETERS)
         log_s, minus_log_rest = links.log_odds_features(tally.scores)
         positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         if self.parameters == "am":

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
-from calibrant.calibrators.blend_table import tabulated
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Chain, Mixture
+from calibrant.calibrators.tabulate import tabulate_mixture
+from calibrant.map_functions import Chain
 from calibrant.maps import CalibrationMap
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
 __all__ = ["Blend"]
@@ -31,9 +32,8 @@ SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
 SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
-MAX_CELLS = 200  # on which members are compared
-ABB_CELLS = 512
 INTERVAL_DRAWS = 2000
+LEVEL = 0.9  # of the gain on which the verdict rests
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -55,7 +55,7 @@ class Blend(BayesianCalibrator):
     ----------
     space : {"probability", "decision"}
         What the scores are. Decision scores, such as margins, first become probabilities by Platt scaling; then the
-        member "identity" is that logistic curve, since the score itself is no probability.
+        member "identity" is that logistic curve, since the score itself is not a probability.
     random_state : int, Generator, RandomState or None
         The seed of the draws of Bayes-Iso.
 
@@ -78,31 +78,32 @@ class Blend(BayesianCalibrator):
     True
     """
 
+    name = "blend"
+    title = "Blend (average of methods)"
+    description = "the default: five of the others, mixed by how well each foresees rows left out; intervals"
+    reference = "this library"
     space: str = "probability"
-    reference: ClassVar[str] = "this library"
 
     def __init__(self, *, space: str = "probability", random_state: RandomState = 0) -> None:
         self.space = space
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
-        self._at = tally.coarsen(MAX_CELLS).scores
+        self._at = tally.coarsen(_limits.BLEND_CELLS).scores
         if self.space == "decision":
             self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
             tally = tally.rescored(self._to_probability(tally.scores))
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
-        self._cells = tally.coarsen(MAX_CELLS)
+        self._cells = tally.coarsen(_limits.BLEND_CELLS)
         likelihoods, counts = _left_out(self.members_, self._cells)
         prior = _prior_rows(tally.total)
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
-        mixture = Mixture(weights, tuple(member.map_.function for member in self.members_.values()))
-        table = tabulated(mixture)
+        table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         rising = bool((np.diff(table.y) >= 0.0).all())
         if self._to_probability is None:
             return CalibrationMap(table, "probability", rising, type(self).__name__)
@@ -116,7 +117,7 @@ class Blend(BayesianCalibrator):
             "spline": SplineCalibration(),
             "bayes_iso": BayesIso(random_state=self.random_state),
         }
-        return members | {"abb": ABB(max_cells=ABB_CELLS)} if n_rows >= ABB_FROM_ROWS else members
+        return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
@@ -171,12 +172,18 @@ class Blend(BayesianCalibrator):
         width = float(np.average(high - low, weights=self._cells.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
-        lines = [_verdict(*self._gain), f"Its shape: {shape}.", f"Its 90 % intervals are {width:.3f} wide on average."]
+        lines = [
+            _sentence(self._verdict(), *self._gain),
+            f"Its shape: {shape}.",
+            f"Its 90 % intervals are {width:.3f} wide on average.",
+        ]
         if self._to_probability is not None:
-            lines.append(
-                "The scores are no probabilities: they were mapped by Platt scaling, which is the raw score here."
-            )
+            lines.append("The raw score is here what Platt scaling makes of it.")
         return "\n".join(lines)
+
+    def _verdict(self) -> Verdict:
+        verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
+        return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
     def _probabilities(self, scores: ArrayLike) -> Floats:
         self._fitted_map()
@@ -200,7 +207,7 @@ def _prior_rows(n_rows: float) -> dict[str, float]:
 
 
 def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
-    """What each member says about the positive and the negative rows of each cell, (2m, members), and their numbers."""
+    """Predictions of each member for the positive and negative rows of each cell, (2m, members), and their numbers."""
     columns = []
     for member in members.values():
         if isinstance(member, BayesianCalibrator):
@@ -218,8 +225,12 @@ def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
     return mean, float(np.sqrt(np.average((gains - mean) ** 2, weights=counts) / counts.sum()))
 
 
-def _verdict(gain: float, error: float) -> str:
-    figures = f"on rows left out, the log-loss is {abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
-    if gain > 2.0 * error:
-        return f"Calibration was needed: {figures} than with the raw score."
-    return f"The data do not show that calibration was needed: {figures} than with the raw score."
+def _sentence(verdict: Verdict, gain: float, error: float) -> str:
+    changed = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    figures = f"on rows left out, the log-loss is {changed} than with the raw score."
+    begins = {
+        "needed": "Calibration was needed",
+        "not_repaired": f"The raw scores are off {verdict.test}, but calibrating does not help beyond chance",
+        "not_probabilities": "Calibration was needed, since the scores are not probabilities",
+    }
+    return f"{begins.get(verdict.state, 'The data do not show that calibration was needed')}: {figures}"

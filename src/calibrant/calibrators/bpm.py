@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from calibrant._kernels import binomial_process
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Beta
@@ -45,10 +43,14 @@ class BPM(Calibrator):
     True
     """
 
+    name = "bpm"
+    title = "BPM (binomial process)"
+    description = "curve of the binomial-process model, for measuring"
+    reference = "Dong et al. 2025, Algorithm 1"
     space = "probability"
     monotone = True
+    measures_only = True
     accepts_single_class = False  # c would be infinite
-    reference: ClassVar[str] = "Dong et al. 2025, Algorithm 1"
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         self.alpha_, self.beta_, self.c_ = binomial_process.fit_curve(tally.scores, tally.positives, tally.totals)

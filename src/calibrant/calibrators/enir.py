@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._kernels.targets import platt_targets
@@ -51,7 +49,10 @@ class ENIR(Calibrator):
     [0.0, 0.5, 1.0]
     """
 
-    reference: ClassVar[str] = "Naeini and Cooper 2016"
+    name = "enir"
+    title = "ENIR (near-isotonic)"
+    description = "average over the nearly-isotonic path"
+    reference = "Naeini and Cooper 2016"
 
     def __init__(self, *, target_correction: bool = True) -> None:
         self.target_correction = target_correction

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar
-
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -43,7 +40,10 @@ class HistogramBinning(Calibrator):
     [0.5, 1.0, 0.625, 1.0]
     """
 
-    reference: ClassVar[str] = "Zadrozny and Elkan 2001"
+    name = "histogram"
+    title = "histogram binning"
+    description = "bins of equal width or equal mass"
+    reference = "Zadrozny and Elkan 2001"
 
     def __init__(self, *, n_bins: int = 10, strategy: str = "uniform") -> None:
         self.n_bins = n_bins
@@ -51,16 +51,13 @@ class HistogramBinning(Calibrator):
 
     @property
     def space(self) -> str:  # type: ignore[override]  # a fact of the strategy, not of the class
-        """Which scores the strategy takes."""
+        """The scores that the strategy takes."""
         return "real" if self.strategy == "quantile" else "probability"
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.strategy not in STRATEGIES:
-            raise InvalidInputError(f"`strategy` must be one of {', '.join(STRATEGIES)}; got {self.strategy!r}.")
-        n_bins: Any = self.n_bins
-        if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or int(n_bins) < 1:
-            raise InvalidInputError(f"`n_bins` must be a positive integer; got {n_bins!r}.")
-        function = _equal_width(tally, int(n_bins)) if self.strategy == "uniform" else _equal_mass(tally, int(n_bins))
+        strategy = _validation.check_choice("strategy", self.strategy, STRATEGIES)
+        n_bins = _validation.check_count("n_bins", self.n_bins)
+        function = _equal_width(tally, n_bins) if strategy == "uniform" else _equal_mass(tally, n_bins)
         never_falls = bool((np.diff(function.values) >= 0.0).all())
         return CalibrationMap(function, self.space, never_falls, type(self).__name__)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Identity as IdentityForm
 from calibrant.maps import CalibrationMap
@@ -22,9 +20,12 @@ class Identity(Calibrator):
     [0.3]
     """
 
+    name = "identity"
+    title = "do nothing"
+    description = "nothing: the baseline that every method must beat"
+    reference = "the raw score"
     space = "probability"
     monotone = True
-    reference: ClassVar[str] = "the raw score"
 
     def fit_map(self, tally: Tally) -> CalibrationMap:  # noqa: ARG002 - nothing to learn
         return CalibrationMap(IdentityForm(), self.space, self.monotone, type(self).__name__)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from calibrant import _validation
 from calibrant._kernels.bins import cuts_between
 from calibrant._kernels.targets import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Linear, MapFunction, Step
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -32,7 +30,7 @@ class IsotonicCalibration(Calibrator):
         pieces inside the range and so keeps the ranking (centred isotonic regression).
     target_correction : bool
         Replace the labels 0 and 1 by Platt's corrected targets, so that no probability is 0 or 1. The Bayes-Iso
-        paper (section 5) finds that it helps in over 90 % of cases.
+        paper (section 3) finds that it helps in over 90 % of cases.
 
     Examples
     --------
@@ -42,18 +40,18 @@ class IsotonicCalibration(Calibrator):
     [0.0, 0.5, 0.5, 1.0]
     """
 
+    name = "isotonic"
+    title = "isotonic regression"
+    description = "the best non-decreasing map; linear, step or centred; target correction"
+    reference = "Zadrozny and Elkan 2002; centred: Oron and Flournoy 2017"
     monotone = True
-    reference: ClassVar[str] = "Zadrozny and Elkan 2002; centred: Oron and Flournoy 2017"
 
     def __init__(self, *, interpolation: str = "linear", target_correction: bool = True) -> None:
         self.interpolation = interpolation
         self.target_correction = target_correction
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.interpolation not in INTERPOLATIONS:
-            raise InvalidInputError(
-                f"`interpolation` must be one of {', '.join(INTERPOLATIONS)}; got {self.interpolation!r}."
-            )
+        _validation.check_choice("interpolation", self.interpolation, INTERPOLATIONS)
         starts = _block_starts(tally)
         positives, totals = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
         if self.target_correction:

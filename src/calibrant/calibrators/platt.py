@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._kernels.targets import platt_targets
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
@@ -44,8 +42,11 @@ class PlattScaling(Calibrator):
     [0.4, 0.5, 0.6]
     """
 
+    name = "platt"
+    title = "Platt scaling"
+    description = "logistic curve, on logits or on decision scores, with Platt's target correction"
+    reference = "Platt 1999"
     space: str = "probability"
-    reference: ClassVar[str] = "Platt 1999"
 
     def __init__(self, *, space: str = "probability", target_correction: bool = True) -> None:
         self.space = space
@@ -54,8 +55,7 @@ class PlattScaling(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import logistic
 
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        _validation.check_choice("space", self.space, SPACES)
         on_logits = self.space == "probability"
         t = links.logit(tally.scores) if on_logits else tally.scores
         positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives

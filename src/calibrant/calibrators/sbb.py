@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from calibrant import _limits, _validation
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
@@ -58,7 +58,10 @@ class SBB(Calibrator):
     ([13.0, 15.0, 12.0], [0.067, 0.941, 0.071])
     """
 
-    reference: ClassVar[str] = "Naeini, Cooper and Hauskrecht 2015 (SDM), sections 2.1 to 2.3"
+    name = "sbb"
+    title = "SBB (best binning)"
+    description = "the best of all binnings"
+    reference = "Naeini, Cooper and Hauskrecht 2015 (SDM), sections 2.1 to 2.3"
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class SBB(Calibrator):
         lam: float | str | Sequence[float] = "best",
         alpha: float = 1.0,
         beta: float = 1.0,
-        max_cells: int = 2048,
+        max_cells: int = _limits.BINNING_CELLS,
     ) -> None:
         self.lam = lam
         self.alpha = alpha
@@ -117,17 +120,17 @@ def lam_grid(lam: Any, word: str) -> Floats:
     except (TypeError, ValueError):
         grid = np.empty(0)
     if isinstance(lam, str | bool) or grid.ndim != 1 or not len(grid) or not ((grid > 0) & np.isfinite(grid)).all():
-        raise InvalidInputError(f"`lam` must be a positive number, several of them, or {word!r}; got {lam!r}.")
+        raise InvalidInputError(
+            f"`lam` must be a positive number, several of them, or {word!r}; got {_validation.plain(lam)!r}."
+        )
     return grid
 
 
 def check_binning_parameters(alpha: Any, beta: Any, max_cells: Any) -> None:
     """Refuse a prior or a number of cells that makes no sense."""
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-            raise InvalidInputError(f"`{name}` must be a positive number; got {value!r}. The paper's prior has 1.")
-    if isinstance(max_cells, bool) or not isinstance(max_cells, int | np.integer) or max_cells < 2:
-        raise InvalidInputError(f"`max_cells` must be an integer of at least 2 to have binnings; got {max_cells!r}.")
+    _validation.check_positive("alpha", alpha)
+    _validation.check_positive("beta", beta)
+    _validation.check_count("max_cells", max_cells, 2)
 
 
 def counts(cells: Tally) -> tuple[Floats, Floats]:

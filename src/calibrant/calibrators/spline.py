@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import cumulative_spline, curves, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
@@ -21,7 +20,7 @@ __all__ = ["SplineCalibration"]
 
 KINDS = ("bayesian", "cumulative")
 CUMULATIVE_KNOTS = 6  # as in Gupta et al.
-CUMULATIVE_CELLS = 1000  # a curve of six knots needs no finer table
+LEAST_BASIS = 6
 BETWEEN_KNOTS = 10  # nodes of the exact mean in each gap; a cubic spline runs through them
 OUTSIDE_KNOTS = 33  # nodes of it in each stretch without knots
 CLOSE = 1e-6
@@ -81,11 +80,19 @@ class SplineCalibration(BayesianCalibrator):
     True
     """
 
+    name = "spline"
+    title = "Bayesian spline"
+    description = "smooth curve around the identity, averaged by evidence; intervals; or the cumulative spline"
+    reference = "this library; cumulative: Gupta et al. 2021"
     space = "probability"
-    reference: ClassVar[str] = "this library; cumulative: Gupta et al. 2021"
 
     def __init__(
-        self, *, kind: str = "bayesian", monotone: bool = False, n_basis: int = 28, max_cells: int = 200
+        self,
+        *,
+        kind: str = "bayesian",
+        monotone: bool = False,
+        n_basis: int = 28,
+        max_cells: int = _limits.SMOOTH_CELLS,
     ) -> None:
         self.kind = kind
         self.monotone = monotone
@@ -93,10 +100,9 @@ class SplineCalibration(BayesianCalibrator):
         self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        if self.kind not in KINDS:
-            raise InvalidInputError(f"`kind` must be one of {', '.join(KINDS)}; got {self.kind!r}.")
-        for name, least in (("n_basis", 6), ("max_cells", 1)):
-            _check_integer(name, getattr(self, name), least)
+        _validation.check_choice("kind", self.kind, KINDS)
+        _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
+        _validation.check_count("max_cells", self.max_cells)
         self.posterior_: SplinePosterior | None = None
         if self.kind == "cumulative":
             return CalibrationMap(self._cumulative(tally), self.space, self.monotone, type(self).__name__)
@@ -106,7 +112,7 @@ class SplineCalibration(BayesianCalibrator):
         return CalibrationMap(function, self.space, self.monotone, type(self).__name__)
 
     def _cumulative(self, tally: Tally) -> Linear:
-        cells = tally.coarsen(CUMULATIVE_CELLS)
+        cells = tally.coarsen(_limits.CUMULATIVE_SPLINE_CELLS)
         added = cumulative_spline.corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
         values = np.clip(cells.scores + added, 0.0, 1.0)
         return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
@@ -137,14 +143,12 @@ class SplineCalibration(BayesianCalibrator):
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
         posterior, grid, z = self._posterior(scores)
-        _check_integer("n_draws", n_draws, 1)
-        if isinstance(random_state, np.random.RandomState):
-            random_state = random_state.randint(2**31 - 1)
-        drawn = self._shaped(posterior.draws(grid, n_draws, np.random.default_rng(random_state)))
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        drawn = self._shaped(posterior.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """What the posterior without a row says about that row, in closed form."""
+        """Predict each row from the posterior without it, in closed form."""
         if self.monotone:
             return super().leave_one_out(tally)
         posterior, _, z = self._posterior(tally.scores)
@@ -165,11 +169,6 @@ class SplineCalibration(BayesianCalibrator):
         return curves.nearest_monotone(drawn) if self.monotone else drawn
 
 
-def _check_integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInputError(f"`{name}` must be an integer of at least {least}; got {value!r}.")
-
-
 def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
     """Straight pieces for the posterior mean, over every logit that a score can have."""
     breaks = _breaks(posterior)
@@ -186,7 +185,7 @@ def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
 
 
 def _breaks(posterior: SplinePosterior) -> Floats:
-    """Where curves may bend: the ends of the knots, and where extreme scores begin to be read as one."""
+    """Logits where curves may bend: the ends of the knots, and where extreme scores begin to be read as one."""
     limits = [sign * limit for part in posterior.parts for limit in part.limits for sign in (-1.0, 1.0)]
     inner = np.unique([*limits, *(end for part in posterior.parts for end in (part.knots[0], part.knots[-1]))])
     # Breaks too close for a curve between them are one.

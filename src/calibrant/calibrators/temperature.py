@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -51,9 +51,13 @@ class TemperatureScaling(Calibrator):
     [0.6]
     """
 
+    name = "temperature"
+    title = "temperature scaling"
+    description = "one temperature, binary or for any number of classes"
+    reference = "Guo, Pleiss, Sun and Weinberger 2017"
     space: str = "probability"
     monotone = True
-    reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
+    takes_matrix = True
 
     def __init__(self, *, space: str = "probability") -> None:
         self.space = space
@@ -76,7 +80,7 @@ class TemperatureScaling(Calibrator):
         """
         if not _validation.is_class_matrix(scores):
             return super().fit(scores, y, sample_weight)
-        self._check_space()
+        _validation.check_choice("space", self.space, SPACES)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         labels, self.classes_ = _validation.encode_classes(y, matrix.shape[1])
         _validation.check_same_length(len(matrix), len(labels), "y")
@@ -113,7 +117,7 @@ class TemperatureScaling(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import logistic
 
-        self._check_space()
+        _validation.check_choice("space", self.space, SPACES)
         self.__dict__.pop("classes_", None)
         on_logits = self.space == "probability"
         z = links.logit(tally.scores) if on_logits else tally.scores
@@ -132,10 +136,6 @@ class TemperatureScaling(Calibrator):
 
     def _is_matrix_fit(self) -> bool:
         return hasattr(self, "classes_")
-
-    def _check_space(self) -> None:
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
 
     def _check_two_classes(self, what: str) -> None:
         if self._is_matrix_fit():

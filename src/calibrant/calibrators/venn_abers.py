@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
@@ -47,8 +45,11 @@ class VennAbers(Calibrator):
     [0.5]
     """
 
+    name = "venn_abers"
+    title = "Venn-Abers"
+    description = "two isotonic fits for each score: p0, p1 and their merger"
+    reference = "Vovk and Petej 2014; Vovk, Petej and Fedorova 2015"
     monotone = True
-    reference: ClassVar[str] = "Vovk and Petej 2014; Vovk, Petej and Fedorova 2015"
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._kernels import venn_abers

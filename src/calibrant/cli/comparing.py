@@ -73,7 +73,7 @@ def compare(
 
     names = split(method or []) or None
     check_method(*(names or []))
-    how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "random_state": seed}
+    how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
     with chosen(files, score, label, weight) as (table, columns):
         warn_of_copies(table, columns)
         if len(columns.scores) > 1 and not top_label:

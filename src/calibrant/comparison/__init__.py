@@ -1,8 +1,8 @@
-"""Which calibration method suits these data, if any: a cross-validated table with "do nothing" in it."""
+"""Comparison of calibration methods on the same data: a cross-validated table with "do nothing" in it."""
 
 from __future__ import annotations
 
 from calibrant.comparison.compare import compare
-from calibrant.comparison.table import Comparison, MethodResult
+from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 
-__all__ = ["Comparison", "MethodResult", "compare"]
+__all__ = ["Comparison", "MethodFit", "MethodResult", "compare"]

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
-from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
+from calibrant.comparison.candidates import (
+    DECISION_SCORES,
+    RAW,
+    Methods,
+    are_probabilities,
+    name_candidates,
+    title_of,
+)
 from calibrant.comparison.crossfit import Fold, OutOfFold, crossfit, folds
-from calibrant.comparison.table import Comparison, MethodResult
+from calibrant.comparison.recommend import recommend
+from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, check_level
+from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
 from calibrant.metrics.smooth import smooth_calibration_error
+from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
 __all__ = ["compare"]
-
-MOST_CELLS = 4096
-RAW = "identity"
 
 
 def compare(
@@ -34,20 +40,22 @@ def compare(
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
-    methods: Iterable[str] | Mapping[str, Calibrator] | None = None,
+    methods: Methods | None = None,
     cv: int = 5,
     repeats: int = 1,
     level: float = 0.9,
-    random_state: int | None = 0,
+    rng: Seed = 0,
     progress: Callable[[str], object] | None = None,
 ) -> Comparison:
     """Compare calibration methods, "do nothing" among them, by cross-validation.
 
     Every method is fitted on the same folds and judged on the rows left out, by proper scores first. Differences to
-    the raw score are paired, row by row, so they are far more certain than the scores themselves. The method with the
-    lowest log-loss is recommended if that is lower than the raw score's beyond what the best of so many methods would
-    reach by chance. If it is not, the default method, which nobody picked for these results, is recommended if its own
-    interval excludes zero; otherwise the advice is to do nothing.
+    the raw score are paired, row by row, so they are far more certain than the scores themselves.
+
+    The default method is recommended if its log-loss is lower than that of the raw score beyond chance and no other
+    method is better still beyond chance. Otherwise it is the method with the lowest log-loss, if that is lower than the
+    best of so many methods would reach by chance; otherwise the advice is to do nothing. A curve that is only for
+    measuring is never recommended.
 
     More than 4096 distinct scores are first joined to as many cells of equal mass, so the time does not grow with the
     number of rows, except for their sort.
@@ -60,16 +68,18 @@ def compare(
         Two classes; the larger label is the positive one.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
-    methods : iterable of str, or dict of name to calibrator, optional
-        What to compare; by default every method of the library. The raw score is always added.
+    methods : iterable of str and calibrators, or dict of name to calibrator, optional
+        Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
+        name of its method, or of its class where that has none; a dict gives other names. The raw score is always
+        added.
     cv : int
         Number of folds, at least 2.
     repeats : int
         How many times to split anew.
     level : float
         Confidence level of the intervals.
-    random_state : int or None
-        The seed of the folds; the same seed gives the same table.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the folds; the same seed gives the same table.
     progress : callable, optional
         Called with the name of each method before its turn.
 
@@ -88,41 +98,35 @@ def compare(
     >>> table.recommended, table["platt"].log_loss_difference.high < 0
     ('platt', True)
     """
-    check_level(level)
-    _check_counts(cv, repeats)
-    tally = _checked(scores, y, sample_weight)
-    decision = bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
-    candidates = _candidates(methods, decision)
-    cells = tally.coarsen(MOST_CELLS)
-    generator = np.random.default_rng(random_state)
+    _validation.check_level(level)
+    _validation.check_count("cv", cv, 2)
+    _validation.check_count("repeats", repeats)
+    tally = _check_rows(scores, y, sample_weight)
+    probabilities = are_probabilities(tally)
+    candidates = name_candidates(methods, probabilities=probabilities)
+    cells, generator = tally.coarsen(_limits.COMPARISON_CELLS), np.random.default_rng(rng)
     splits = [fold for _ in range(repeats) for fold in folds(cells, cv, generator)]
-    found: dict[str, OutOfFold] = {}
-    failed: list[MethodResult] = []
-    facts: dict[str, tuple[float, str]] = {}
-    for name, calibrator in candidates.items():
-        if progress is not None:
-            progress(name)
-        try:
-            found[name], facts[name] = _run(calibrator, splits, repeats)
-        except Exception as error:  # whatever breaks one method must not take the others down
-            failed.append(MethodResult(name, note=_reason(name, calibrator, error, decision)))
-    if not found:
-        raise InvalidInputError(f"No method could be fitted to these data. {failed[0].name}: {failed[0].note}")
-    reference = _reference(found)
-    results = [_judge(name, found[name], found[reference], facts[name], level) for name in found]
-    results.sort(key=lambda result: result.log_loss.value if result.log_loss else np.inf)
-    recommended, tied, reason = _recommend(results, found, reference, level)
-    table = (*results, *failed)
-    return Comparison(table, recommended, reason, reference, tally.total, tally.base_rate, level, cv, repeats, tied)
+    run = partial(_run, splits=splits, repeats=repeats, probabilities=probabilities, progress=progress)
+    runs = {name: run(name, calibrator) for name, calibrator in candidates.items()}
+    predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
+    if not predictions:
+        raise InvalidInputError(f"No method could be fitted to these data. {RAW}: {runs[RAW].note}")
+    # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them takes that place.
+    reference = next((name for name in (RAW, "platt") if name in predictions), next(iter(predictions)))
+    results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
+    results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
+    ranking = [result.name for result in results if result.log_loss is not None]
+    barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
+    choice = recommend(ranking, predictions, reference, level, barred)
+    kept = tally.coarsen(_limits.REPORT_CELLS)
+    facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
+    remarks = (*([] if probabilities else [DECISION_SCORES]), *choice.notes)
+    fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
+    verdict = judge_calibration(tally, choice.gain)
+    return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
 
 
-def _check_counts(cv: int, repeats: int) -> None:
-    for name, value, least in (("cv", cv, 2), ("repeats", repeats, 1)):
-        if isinstance(value, bool) or int(value) != value or value < least:
-            raise InvalidInputError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
-
-
-def _checked(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Tally:
+def _check_rows(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Tally:
     if isinstance(scores, Tally):
         tally = as_tally(scores, y, sample_weight, probabilities=False)
     elif y is None:
@@ -137,93 +141,57 @@ def _checked(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: Arra
     return tally
 
 
-def _candidates(methods: Iterable[str] | Mapping[str, Calibrator] | None, decision: bool) -> dict[str, Calibrator]:
-    if isinstance(methods, str):
-        methods = [methods]
-    given = dict(methods) if isinstance(methods, Mapping) else dict.fromkeys(methods or registry.METHODS)
-    named: dict[str, Any] = {RAW: given.pop(RAW, None)} | given
-    return {name: calibrator or _create(name, decision) for name, calibrator in named.items()}
+class Run(NamedTuple):
+    """Predictions of one method, or None where it failed; mean time of a fit; and a warning or the reason."""
+
+    out_of_fold: OutOfFold | None
+    seconds: float
+    note: str
 
 
-def _create(name: str, decision: bool) -> Calibrator:
-    calibrator = registry.create(name)
-    if decision and "space" in calibrator.get_params():
-        calibrator.set_params(space="decision")
-    return calibrator
-
-
-def _run(calibrator: Calibrator, splits: list[Fold], repeats: int) -> tuple[OutOfFold, tuple[float, str]]:
+def _run(
+    name: str,
+    calibrator: Calibrator,
+    *,
+    splits: list[Fold],
+    repeats: int,
+    probabilities: bool,
+    progress: Callable[[str], object] | None,
+) -> Run:
+    if progress is not None:
+        progress(name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        found = crossfit(calibrator, splits, repeats)
+        try:
+            predictions = crossfit(calibrator, splits, repeats)
+        except Exception as error:  # whatever breaks one method must not take the others down
+            return Run(None, 0.0, _explain_failure(name, calibrator, error, probabilities=probabilities))
         seconds = (time.perf_counter() - start) / len(splits)
-    return found, (seconds, str(caught[0].message) if caught else "")
+    return Run(predictions, seconds, str(caught[0].message) if caught else "")
 
 
-def _reason(name: str, calibrator: Calibrator, error: Exception, decision: bool) -> str:
-    if decision and name == RAW:
+def _explain_failure(name: str, calibrator: Calibrator, error: Exception, *, probabilities: bool) -> str:
+    if not probabilities and name == RAW:
         return "the scores are not probabilities (some lie outside [0, 1]), so they cannot be used as they are."
-    if decision and calibrator.space == "probability":
+    if not probabilities and calibrator.space == "probability":
         return "it needs probabilities; some of these scores lie outside [0, 1]."
     return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
 
 
-def _reference(found: dict[str, OutOfFold]) -> str:
-    return next((name for name in (RAW, "platt") if name in found), next(iter(found)))
-
-
-def _judge(name: str, own: OutOfFold, reference: OutOfFold, facts: tuple[float, str], level: float) -> MethodResult:
+def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Calibrator, level: float) -> MethodResult:
+    title, own = title_of(calibrator, name), run.out_of_fold
+    if own is None:
+        return MethodResult(name, note=run.note, title=title)
     log, brier = own.losses(logarithmic_loss), own.losses(brier_loss)
     return MethodResult(
         name,
-        _interval(*own.mean(log), level, lowest=0.0),
-        _interval(*own.mean(brier), level, lowest=0.0),
+        Interval.normal(*own.mean(log), level, lowest=0.0),
+        Interval.normal(*own.mean(brier), level, lowest=0.0),
         smooth_calibration_error(own.tally()),
-        None if own is reference else _interval(*own.mean(log - reference.losses(logarithmic_loss)), level),
-        None if own is reference else _interval(*own.mean(brier - reference.losses(brier_loss)), level),
-        *facts,
+        None if own is reference else Interval.normal(*own.mean(log - reference.losses(logarithmic_loss)), level),
+        None if own is reference else Interval.normal(*own.mean(brier - reference.losses(brier_loss)), level),
+        run.seconds,
+        run.note,
+        title,
     )
-
-
-def _interval(mean: float, error: float, level: float, lowest: float = -np.inf) -> Interval:
-    half = float(ndtri(0.5 + 0.5 * level)) * error
-    return Interval(mean, max(mean - half, lowest), mean + half, level)
-
-
-def _recommend(
-    results: list[MethodResult], found: dict[str, OutOfFold], reference: str, level: float
-) -> tuple[str, tuple[str, ...], str]:
-    """The method, its equals, and the reason: the lowest log-loss, if it beats doing nothing by more than chance."""
-    # The best of several is better than it seems: the level is shared out among the methods (Bonferroni). The default
-    # is named beforehand, so it has the whole level.
-    for name, rivals in ((results[0].name, len(results) - 1), (registry.DEFAULT_METHOD, 1)):
-        gain = next((result.log_loss_difference for result in results if result.name == name), None)
-        if gain is None or not _beats(found[name], found[reference], level, max(1, rivals)):
-            continue
-        than = "that of the raw score" if reference == RAW else f"that of {reference}"
-        text = f"its log-loss is {-gain.value:.4f} [{-gain.high:.4f}, {-gain.low:.4f}] lower than {than}"
-        tied = _tied(name, results, found, level)
-        others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
-        return name, tied, f"{name}: {text}{others}."
-    tied = _tied(reference, results, found, level)
-    if reference == RAW:
-        return RAW, tied, "do nothing: no method lowers the log-loss of the raw score by more than chance."
-    return reference, tied, f"{reference}: no other method lowers its log-loss by more than chance."
-
-
-def _beats(own: OutOfFold, reference: OutOfFold, level: float, rivals: int) -> bool:
-    """Whether a method's log-loss is lower by more than chance, had it been the best of so many."""
-    mean, error = _difference(own, reference)
-    return mean - float(ndtri((0.5 - 0.5 * level) / rivals)) * error < 0.0
-
-
-def _tied(chosen: str, results: list[MethodResult], found: dict[str, OutOfFold], level: float) -> tuple[str, ...]:
-    """The methods that are not worse than the chosen one beyond chance."""
-    z = float(ndtri(0.5 + 0.5 * level))
-    pairs = ((r.name, *_difference(found[r.name], found[chosen])) for r in results if r.name != chosen)
-    return tuple(name for name, mean, error in pairs if mean <= z * error)
-
-
-def _difference(own: OutOfFold, other: OutOfFold) -> tuple[float, float]:
-    return own.mean(own.losses(logarithmic_loss) - other.losses(logarithmic_loss))

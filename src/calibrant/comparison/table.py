@@ -1,23 +1,29 @@
-"""The result of a comparison: one row for each method, best first, and a recommendation in words."""
+"""The result of a comparison: one row for each method, best first, a recommendation in words, and the fits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
-from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import Interval
-from calibrant.tally import row_count
+from sklearn.base import clone
 
-__all__ = ["Comparison", "MethodResult"]
+from calibrant._validation import check_choice
+from calibrant.calibrators.base import Calibrator
+from calibrant.comparison.crossfit import OutOfFold
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict
+from calibrant.tally import Tally, row_count
+
+__all__ = ["Comparison", "MethodFit", "MethodResult"]
 
 HEADERS = ("method", "log-loss", "Brier score", "SmoothECE", "log-loss − {}", "Brier − {}", "ms/fit")
 
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What one method reached on rows that it had not seen; or why it could not.
+    """The scores that one method reached on rows that it had not seen; or why it could not.
 
     Attributes
     ----------
@@ -33,13 +39,15 @@ class MethodResult:
         Mean time of one fit, with its predictions.
     note : str
         Why the method failed, or what it warned of.
+    title : str
+        The method in words.
 
     Examples
     --------
     >>> from calibrant import compare, simulate
     >>> data = simulate.from_truth("underconfident", 500)
-    >>> found = compare(data.scores, data.labels, methods=["identity", "platt"])["platt"]
-    >>> found.name, found.log_loss_difference.value < 0
+    >>> row = compare(data.scores, data.labels, methods=["identity", "platt"])["platt"]
+    >>> row.name, row.log_loss_difference.value < 0
     ('platt', True)
     """
 
@@ -51,6 +59,7 @@ class MethodResult:
     brier_difference: Interval | None = None
     seconds: float = 0.0
     note: str = ""
+    title: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -69,6 +78,39 @@ class MethodResult:
             _difference(self.brier_difference),
             f"{1e3 * self.seconds:.1f}",
         ]
+
+
+@dataclass(frozen=True)
+class MethodFit:
+    """One method of a comparison: the calibrator as given, its predictions for rows not seen, and its fit to all rows.
+
+    Attributes
+    ----------
+    calibrator : Calibrator
+        As it was given, not fitted.
+    out_of_fold : OutOfFold or None
+        Its cross-fitted predictions; None where there were too few rows to split.
+    fitted : Calibrator
+        A copy that is fitted to all rows when it is first asked for.
+
+    Examples
+    --------
+    >>> from calibrant import compare, simulate
+    >>> data = simulate.from_truth("underconfident", 500)
+    >>> fit = compare(data.scores, data.labels, methods=["platt"]).fits["platt"]
+    >>> fit.out_of_fold.tally().total, bool(0.0 < fit.fitted.predict([0.5])[0] < 1.0)
+    (500.0, True)
+    """
+
+    calibrator: Calibrator
+    out_of_fold: OutOfFold | None
+    cells: Tally
+
+    @cached_property
+    def fitted(self) -> Calibrator:
+        """The copy that is fitted to all rows."""
+        calibrator: Calibrator = clone(self.calibrator).fit_tally(self.cells)
+        return calibrator
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,15 +132,23 @@ class Comparison:
     n_folds, repeats : int
         How the rows were split.
     tied : tuple of str
-        Other methods that are not worse than the recommended one by more than chance, best first.
+        Other methods that are not worse than the recommended one by more than chance, in the order of the ranking.
+    remarks : tuple of str
+        Notes on the ranking and on the scores.
+    verdict : Verdict or None
+        Whether calibration is needed; `recommended` and it never disagree.
+    fits : dict of str to MethodFit
+        Calibrators, predictions for rows not seen, and fits by name; not part of `to_dict`.
 
     Examples
     --------
     >>> from calibrant import compare, simulate
     >>> data = simulate.from_truth("underconfident", 500)
     >>> table = compare(data.scores, data.labels, methods=["identity", "platt"])
-    >>> table.recommended, [result.name for result in table.results]
-    ('platt', ['platt', 'identity'])
+    >>> table.recommended, [result.name for result in table.results], table.verdict.state
+    ('platt', ['platt', 'identity'], 'needed')
+    >>> table.fit()
+    PlattScaling()
     """
 
     results: tuple[MethodResult, ...]
@@ -111,21 +161,31 @@ class Comparison:
     n_folds: int
     repeats: int
     tied: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    fits: dict[str, MethodFit] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, name: str) -> MethodResult:
         """The row of a method."""
-        for result in self.results:
-            if result.name == name:
-                return result
-        raise InvalidInputError(f"`name` must be one of {', '.join(r.name for r in self.results)}; got {name!r}.")
+        check_choice("name", name, [result.name for result in self.results])
+        return next(result for result in self.results if result.name == name)
+
+    def fit(self, name: str | None = None) -> Calibrator:
+        """Return the recommended method, or another by name, fitted to all rows.
+
+        More than 32768 distinct scores are joined to as many cells of equal mass for it.
+        """
+        return self.fits[check_choice("name", name or self.recommended, list(self.fits))].fitted
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return vars(self) | {"results": [result.to_dict() for result in self.results]}
+        plain = {key: value for key, value in vars(self).items() if key != "fits"}
+        plain["verdict"] = None if self.verdict is None else self.verdict.to_dict()
+        return plain | {"results": [result.to_dict() for result in self.results]}
 
     @property
     def title(self) -> str:
-        """What was compared, in a line."""
+        """The rows and folds of the comparison, in a line."""
         times = "" if self.repeats == 1 else f", {self.repeats} times"
         return (
             f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive; "
@@ -140,8 +200,8 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What methods warned of, and why some failed."""
-        return tuple(f"{result.name}: {result.note}" for result in self.results if result.note)
+        """Remarks, warnings of methods, and why some failed."""
+        return (*self.remarks, *(f"{result.name}: {result.note}" for result in self.results if result.note))
 
     def __repr__(self) -> str:
         rows = [list(self.headers)] + [r.texts() for r in self.results if r.log_loss is not None]
@@ -164,11 +224,11 @@ def _html_row(texts: list[str], strong: bool) -> str:
     return f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{escape(text)}</td>" for text in texts[1:]) + "</tr>"
 
 
-def _difference(found: Interval | None) -> str:
-    if found is None:
+def _difference(change: Interval | None) -> str:
+    if change is None:
         return "–"
-    return f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
+    return f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
 
 
 def _plain(value: Any) -> Any:
-    return {"value": value.value, "low": value.low, "high": value.high} if isinstance(value, Interval) else value
+    return value.to_dict() if isinstance(value, Interval) else value

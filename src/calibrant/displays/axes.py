@@ -189,7 +189,7 @@ def draw_legend(ax: Any, title: str | None = None) -> Any:
     entries: dict[str, list[Any]] = {}
     for handle, label in sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_place_in_legend):
         entries.setdefault(label, []).append(handle)
-    handles = [found[0] if len(found) == 1 else _neutral(found[0]) for found in entries.values()]
+    handles = [same[0] if len(same) == 1 else _neutral(same[0]) for same in entries.values()]
     options = {"title": title, "fontsize": "small", "title_fontsize": "small", "alignment": "left"}
     texts = [textwrap.fill(label, NARROW) for label in entries]
     if sum(text.count("\n") + 1 for text in texts) <= MOST_LINES or ax.figure.get_layout_engine() is None:

@@ -8,13 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
+from calibrant._validation import check_choice
+from calibrant.comparison.candidates import are_probabilities
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
-from calibrant.reliability.curves import curve_grid
+from calibrant.reliability.curves import curve_grid, tabulate_map
 from calibrant.reliability.points import binned_points
 from calibrant.reliability.scores import N_BARS, SCALES, count_between, histogram, visible_range
-from calibrant.reliability.tables import Table, check_choice, table
+from calibrant.reliability.tables import Table
 from calibrant.tally import Tally
 
 __all__ = ["CalibrationMapDisplay"]
@@ -211,11 +213,8 @@ class CalibrationMapDisplay:
         space = _default_space(map_, tally) if space is None else space
         check_choice("space", space, SPACES)
         grid = _grid(map_, tally, space)
-        columns = {"score": grid, "probability": map_(grid)}
-        if hasattr(calibrator, "sample_maps"):  # an interval of a posterior; that of Venn-Abers has no level
-            columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
         display = cls(
-            table(**columns),
+            tabulate_map(calibrator, grid, level),
             points=None if tally is None else binned_points(tally, n_bins=n_bins, level=level),
             scores=None if tally is None else _histogram(tally, scale, space),
             space=space,
@@ -226,9 +225,9 @@ class CalibrationMapDisplay:
 
 
 def _map_of(calibrator: Any) -> CalibrationMap:
-    found = calibrator if isinstance(calibrator, CalibrationMap) else getattr(calibrator, "map_", None)
-    if isinstance(found, CalibrationMap):
-        return found
+    map_ = calibrator if isinstance(calibrator, CalibrationMap) else getattr(calibrator, "map_", None)
+    if isinstance(map_, CalibrationMap):
+        return map_
     if hasattr(calibrator, "fit_tally"):
         raise NotFittedError(f"This {type(calibrator).__name__} is not fitted yet; call `fit` before drawing its map.")
     raise InvalidInputError(f"`calibrator` must be a fitted calibrator or a CalibrationMap; got {calibrator!r}.")
@@ -245,8 +244,8 @@ def _data(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | No
 
 
 def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
-    in_unit_interval = tally is not None and tally.scores[0] >= 0.0 and tally.scores[-1] <= 1.0
-    return "probability" if map_.space == "probability" or in_unit_interval else "real"
+    probabilities = map_.space == "probability" or (tally is not None and are_probabilities(tally))
+    return "probability" if probabilities else "real"
 
 
 def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:

@@ -1,4 +1,4 @@
-"""What is drawn on the axes: points with intervals and counts, bands, and how the scores lie."""
+"""The marks on the axes: points with intervals and counts, bands, and how the scores lie."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOG_RATIO = 100.0  # bars that differ more than this in height cannot be read on
 
 
 def points_label(points: Any, level: float) -> str:
-    """What the points are, for the legend: "10 bins of 94–106 rows, 90 % interval"."""
+    """The points in words, for the legend: "10 bins of 94–106 rows, 90 % interval"."""
     low, high = format_count(points["total"].min()), format_count(points["total"].max())
     number = f"{len(points)} bins" if len(points) > 1 else "1 bin"
     return f"{number} of {low if low == high else f'{low}–{high}'} rows, {100 * level:.4g} % interval"

@@ -11,11 +11,11 @@ from sklearn.utils import _safe_indexing
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike
+from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.scores import visible_range
-from calibrant.reliability.tables import check_choice
 from calibrant.tally import Tally
 
 __all__ = ["ReliabilityDisplay"]
@@ -120,9 +120,9 @@ class ReliabilityDisplay:
             like_first = {"color": drawn[0]["line"].get_color()} if self.folds and drawn else {}
             drawn.append(self._draw(i, with_points, counts, distribution, like_first | axes.line_style(style)))
         for part in ("line", "band", "points", "intervals", "scores"):
-            found = [artists.get(part) for artists in drawn]
-            setattr(self, f"{part}_", found if len(found) > 1 else found[0])
-        self.beyond_ = [artist for artists in drawn for artist in artists.get("beyond", [])]
+            artists = [one.get(part) for one in drawn]
+            setattr(self, f"{part}_", artists if len(artists) > 1 else artists[0])
+        self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
         self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
         return self
 

@@ -1,7 +1,7 @@
-"""Tallies from any engine, and maps applied where the data live.
+"""Tallies counted where the rows are: files, data frames, databases, clusters.
 
-One aggregation, expressed once in the words of Ibis: DuckDB runs it on files and data frames, by itself; Spark or any
-other Ibis backend where the table already is. Python receives the cells, never the rows.
+One aggregation, written once in Narwhals: DuckDB runs it on files; Spark, Dask, Polars, pandas, DuckDB or an Ibis
+backend runs it on its own tables. Python receives the cells, never the rows.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from calibrant.engines.files import load, merge, save
-    from calibrant.engines.scoring import apply
-    from calibrant.engines.tallying import tally
+    from calibrant.engines.tally_table import tally
 
-__all__ = ["apply", "load", "merge", "save", "tally"]
+__all__ = ["load", "merge", "save", "tally"]
 
-_HOME = {"apply": "scoring", "load": "files", "merge": "files", "save": "files", "tally": "tallying"}
+_HOME = {"load": "files", "merge": "files", "save": "files", "tally": "tally_table"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,150 +1,132 @@
-"""The columns of a tally inside an engine, and the checks that run in the same scans."""
+"""The columns of a tally under names of their own, and what must hold for them."""
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant.engines.sources import Columns, Source
-from calibrant.engines.sources import column as column_of
+from calibrant.engines.sources import nw
 from calibrant.errors import InvalidInputError
 
-__all__ = ["Rows", "Survey", "actual_labels", "as_number", "bind", "check_cells", "has_wrong_labels", "survey"]
+__all__ = ["Cells", "Labels", "Rows", "check_cells", "fetch", "select_rows", "survey"]
 
 SHOWN_LABELS = 6
-WRONG = 2.0**50
+LARGEST_SCORE = 1e290  # differences of scores must not overflow
+Cells = dict[str, np.ndarray[Any, Any]]
+Labels = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of `score`, `hit`, and maybe `segment` and `weight`, and what the user calls them.
+    """A lazy frame of `score`, `label` and maybe `weight` and `segment`, and the user's names for them."""
 
-    `hit` is 1 for a positive row and 0 for a negative one. Any other row has a `WRONG` so large that it shows in the
-    sum, so that one sum both counts the labels and checks them.
-    """
-
-    table: Any
+    frame: Any
     score: str
+    label: str
     weight: str | None
     by: str | None
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """What cells are grouped by; engines are faster without a constant among them."""
-        return ("key",) if self.by is None else ("segment", "key")
-
-    def sums(self, table: Any) -> dict[str, Any]:
-        """What a cell adds up."""
-        if self.weight is None:
-            return {"total": table.count(), "positive": table.hit.sum(), "offset": table.offset.sum()}
-        weight, hit = table.weight, (table.hit == 1).cast("float64")
-        bad = weight.isnull() | weight.isnan() | weight.isinf() | (weight < 0)
-        return {
-            "total": weight.sum(),
-            "positive": (weight * hit).sum(),
-            "offset": (weight * table.offset).sum(),
-            "bad": bad.cast("int64").sum(),
-            "labels": table.hit.sum(),
-        }
+        """The columns that tell tallies apart; engines are faster without a constant one."""
+        return () if self.by is None else ("segment",)
 
 
-Labels = tuple[Any, Any]
-
-
-def bind(source: Source, *, score: str, label: str, weight: str | None, by: str | None, labels: Labels | None) -> Rows:
-    """Find and check the columns; `labels` are the negative and the positive one. Nothing is read."""
-    columns = {"score": as_number(column_of(source.table, score, "score"), score)}
-    columns["hit"] = _hits(source, column_of(source.table, label, "label"), labels)
-    if by is not None:
-        columns["segment"] = column_of(source.table, by, "by")
+def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str | None) -> Rows:
+    """Find and check the columns. Nothing is read."""
+    schema = frame.collect_schema()
+    for role, name in {"score": score, "label": label, "weight": weight, "by": by}.items():
+        if name is not None and name not in schema:
+            _refuse_name(name, role, schema.names())
+    columns = {"score": _as_number(score, schema)}
+    columns["label"] = _as_number(label, schema) if schema[label] == nw.Boolean else nw.col(label)
     if weight is not None:
-        columns["weight"] = as_number(column_of(source.table, weight, "weight"), weight)
-    return Rows(source.table.select(**columns), score, weight, by)
+        columns["weight"] = _as_number(weight, schema)
+    if by is not None:
+        segment = nw.col(by)
+        # NaN is missing like NULL, and one segment with it.
+        columns["segment"] = nw.when(~segment.is_nan()).then(segment) if schema[by].is_float() else segment
+    return Rows(frame.select(**columns), score, label, weight, by)
 
 
-def as_number(column: Any, name: str) -> Any:
+def _refuse_name(name: str, role: str, names: list[str]) -> NoReturn:
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {', '.join(names)}."
+    raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {hint}")
+
+
+def _as_number(name: str, schema: Any) -> Any:
     """The column as doubles; anything but numbers is refused."""
-    kind = column.type()
-    if not (kind.is_numeric() or kind.is_boolean()):
-        raise InvalidInputError(f"`{name}` must be numbers; got {kind}. Convert the column to float first.")
-    return column if kind.is_float64() else column.cast("float64")
+    column, kind = nw.col(name), schema[name]
+    if kind == nw.Boolean:
+        # A bare cast would reach DuckDB's reader of CSV files, which would then look for numbers instead of true.
+        column = column == nw.lit(True)
+    elif not kind.is_numeric():
+        raise InvalidInputError(f"`{name}` must be numbers; got {str(kind).lower()}. Convert it to float first.")
+    return column.cast(nw.Float64)
 
 
-def _hits(source: Source, column: Any, labels: Labels | None) -> Any:
-    """1, 0 or `WRONG` for each row; with no labels to tell apart, the column itself."""
-    if labels is None:
-        return column.cast("int8") if column.type().is_boolean() else column
-    negative, positive = map(bool, labels) if column.type().is_boolean() else labels
-    one, zero, wrong = (source.number(value) for value in (1.0, 0.0, WRONG))
-    return source.cases((column == positive, one), (column == negative, zero), else_=wrong)
+def fetch(frame: Any) -> Cells:
+    """Run a query: columns of doubles, and `segment` as Python values, None where it is missing."""
+    table = frame.collect()
+    cells: Cells = {x: np.asarray(table[x].to_numpy(), np.float64) for x in table.columns if x != "segment"}
+    cells["segment"] = np.full(len(table), None, object)
+    if "segment" in table.columns:
+        is_known = ~table["segment"].is_null().to_numpy()
+        cells["segment"][is_known] = table["segment"].drop_nulls().to_list()
+    return cells
 
 
-@dataclass(frozen=True)
-class Survey:
-    """What is known before any cell is counted: the range of the scores, and the negative and the positive label.
+def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
+    """The extremes of the scores, and the negative and the positive label, as far as can be told without a scan.
 
-    `labels` is None where the column holds 0 and 1 and nothing else.
+    Many engines know extremes from statistics, without reading the columns.
     """
-
-    low: float
-    high: float
-    labels: Labels | None
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether scores can be spread over their range."""
-        return bool(np.isfinite(self.high - self.low))
-
-
-def survey(source: Source, *, score: str, label: str, pos_label: Any) -> Survey:
-    """One query for the extremes; many engines answer it from statistics, without reading the columns."""
-    column, scores = column_of(source.table, label, "label"), as_number(column_of(source.table, score, "score"), score)
-    kind = column.type()
-    wanted = {"low": scores.min(), "high": scores.max()}
-    is_plain = pos_label is None and (kind.is_boolean() or kind.is_integer())
-    if is_plain:
-        whole = column.cast("int8") if kind.is_boolean() else column
-        wanted |= {"first": whole.min(), "last": whole.max(), "labels": column.count(), "rows": source.table.count()}
-    found = {name: values[0] for name, values in source.run(source.table.aggregate(**wanted)).items()}
-    low, high = (np.nan if found[name] is None else float(found[name]) for name in ("low", "high"))
-    if is_plain and found["labels"] == found["rows"] > 0 and found["first"] >= 0 and found["last"] <= 1:
-        return Survey(low, high, None)
-    speaks = pos_label is None and (kind.is_boolean() or kind.is_numeric())
-    return Survey(low, high, (0, 1) if speaks else actual_labels(source, label, pos_label))
+    kind = rows.frame.collect_schema()["label"]
+    wanted = {"rows": nw.len(), "low": nw.col("score").min(), "high": nw.col("score").max()}
+    if kind.is_numeric():
+        wanted["lowest_label"] = nw.col("label").min()
+    extremes = {name: values.item() for name, values in fetch(rows.frame.select(**wanted)).items()}
+    if extremes["rows"] == 0:
+        raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
+    if not (extremes["low"] >= -LARGEST_SCORE and extremes["high"] <= LARGEST_SCORE):  # not so for NaN, either
+        _refuse_scores(rows)
+    if pos_label is not None or not kind.is_numeric():
+        return extremes["low"], extremes["high"], _read_labels(rows, pos_label)
+    # Labels of 0 and 1 or -1 and 1 need not be looked up. If there are others, the scan will show it.
+    return extremes["low"], extremes["high"], (-1 if extremes["lowest_label"] < 0.0 else 0, 1)
 
 
-def actual_labels(source: Source, label: str, pos_label: Any) -> Labels:
+def _read_labels(rows: Rows, pos_label: Any) -> Labels:
     """The negative and the positive label, checked as for arrays, from the distinct values alone."""
-    found = source.run(
-        source.table.select(value=column_of(source.table, label, "label")).distinct().limit(SHOWN_LABELS)
-    )
-    distinct = found["value"].tolist()
-    if any(value is None or value != value for value in distinct):  # noqa: PLR0124  # NaN differs from itself
-        raise InvalidInputError(f"`{label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
-    negative, positive = _validation.encode_labels(np.array(sorted(distinct)), pos_label, label)[1]
+    distinct = rows.frame.select("label").unique().head(SHOWN_LABELS).collect()["label"]
+    labels = distinct.to_list()
+    if distinct.is_null().any() or any(label != label for label in labels):  # noqa: PLR0124  # NaN differs from itself
+        raise InvalidInputError(f"`{rows.label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
+    negative, positive = _validation.encode_labels(np.array(sorted(labels)), pos_label, rows.label)[1]
     return tuple(x.item() if isinstance(x, np.generic) else x for x in (negative, positive))
 
 
-def check_cells(cells: Columns, rows: Rows) -> None:
-    """Refuse what a scan has found: no rows, scores that are not finite, wrong weights."""
-    if len(cells["key"]) == 0:
-        raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
-    bad = ~np.isfinite(cells["key"])
-    if bad.any():
+def check_cells(cells: Cells, rows: Rows, pos_label: Any) -> None:
+    """Refuse wrong scores, labels and weights; rows that were not counted as good have a wrong one."""
+    if not np.isfinite(cells["key"]).all():
+        _refuse_scores(rows)
+    if (cells["labelled"] != cells["rows"]).any():
+        _read_labels(rows, pos_label)  # says what is wrong with them
+        raise InvalidInputError(f"`{rows.label}` must have two classes; another one came up while rows were counted.")
+    bad = (cells["rows"] - cells["weighed"]).sum() if rows.weight is not None else 0
+    if bad:
         raise InvalidInputError(
-            f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond 1e290 (weight of these rows: "
-            f"{cells['total'][bad].sum():g}). Drop or repair these rows first."
-        )
-    if "bad" in cells and cells["bad"].sum() > 0:
-        raise InvalidInputError(
-            f"`{rows.weight}` must be finite and not negative; {int(cells['bad'].sum())} row(s) have NaN, NULL, inf or "
-            "a negative weight."
+            f"`{rows.weight}` must be finite and not negative; {bad:.0f} row(s) have NaN, NULL, inf or a negative one."
         )
 
 
-def has_wrong_labels(cells: Columns) -> bool:
-    """Whether a row was neither positive nor negative."""
-    return bool((cells.get("labels", cells["positive"]) >= WRONG).any())
+def _refuse_scores(rows: Rows) -> NoReturn:
+    raise InvalidInputError(
+        f"`{rows.score}` must be finite; got NaN, NULL, inf or a number beyond {LARGEST_SCORE:g}. Drop or repair these "
+        "rows first."
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from calibrant._files import write_atomically
+from calibrant._files import replacing, write_atomically
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.tally import Tally
@@ -18,7 +18,6 @@ __all__ = ["load", "merge", "save"]
 
 FORMAT = "calibrant-tally"
 VERSION = 1
-COLUMNS = ("scores", "positives", "totals")
 AnyPath = str | os.PathLike[str]
 
 
@@ -41,15 +40,10 @@ def save(tally: Tally, path: AnyPath) -> None:
         return
     parquet = require("pyarrow.parquet", "tables", "calibrant.engines.save")
     arrow = require("pyarrow", "tables", "calibrant.engines.save")
-    table = arrow.table({name: getattr(tally, name) for name in COLUMNS})
+    table = arrow.table({name: getattr(tally, name) for name in ("scores", "positives", "totals")})
     table = table.replace_schema_metadata({"format": FORMAT, "version": str(VERSION)})
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with replacing(path) as temporary:
         parquet.write_table(table, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: AnyPath) -> Tally:
@@ -67,7 +61,11 @@ def load(path: AnyPath) -> Tally:
     ...     engines.load(path) == tally
     True
     """
-    content = _read_json(path) if _ending(path) == ".json" else _read_parquet(path)
+    read = _read_json if _ending(path) == ".json" else _read_parquet
+    try:
+        content = read(path)
+    except ValueError as error:  # of the json module, of UTF-8 and of pyarrow
+        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
     if content.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a tally that calibrant saved.")
     version = int(content.get("version", 0))
@@ -102,7 +100,11 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
     ...     engines.merge(f"{folder}/*.json") == monday + tuesday
     True
     """
-    names: list[Any] = sorted(glob.glob(str(paths))) if isinstance(paths, str | os.PathLike) else list(paths)  # noqa: PTH207
+    if isinstance(paths, str | os.PathLike):
+        # An existing file is itself, whatever characters its name has.
+        names: list[Any] = [paths] if Path(paths).exists() else sorted(glob.glob(os.fspath(paths)))  # noqa: PTH207
+    else:
+        names = list(paths)
     if not names:
         raise InvalidInputError(f"`paths` must name at least one saved tally; nothing is at {paths!r}.")
     total = Tally.empty()
@@ -121,19 +123,11 @@ def _ending(path: AnyPath) -> str:
 
 
 def _read_json(path: AnyPath) -> dict[str, Any]:
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
     return content if isinstance(content, dict) else {}
 
 
 def _read_parquet(path: AnyPath) -> dict[str, Any]:
-    parquet = require("pyarrow.parquet", "tables", "calibrant.engines.load")
-    arrow = require("pyarrow", "tables", "calibrant.engines.load")
-    try:
-        table = parquet.read_table(path)
-    except arrow.ArrowInvalid as error:
-        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
+    table = require("pyarrow.parquet", "tables", "calibrant.engines.load").read_table(path)
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     return metadata | {name: table.column(name).to_numpy() for name in table.column_names}

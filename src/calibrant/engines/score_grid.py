@@ -1,30 +1,52 @@
 """Cells of scores that every engine computes alike: scores rounded to some number of leading bits.
 
-Rounding x to p bits needs three operations, c·x − (c·x − x) with c = 2^(53−p) + 1 (Veltkamp 1968), which IEEE
-arithmetic rounds alike in every engine, where a logarithm or an approximate quantile would differ. Cells of leading
-bits are fine where numbers are small. So that they are as fine near 1 as near 0, a score above ½ enters as its
-negative distance from 1. Scores that are not probabilities are first spread over [0, 1].
+A tally of crowded scores needs cells of nearly equal mass. Quantiles would give them, but every engine approximates
+quantiles in its own way, and rounds logarithms in its own way. So cells are made with what IEEE arithmetic defines to
+the last bit: additions, multiplications and comparisons of doubles. Rounding x to p bits is c·x − (c·x − x) with
+c = 2^(53−p) + 1 (Veltkamp 1968).
+
+Cells of leading bits are fine where numbers are small. So that they are as fine near 1 as near 0, a score above ½
+enters as its negative distance from 1. Scores that are not probabilities are first spread over [0, 1].
+
+The first grid knows the range of the scores only. It has several times as many cells as wanted, for most shapes of
+scores fine enough everywhere; neighbours are joined afterwards. Where it is not, `finer` reads off its counts where the
+mass is, and gives more bits there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats, Ints
+from calibrant.engines.sources import nw
 
-__all__ = ["Grid", "finer", "first_grid", "packed", "unpacked"]
+__all__ = ["Grid", "finer", "first_grid", "number"]
 
 COARSE_BITS = 6
 MOST_BITS = 40
 MOST_RUNS = 3  # each costs every row a comparison
-SCALE = 49  # cells are multiples of 2^-49; see `packed`
+FLOOR_BITS = 49  # the cells around 0 of the first grid are 2^-49 wide
 COUNT_BITS = 24  # sums of the first grid are exact up to this many rows in a cell
 LARGEST_COUNT = 2.0**COUNT_BITS
-ToNumber = Callable[[float], Any]
+
+
+def number(value: float) -> Any:
+    """A double that every engine reads exactly, as a whole number times a power of two.
+
+    A decimal of 17 digits would be rounded twice by engines that receive it as text and take it for a DECIMAL first.
+    """
+    unit = 2.0 ** max(math.frexp(value)[1] - 53, -1074)
+    return nw.lit(int(value / unit)).cast(nw.Float64) * nw.lit(unit)
+
+
+def _indicator(condition: Any) -> Any:
+    """1 or 0. Multiplying by it is much faster in a column engine than a CASE."""
+    return condition.cast(nw.Float64)
 
 
 def constant(bits: int) -> float:
@@ -32,8 +54,8 @@ def constant(bits: int) -> float:
     return 2.0 ** (53 - bits) + 1.0
 
 
-def rounded(x: Any, c: Any) -> Any:
-    """`x` rounded to the number of bits of `constant`."""
+def round_bits(x: Any, c: Any) -> Any:
+    """Round `x` to the number of bits of which `c` is the `constant`."""
     scaled = c * x
     return scaled - (scaled - x)
 
@@ -54,37 +76,30 @@ class Grid:
     sum_bits: int
     starts: tuple[float, ...] = (-np.inf,)
 
-    @property
-    def is_first(self) -> bool:
-        """Whether the cells are those of `first_grid`."""
-        return self.floor > 0.0
-
-    def cell(self, score: Any, number: ToNumber) -> tuple[Any, Any]:
-        """The cell of a score, and the offset of its u from it, as expressions of an engine that has such numbers.
+    def cell(self, score: Any) -> tuple[Any, Any]:
+        """The cell of a score, and the offset of its u from it, as Narwhals expressions.
 
         Scores are first rounded to `sum_bits` bits, usually 40 or so. Offsets are then multiples of one number, and
         so few bits long that their sum is exact in any order: threads and engines cannot disagree about it.
         """
-        is_unit = (self.low, self.width) == (0.0, 1.0)
-        t = score if is_unit else (score - number(self.low)) / number(self.width)
-        # Multiplying by a truth value is much faster in a column engine than a CASE.
-        above = (t > number(0.5)).cast("float64")
+        t = (score - number(self.low)) / number(self.width) if (self.low, self.width) != (0.0, 1.0) else score
+        above = _indicator(t > number(0.5))
         if self.floor:
             u = t + (number(self.floor) - above * number(1.0 + 2.0 * self.floor))
         else:
-            u = t - above * (t < number(1.0)).cast("float64")
+            u = t - above * _indicator(t < number(1.0))
         steps = [constant(bits) for bits in self.bits]
         c = number(steps[0])
         for start, before, after in zip(self.starts[1:], steps[:-1], steps[1:], strict=True):
-            c = c + (u >= number(start)).cast("float64") * number(after - before)  # whole numbers, so it is exact
-        key = rounded(u, c)
-        return key, rounded(u, number(constant(self.sum_bits))) - key
+            c = c + _indicator(u >= number(start)) * number(after - before)  # whole numbers, so it is exact
+        key = round_bits(u, c)
+        return key, round_bits(u, number(constant(self.sum_bits))) - key
 
     def scores(self, keys: Floats, offsets: Floats) -> Floats:
         """The scores that lie `offsets` from the cells `keys`."""
         u = keys + offsets
         t = np.where(u < 0.0, (u + self.floor) + 1.0, u - self.floor)
-        return t if (self.low, self.width) == (0.0, 1.0) else self.low + t * self.width
+        return self.low + t * self.width
 
 
 def first_grid(low: float, high: float, max_cells: int) -> Grid:
@@ -97,28 +112,7 @@ def first_grid(low: float, high: float, max_cells: int) -> Grid:
     is_unit = low >= 0.0 and 0.5 <= high <= 1.0
     low, width, bits = (0.0, 1.0, bits) if is_unit else (low, high - low, bits + 2)
     # An offset is half a cell at most, so 2^(sum_bits - bits - 1) units, or twice as many beside a power of two.
-    return Grid(low, width, 2.0 ** (bits - SCALE), (bits,), min(53, bits + 53 - COUNT_BITS))
-
-
-def packed(key: Any, engine: str, number: ToNumber) -> Any:
-    """A cell of the first grid as a whole number, by which engines group faster than by a double.
-
-    All cells are multiples of 2^-SCALE, and at most ½, so the number is exact. Spark finds the place of a number in
-    its table by the last 17 bits, which are the same for most cells; the bits from 32 on are therefore mixed in.
-    """
-    shifted = key * number(2.0**SCALE) + number(2.0 ** (SCALE + 1))
-    # DuckDB, which looks up extremes in files whose writers may have left out NaN, must not fail at one.
-    whole = shifted.try_cast("int64") if engine == "duckdb" else shifted.cast("int64")
-    return whole if engine == "duckdb" else whole ^ (whole >> 32)
-
-
-def unpacked(numbers: np.ndarray[Any, Any], engine: str) -> Floats:
-    """The cells behind `packed`; NaN for a missing one."""
-    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
-    whole = np.where(missing, 0, numbers).astype(np.int64)
-    if engine != "duckdb":
-        whole = whole ^ (whole >> 32)
-    return np.where(missing, np.nan, (whole - 2 ** (SCALE + 1)) * 2.0**-SCALE)
+    return Grid(low, width, 2.0 ** (bits - FLOOR_BITS), (bits,), min(53, bits + 53 - COUNT_BITS))
 
 
 def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) -> Grid:
@@ -126,7 +120,7 @@ def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) ->
 
     Each part holds the cells and totals of one tally on the first grid.
     """
-    lows, highs, shares = _coarsened(parts, grid)
+    lows, highs, shares = _coarsen(parts, grid)
     wanted = shares * max_cells
     sizes = np.maximum(np.abs(lows), np.abs(highs))
     # A light cell need not be split, whatever scores it holds; it counts with its whole width.
@@ -138,32 +132,32 @@ def finer(grid: Grid, parts: Sequence[tuple[Floats, Floats]], max_cells: int) ->
     return replace(grid, floor=0.0, starts=edges, bits=tuple(bits.tolist()), sum_bits=max(sum_bits, int(bits.max())))
 
 
-def _coarsened(parts: Sequence[tuple[Floats, Floats]], grid: Grid) -> tuple[Floats, Floats, Floats]:
+def _coarsen(parts: Sequence[tuple[Floats, Floats]], grid: Grid) -> tuple[Floats, Floats, Floats]:
     """Ends of coarse cells in ascending order, and the largest share that one has of the mass of any part."""
     keys = np.concatenate([cells for cells, _ in parts])
-    coarse, place = np.unique(rounded(keys, constant(COARSE_BITS)), return_inverse=True)
-    lows, highs, shares = np.full(len(coarse), np.inf), np.full(len(coarse), -np.inf), np.zeros(len(coarse))
+    coarse, place = np.unique(round_bits(keys, constant(COARSE_BITS)), return_inverse=True)
+    lows, highs = np.full(len(coarse), np.inf), np.full(len(coarse), -np.inf)
     half, floor = np.abs(keys) * 2.0 ** -grid.bits[0], np.copysign(grid.floor, keys)
     np.minimum.at(lows, place, keys - half - floor)
     np.maximum.at(highs, place, keys + half - floor)
-    start = 0
-    for cells, totals in parts:
-        own = place[start : start + len(cells)]
-        shares = np.maximum(shares, np.bincount(own, totals, len(coarse)) / totals.sum())
-        start += len(cells)
-    return lows, highs, shares
+    owners = np.split(place, np.cumsum([len(cells) for cells, _ in parts])[:-1])
+    masses = [np.bincount(own, totals, len(coarse)) for own, (_, totals) in zip(owners, parts, strict=True)]
+    return lows, highs, np.max([mass / mass.sum() for mass in masses], axis=0)
 
 
 def _runs(sizes: Floats, extents: Floats, wanted: Floats, least: Ints) -> tuple[Ints, Ints]:
     """Starts and bits, at least `least`, of a few runs of coarse cells.
 
+    A coarse cell gets the bits at which it splits into about as many cells as its share of the mass deserves.
     Neighbouring runs are joined, cheapest first, until few enough are left.
     """
-    relative = extents / sizes
-    bits = np.maximum(_wanted_bits(sizes, relative, wanted), least)
+    # A cell of p bits is exactly 2^-p wide, relative to the power of two above its scores.
+    width = extents / 2.0 ** np.ceil(np.log2(sizes))
+    deserved = np.round(np.log2(np.maximum(wanted, 1.0) / width)).clip(COARSE_BITS, MOST_BITS)
+    bits = np.maximum(deserved.astype(np.intp), least)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(bits)) + 1))
-    # A cell of p bits is about 2^-p wide, relative to its scores; so a run of this length has length · 2^p cells.
-    length, most = np.add.reduceat(relative, starts), bits[starts]
+    # Relative to its scores a cell is about 2^-p wide; so a run of this length has length · 2^p cells.
+    length, most = np.add.reduceat(extents / sizes, starts), bits[starts]
     while len(starts) > MOST_RUNS:
         joined = np.maximum(most[:-1], most[1:])
         cost = (length[:-1] + length[1:]) * 2.0**joined - length[:-1] * 2.0 ** most[:-1] - length[1:] * 2.0 ** most[1:]
@@ -172,11 +166,3 @@ def _runs(sizes: Floats, extents: Floats, wanted: Floats, least: Ints) -> tuple[
         most[i] = joined[i]
         starts, length, most = (np.delete(column, i + 1) for column in (starts, length, most))
     return starts, most
-
-
-def _wanted_bits(sizes: Floats, relative: Floats, wanted: Floats) -> Ints:
-    """Bits at which a coarse cell splits into about as many cells as its share of the mass deserves."""
-    # Relative to the power of two above it, a score's cell is exactly 2^-p wide.
-    width = relative * sizes / 2.0 ** np.ceil(np.log2(sizes))
-    bits = np.round(np.log2(np.maximum(wanted, 1.0) / width))
-    return np.clip(bits, COARSE_BITS, MOST_BITS).astype(np.intp)

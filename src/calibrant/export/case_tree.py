@@ -1,16 +1,15 @@
 """A map's graph as a balanced decision tree with closed formulas in its leaves, for languages without arrays.
 
 SQL has no table lookup inside an expression, so a search becomes nested yes/no questions, log2(pieces) deep, and
-every leaf is a formula with its own numbers. Several searches of one value share one tree; a search of a computed
-value is asked only about the edges that the value can reach, so a chain of maps has as many leaves as both
-together, not their product.
+every leaf is a formula with its own numbers. A search of a computed value is asked only about the edges that the value
+can reach, so a chain of maps has as many leaves as both together, not their product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from calibrant.export.expression_graph import (
     walk,
 )
 
-__all__ = ["Algebra", "Split", "decide", "fold"]
+__all__ = ["Split", "decide", "fold"]
 
 Interval: TypeAlias = tuple[float, float]
 
@@ -47,28 +46,18 @@ class Split(Node):
         return (self.of, self.below, self.above)
 
 
-class Algebra(Protocol):
-    """How a language writes a number, an operation and a decision."""
+def fold(root: Node, score: Any, algebra: Any) -> Any:
+    """Write a tree in a language, whose `algebra` can write a number, `apply` an operation and `split` a value.
 
-    def number(self, value: float) -> Any:
-        """A constant."""
-
-    def apply(self, kind: str, *operands: Any) -> Any:
-        """One of the operations of `calibrant.export.expression_graph`."""
-
-    def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
-        """`below` where value <= edge, else `above`."""
-
-
-def fold(root: Node, score: Any, algebra: Algebra) -> Any:
-    """Write a tree in the language of `algebra`."""
+    ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`.
+    """
     written: dict[int, Any] = {}
     for node in walk(root):
         written[id(node)] = _write(node, score, algebra, lambda x: written[id(x)])
     return written[id(root)]
 
 
-def _write(node: Node, score: Any, algebra: Algebra, of: Callable[[Node], Any]) -> Any:
+def _write(node: Node, score: Any, algebra: Any, of: Callable[[Node], Any]) -> Any:
     if isinstance(node, Number):
         return algebra.number(node.value)
     if isinstance(node, Operation):
@@ -90,22 +79,19 @@ def decide(root: Node, domain: Interval) -> Node:
     >>> tree.edge, tree.below.value, tree.above.value
     (0.5, 0.1, 0.8)
     """
-    nodes = list(walk(root))
     # Operands come first, so nothing that the first search looks at contains a search.
-    first = next((node for node in nodes if isinstance(node, Search)), None)
+    first = next((node for node in walk(root) if isinstance(node, Search)), None)
     if first is None:
         return root
-    group = [node for node in nodes if isinstance(node, Search) and node.of is first.of]
     low, high = _interval(first.of, domain)
-    edges = np.unique(np.concatenate([search.edges for search in group]))
-    edges = edges[(edges >= low) & (edges < high)]
+    edges = first.edges[(first.edges >= low) & (first.edges < high)]
 
     def branch(start: int, stop: int) -> Node:
         if start == stop:
             below = edges[start - 1] if start else low
             above = edges[stop] if stop < len(edges) else high
             # Edges outside the reach of the value decide as at its end; inside, every value up to `above` agrees.
-            leaf = _picked(root, group, float(above))
+            leaf = _picked(root, first, float(above))
             inside = (float(below), float(above)) if isinstance(first.of, Score) else domain
             return decide(leaf, inside)
         middle = (start + stop) // 2
@@ -114,15 +100,18 @@ def decide(root: Node, domain: Interval) -> Node:
     return branch(0, len(edges))
 
 
-def _picked(root: Node, group: list[Search], value: float) -> Node:
-    """The graph with the searches of `group` answered as for `value`."""
-    members = {id(search): int(np.searchsorted(search.edges, value, side="left")) for search in group}
+def _picked(root: Node, search: Search, value: float) -> Node:
+    """The graph with the search answered as for `value`."""
+    place = int(np.searchsorted(search.edges, value, side="left"))
     new: dict[int, Node] = {}
     for node in walk(root):
-        if isinstance(node, Pick) and id(node.search) in members:
-            new[id(node)] = Number(float(node.table[members[id(node.search)]]))
+        if isinstance(node, Pick) and node.search is search:
+            new[id(node)] = Number(float(node.table[place]))
         elif isinstance(node, Operation):
-            new[id(node)] = _same_or(node, operation(node.kind, *(new[id(x)] for x in node.of)))
+            operands = [new[id(x)] for x in node.of]
+            # The old node where nothing in it changed, so that shared values stay shared.
+            same = all(a is b for a, b in zip(node.of, operands, strict=True))
+            new[id(node)] = node if same else operation(node.kind, *operands)
         elif isinstance(node, Pick):
             new[id(node)] = Pick(new[id(node.search)], node.table)
         elif isinstance(node, Search):
@@ -130,12 +119,6 @@ def _picked(root: Node, group: list[Search], value: float) -> Node:
         else:
             new[id(node)] = node
     return new[id(root)]
-
-
-def _same_or(old: Operation, new: Node) -> Node:
-    """The old node where nothing in it changed, so that shared values stay shared."""
-    unchanged = isinstance(new, Operation) and all(a is b for a, b in zip(old.of, new.of, strict=True))
-    return old if unchanged else new
 
 
 def _interval(root: Node, domain: Interval) -> Interval:

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export.onnx import GraphWriter, run_session
+from calibrant.export.onnx import DTYPES, GraphWriter, run_session
 
 __all__ = ["classifier_to_onnx", "register_converter"]
 
 CALLER = "calibrant.export.classifier_to_onnx"
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
 ALIAS = "CalibrantCalibratedClassifier"
-DTYPES = ("float64", "float32")
 
 
 def classifier_to_onnx(
@@ -62,8 +62,7 @@ def classifier_to_onnx(
     ['label', 'probabilities']
     """
     skl2onnx = require("skl2onnx", "onnx", CALLER)
-    if dtype not in DTYPES:
-        raise InvalidInputError(f"`dtype` must be float64 or float32; got {dtype!r}.")
+    _validation.check_choice("dtype", dtype, DTYPES)
     if not hasattr(model, "calibrated_classifiers_"):
         raise InvalidInputError(f"`model` must be a fitted CalibratedClassifier; got {type(model).__name__}.")
     register_converter(type(model))
@@ -75,7 +74,7 @@ def classifier_to_onnx(
         model,
         initial_types=[("X", kind([None, rows.shape[1]]))],
         options=options,
-        target_opset={"": 18, "ai.onnx.ml": 3},
+        target_opset=OPSETS,
     )
     _compare(model, converted, rows, tolerance)
     return converted
@@ -162,6 +161,11 @@ def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
 def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
     """One temperature for all classes."""
     temperature = part.calibrators[0]
+    if not hasattr(temperature, "temperature_"):
+        raise InvalidInputError(
+            f"{type(temperature).__name__} cannot be converted to ONNX for several classes; use 'temperature', or a "
+            "method that calibrates each class against the rest."
+        )
     if temperature.space == "probability":
         least, most = links.clip(np.array([0.0, 1.0])).tolist()
         inside = writer.node("Max", writer.node("Min", scores, writer.constant(most)), writer.constant(least))

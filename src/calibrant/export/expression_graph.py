@@ -17,11 +17,10 @@ from calibrant._kernels import doubles, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["DOMAINS", "SCORE", "Node", "Number", "Operation", "Pick", "Score", "Search", "evaluate", "lower", "walk"]
+__all__ = ["DOMAINS", "LOWERINGS", "Node", "Number", "Operation", "Pick", "Search", "evaluate", "lower", "walk"]
 
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
-NEGLIGIBLE = 1e-17  # a term of this size changes no probability
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
 
 
@@ -78,7 +77,7 @@ class Operation(Node):
 
 @dataclass(frozen=True, eq=False)
 class Search(Node):
-    """How many of the sorted `edges` lie below a value: the bin rule of `calibrant._kernels.bins`."""
+    """The number of sorted `edges` that lie below a value: the bin rule of `calibrant._kernels.bins`."""
 
     of: Node
     edges: Floats
@@ -142,7 +141,7 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def evaluate(root: Node, scores: Floats) -> Floats:
-    """The value of the graph at each score, with numpy: what every written form has to reproduce.
+    """The value of the graph at each score, with numpy: the result that every export has to reproduce.
 
     Examples
     --------
@@ -191,7 +190,8 @@ def _lowered(function: map_functions.MapFunction, x: Node) -> Node:
     rule = LOWERINGS.get(type(function))
     if rule is None:
         raise InvalidInputError(
-            f"The function {function.name!r} has no arithmetic description yet; it cannot leave Python."
+            f"The function {function.name!r} cannot leave Python: it has no rule in "
+            "calibrant.export.expression_graph.LOWERINGS. Add one, or fit a function that has."
         )
     return rule(function, x)
 
@@ -217,46 +217,6 @@ def _sigmoid(function: map_functions.Sigmoid, x: Node) -> Node:
 
 def _beta(function: map_functions.Beta, x: Node) -> Node:
     return _expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
-
-
-def _poisson_steps(function: map_functions.PoissonSteps, x: Node) -> Node:
-    # The formula of the function, with one piece more at each end, where the map is constant.
-    gaps = np.diff(function.x)
-    search = Search(x, np.concatenate((np.nextafter(function.x[:-1], -np.inf), function.x[-1:])))
-    ends = function(function.x[[0, -1]])
-    seen = np.maximum(np.abs(function.left), np.abs(function.right)) > NEGLIGIBLE
-    left, right = np.where(seen, function.left, 0.0), np.where(seen, function.right, 0.0)
-    total: Node = Pick(search, np.concatenate((ends[:1], function.base + left.sum(axis=0), ends[1:])))
-    before = x - Pick(search, _framed(function.x[:-1]))
-    after = Pick(search, _framed(function.x[1:])) - x
-    for i, rate in enumerate(function.rates.tolist()):
-        whole = np.expm1(-rate * gaps)
-        with np.errstate(divide="ignore"):
-            per_whole = np.where(whole > -map_functions.TINY, 0.0, 1.0 / whole)
-        share = _expm1(before * -rate) * Pick(search, _framed(per_whole))
-        rest = operation("exp", operation("max", operation("min", after * -rate, 0.0), -LARGEST_LOGIT))
-        total = total + share * (Pick(search, _framed(right[i])) * rest - Pick(search, _framed(left[i])))
-    return operation("max", operation("min", total, 1.0 - links.EPS), links.EPS)
-
-
-def _framed(table: Floats) -> Floats:
-    """A table of gaps with a zero for each end."""
-    return np.concatenate(([0.0], table, [0.0]))
-
-
-def _expm1(x: Node) -> Node:
-    """e^x - 1 for x <= 0 without loss of digits: x (u - 1) / ln u, where the errors of u = e^x cancel (Kahan)."""
-    bounded = operation("max", x, -40.0)
-    # The bound below 1 replaces the test for u = 1; there the quotient is 1 as it should be.
-    u = operation("min", operation("exp", bounded), 1.0 - links.EPS / 2.0)
-    return bounded * ((u - 1.0) / operation("log", u))
-
-
-def _mixture(function: map_functions.Mixture, x: Node) -> Node:
-    total: Node = Number(0.0)
-    for weight, part in zip(function.weights, function.parts, strict=True):
-        total = total + _lowered(part, x) * float(weight)
-    return operation("max", operation("min", total, 1.0), 0.0)
 
 
 def _chain(function: map_functions.Chain, x: Node) -> Node:
@@ -309,14 +269,13 @@ def _last_below(logits: Floats) -> Floats:
     return np.where(none, -np.inf, np.where(everything, np.inf, doubles.from_ordinal(below)))
 
 
+#: How each function becomes arithmetic; a function of your own gets its rule, from (function, score) to a node, here.
 LOWERINGS: dict[type[map_functions.MapFunction], Callable[[Any, Node], Node]] = {
     map_functions.Identity: lambda _, x: x,
     map_functions.Step: _step,
     map_functions.Linear: _linear,
-    map_functions.PoissonSteps: _poisson_steps,
     map_functions.LogitLinear: _logit_linear,
     map_functions.Sigmoid: _sigmoid,
     map_functions.Beta: _beta,
-    map_functions.Mixture: _mixture,
     map_functions.Chain: _chain,
 }

@@ -55,7 +55,7 @@ def schema() -> dict[str, Any]:
 
 
 def _function(function: type[MapFunction]) -> dict[str, Any]:
-    numbers = {field.name: KINDS[str(field.type)] for field in fields(function)}
+    numbers = {field.name: KINDS.get(str(field.type), {}) for field in fields(function)}
     description = (function.__doc__ or "").strip()
     return {"description": description, **_object({"kind": {"const": function.name}} | numbers)}
 

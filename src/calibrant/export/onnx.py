@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.maps import CalibrationMap
 
-__all__ = ["GraphWriter", "run_session", "to_onnx"]
+__all__ = ["DTYPES", "GraphWriter", "run_session", "to_onnx"]
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names
@@ -47,8 +47,7 @@ def to_onnx(map_: CalibrationMap, *, dtype: str = "float64", opset: int | None =
     >>> model.graph.input[0].name, model.graph.output[0].name
     ('score', 'probability')
     """
-    if dtype not in DTYPES:
-        raise InvalidInputError(f"`dtype` must be float64 or float32; got {dtype!r}.")
+    _validation.check_choice("dtype", dtype, DTYPES)
     onnx = require("onnx", "onnx", CALLER)
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())
     model = _model(map_, dtype, current if opset is None else opset, onnx)

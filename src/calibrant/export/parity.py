@@ -62,7 +62,8 @@ def check(
     off = np.abs(expected - got)
     if not (off <= tolerance).all():
         worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
+        at, mine, other = (float(column[worst]) for column in (scores, expected, got))
         raise ModelFileError(
-            f"The export to {target} was refused: at score {scores[worst]!r} it gives {got[worst]!r} where the map "
-            f"gives {expected[worst]!r}, more than {tolerance:g} apart. Nothing was written; please report this map."
+            f"The export to {target} was refused: at score {at!r} it gives {other!r} where the map gives {mine!r}, "
+            f"more than {tolerance:g} apart. Nothing was written; please report this map."
         )

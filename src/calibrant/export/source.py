@@ -27,7 +27,7 @@ SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 @dataclass(frozen=True)
 class Language:
-    """What differs between the two languages."""
+    """The differences between the two languages."""
 
     table: Callable[[str, str], str]
     line: Callable[[str, str, bool], str]
@@ -245,18 +245,8 @@ def _run_c(text: str, name: str, scores: Floats) -> Floats:
         source, library = Path(folder, "export.c"), Path(folder, "export.so")
         source.write_text(text, encoding="utf-8")
         # Fused multiply-add would round differently on some processors.
-        command = [
-            "cc",
-            "-std=c99",
-            "-O1",
-            "-ffp-contract=off",
-            "-shared",
-            "-fPIC",
-            str(source),
-            "-o",
-            str(library),
-            "-lm",
-        ]
+        options = ["-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
+        command = ["cc", *options, str(source), "-o", str(library), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ModelFileError(f"The export to C was refused: the compiler rejected it.\n{done.stderr}")

@@ -117,7 +117,7 @@ def _scientific(value: float) -> str:
 
 
 def _run(text: str, dialect: str, scores: Floats) -> Floats:
-    """What DuckDB computes from the text, after sqlglot has read it back from its dialect."""
+    """Let DuckDB compute the text, after sqlglot has read it back from its dialect."""
     sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
     duckdb = require("duckdb", "tables", "calibrant.export.to_sql")
     expression = sqlglot.parse_one(text, dialect=dialect)

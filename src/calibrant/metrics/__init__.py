@@ -1,4 +1,4 @@
-"""How good probabilities are: proper scores, discrimination, calibration errors, intervals and tests.
+"""Measures of probabilities: proper scores, discrimination, calibration errors, intervals and tests.
 
 Every metric takes ``(y_true, y_prob)`` with optional weights, or a `Tally` in their place. Compare models by a proper
 score (`log_loss`, `brier_score`); use calibration errors to see what is wrong with one of them.
@@ -33,6 +33,7 @@ from calibrant.metrics.slope import CalibrationSlope, calibration_slope
 from calibrant.metrics.smooth import smooth_calibration_error
 from calibrant.metrics.sweep import sweep_calibration_error
 from calibrant.metrics.tce import tce_bpm
+from calibrant.metrics.verdict import Verdict, judge_calibration
 
 __all__ = [
     "CalibrationSlope",
@@ -42,6 +43,7 @@ __all__ = [
     "Evaluation",
     "Interval",
     "MetricPosterior",
+    "Verdict",
     "accuracy",
     "adaptive_calibration_error",
     "bootstrap_interval",
@@ -56,6 +58,7 @@ __all__ = [
     "expected_calibration_error",
     "hosmer_lemeshow_test",
     "integrated_calibration_index",
+    "judge_calibration",
     "ks_calibration_error",
     "ks_test",
     "kuiper_test",

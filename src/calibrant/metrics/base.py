@@ -1,8 +1,10 @@
-"""How every metric begins: arrays or a tally in, a checked tally out; and bins of that tally."""
+"""The beginning of every metric: arrays or a tally in, a checked tally out; and bins of that tally."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,10 +12,21 @@ import numpy as np
 from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = ["STRATEGIES", "Bins", "Metric", "Seed", "as_tally", "bin_number", "binned", "both_classes", "check_level"]
+__all__ = [
+    "STRATEGIES",
+    "Bins",
+    "Metric",
+    "Seed",
+    "as_tally",
+    "bin_number",
+    "binned",
+    "both_classes",
+    "number_repeated",
+]
 
 STRATEGIES = ("uniform", "quantile", "cells")
 AUTO = "auto"
@@ -83,9 +96,7 @@ class Bins(NamedTuple):
 
 def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
     """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
-    if strategy not in STRATEGIES:
-        raise InvalidInputError(f"`strategy` must be one of {', '.join(STRATEGIES)}; got {strategy!r}.")
-    if strategy == "cells":
+    if check_choice("strategy", strategy, STRATEGIES) == "cells":
         return Bins(tally.scores, tally.positives / tally.totals, tally.totals)
     return sums_from(tally, _starts(tally, bin_number(n_bins, tally.total), strategy))
 
@@ -105,20 +116,23 @@ def sums_from(tally: Tally, starts: Ints) -> Bins:
     return Bins(score, np.add.reduceat(tally.positives, starts) / mass, mass)
 
 
-def bin_number(n_bins: int | str, total: float) -> int:
-    """The number of bins: as given, or the cube root of the number of rows, rounded up."""
-    if n_bins == AUTO:
-        return max(1, int(np.ceil(np.cbrt(total) - 1e-9)))
-    if isinstance(n_bins, str | bool) or int(n_bins) != n_bins or n_bins < 1:
+def bin_number(n_bins: Any, total: float, most: float = np.inf) -> int:
+    """The number of bins: as given, or with "auto" the cube root of the number of rows, rounded up, at most `most`."""
+    if isinstance(n_bins, str) and n_bins == AUTO:
+        return int(np.clip(np.ceil(np.cbrt(total) - 1e-9), 1, most))
+    if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or n_bins < 1:
         raise InvalidInputError(f"`n_bins` must be a positive integer or 'auto'; got {n_bins!r}.")
     return int(n_bins)
 
 
-def check_level(level: float) -> float:
-    """A confidence level strictly between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
-    return float(level)
+def number_repeated(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind each that occurred before: "platt", "platt 2"."""
+    seen: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return numbered
 
 
 def check_power(p: float) -> float:

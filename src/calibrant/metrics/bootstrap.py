@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
+from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Metric, Seed, as_tally, check_level
+from calibrant.metrics.base import Metric, Seed, as_tally
 from calibrant.tally import Tally, row_count
 
 __all__ = ["Interval", "bootstrap_interval", "interval_of", "reflected", "resamples"]
 
-MOST_CELLS = 512
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 METHODS = ("squared", "basic", "percentile")
 
@@ -35,6 +37,20 @@ class Interval:
     low: float
     high: float
     level: float
+
+    @classmethod
+    def normal(cls, mean: float, error: float, level: float, lowest: float = -np.inf) -> Interval:
+        """The interval of a mean with its standard error, cut at `lowest`."""
+        half = float(ndtri(0.5 + 0.5 * level)) * error
+        return cls(mean, max(mean - half, lowest), mean + half, level)
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain Python values, ready for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+    def __neg__(self) -> Interval:
+        """The interval of the negative value."""
+        return Interval(-self.value, -self.high, -self.low, self.level)
 
     def __str__(self) -> str:
         return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
@@ -95,15 +111,14 @@ def bootstrap_interval(
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("D1", 5000)
-    >>> found = metrics.bootstrap_interval(metrics.brier_score, data.labels, data.scores)
-    >>> found.low < found.value < found.high
+    >>> score = metrics.bootstrap_interval(metrics.brier_score, data.labels, data.scores)
+    >>> score.low < score.value < score.high
     True
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
-    check_level(level)
-    if method not in METHODS:
-        raise InvalidInputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
-    cells = tally.coarsen(MOST_CELLS)
+    _validation.check_level(level)
+    check_choice("method", method, METHODS)
+    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
     value = float(metric(tally))
     shift = value - float(metric(cells))
     draws = np.array([metric(sample) for sample in resamples(cells, n_resamples, rng)]) + shift
@@ -132,8 +147,7 @@ def resamples(cells: Tally, n_resamples: int, rng: Seed) -> Iterator[Tally]:
 
     A replicate in which a class is missing is drawn again, so that metrics that need both classes have a value.
     """
-    if isinstance(n_resamples, bool) or int(n_resamples) != n_resamples or n_resamples < 1:
-        raise InvalidInputError(f"`n_resamples` must be a positive integer; got {n_resamples!r}.")
+    _validation.check_count("n_resamples", n_resamples)
     rows = round(cells.total)
     if rows < 2:
         raise InvalidInputError(

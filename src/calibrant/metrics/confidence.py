@@ -30,8 +30,8 @@ class ConfidenceDiagnosis:
     --------
     >>> from calibrant import metrics, simulate
     >>> data = simulate.from_truth("underconfident", 3000)
-    >>> found = metrics.confidence_diagnosis(data.labels, data.scores)
-    >>> found.overconfident_low, found.overconfident_high, found.verdict
+    >>> diagnosis = metrics.confidence_diagnosis(data.labels, data.scores)
+    >>> diagnosis.overconfident_low, diagnosis.overconfident_high, diagnosis.verdict
     (False, False, 'under-under')
     """
 

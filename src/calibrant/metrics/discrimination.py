@@ -1,4 +1,4 @@
-"""How well scores tell the classes apart, whatever their scale. Exact from a tally."""
+"""Discrimination: how well scores tell the classes apart, whatever their scale. Exact from a tally."""
 
 from __future__ import annotations
 

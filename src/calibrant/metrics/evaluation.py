@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._typing import ArrayLike, Floats
+from calibrant import _limits, _validation
+from calibrant._typing import ArrayLike
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Metric, Seed, as_tally, check_level
+from calibrant.metrics.base import Metric, Seed, as_tally, number_repeated
 from calibrant.metrics.binned import expected_calibration_error
-from calibrant.metrics.bootstrap import MOST_CELLS, Interval, interval_of, reflected, resamples
+from calibrant.metrics.bootstrap import Interval, interval_of, reflected, resamples
 from calibrant.metrics.corp import corp_decomposition
 from calibrant.metrics.debiased import debiased_calibration_error
 from calibrant.metrics.discrimination import roc_auc
-from calibrant.metrics.hypothesis_tests import kuiper_test
 from calibrant.metrics.kolmogorov import ks_calibration_error
+from calibrant.metrics.own import as_metric, name_of_metric
 from calibrant.metrics.scores import brier_score, log_loss
 from calibrant.metrics.slope import calibration_slope
 from calibrant.metrics.smooth import smooth_calibration_error
-from calibrant.metrics.table import Evaluation, Row
-from calibrant.metrics.verdict import compare, judge
+from calibrant.metrics.table import Column, Evaluation, Row
+from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
 __all__ = ["Evaluation", "evaluate"]
 
-
-def _miscalibration(tally: Tally) -> float:
-    return corp_decomposition(tally).miscalibration
-
-
-PROPER, ORDER, ERROR, LINE, TEST = (
+PROPER, ORDER, ERROR, LINE, TEST, OWN = (
     "proper scores (lower is better)",
     "discrimination (higher is better)",
     "calibration errors (lower is better)",
     "calibration line",
     "test of calibration",
-)
-#: key, group, name, function, range
-MEASURES: tuple[tuple[str, str, str, Metric, tuple[float, float]], ...] = (
-    ("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
-    ("brier_score", PROPER, "Brier score", brier_score, (0.0, 1.0)),
-    ("roc_auc", ORDER, "area under the ROC curve", roc_auc, (0.0, 1.0)),
-    ("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, (0.0, 1.0)),
-    ("ece", ERROR, "ECE, 15 bins of equal mass", partial(expected_calibration_error, strategy="quantile"), (0.0, 1.0)),
-    ("debiased", ERROR, "debiased ECE, 15 bins of equal mass", partial(debiased_calibration_error, p=1), (-1.0, 1.0)),
-    ("smooth", ERROR, "SmoothECE", smooth_calibration_error, (0.0, 1.0)),
-    ("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, (0.0, 1.0)),
+    "own measures",
 )
 
-NORMS = {"ece", "smooth", "ks"}  # errors whose squares add up; the other measures are means or squares themselves
-MEASURED_BY_REPLICATES: dict[str, Metric] = {"debiased": partial(expected_calibration_error, strategy="quantile")}
+
+class Measure(NamedTuple):
+    """A row of the table; without a function it comes from the calibration line or the test."""
+
+    key: str
+    group: str
+    name: str
+    function: Metric | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    norm: bool = False  # an error whose square adds up; other measures are means or squares themselves
+    of_replicates: Metric | None = None  # what replicates scatter around, where that is not the measure itself
+
+
+_ECE = partial(expected_calibration_error, strategy="quantile")
+_UNIT = (0.0, 1.0)
+MEASURES = (
+    Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
+    Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
+    Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
+    Measure(
+        "miscalibration",
+        ERROR,
+        "miscalibration part of the Brier score (CORP)",
+        lambda tally: corp_decomposition(tally).miscalibration,
+        _UNIT,
+    ),
+    Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
+    Measure(
+        "debiased",
+        ERROR,
+        "debiased ECE, 15 bins of equal mass",
+        partial(debiased_calibration_error, p=1),
+        (-1.0, 1.0),
+        of_replicates=_ECE,
+    ),
+    Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
+    Measure("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, _UNIT, norm=True),
+    Measure("slope", LINE, "slope (1 is right, below 1 too extreme)"),
+    Measure("intercept", LINE, "intercept (0 is right, below 0 too high)"),
+    Measure("kuiper_p_value", TEST, "p-value of Kuiper's test"),
+)
 
 
 def evaluate(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
+    metrics: Iterable[str | Callable[..., float]] | None = None,
     level: float = 0.9,
     n_resamples: int = 300,
     rng: Seed = 0,
@@ -68,8 +95,8 @@ def evaluate(
     """One table of a model's probabilities, or of several models side by side.
 
     Proper scores come first, because only they reward the true probability. Calibration errors follow with bootstrap
-    intervals. A sentence says whether the calibration error is more than a perfectly calibrated model would show by
-    chance, and warns where calibration errors and proper scores disagree.
+    intervals. A sentence says whether Kuiper's test finds an error, and another warns where calibration errors and
+    proper scores prefer different models.
 
     Parameters
     ----------
@@ -77,6 +104,10 @@ def evaluate(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,), or dict of them
         Probabilities of the positive class; with several models, a dict of name to probabilities.
+    metrics : iterable of str and callable, optional
+        The measures to show; by default all. A name is a key of the table, such as "log_loss" or "ece". A callable
+        takes a tally, or labels and probabilities (and `sample_weight`, if it has that argument), and returns a
+        number; its row has its name.
     level : float
         Confidence level of the intervals.
     n_resamples : int
@@ -100,60 +131,70 @@ def evaluate(
     >>> table = calibrant.evaluate(data.labels, data.scores)
     >>> round(table["brier_score"].value, 3), table["ece"].low > 0.05
     (0.159, True)
-    >>> table.remarks[0]
-    'Miscalibrated beyond chance: a monotone recalibration would lower the Brier score by up to 0.0161 (10 %).'
+    >>> print(table.remarks[0])
+    Miscalibrated beyond chance (Kuiper's test, p < 0.001). A monotone map would lower the Brier score by up to 0.0161.
+    >>> def worst_miss(tally):
+    ...     return max(abs(tally.scores - (tally.positives > 0)))
+    >>> calibrant.evaluate(data.labels, data.scores, metrics=["log_loss", worst_miss])["worst_miss"].value <= 1
+    True
     """
-    check_level(level)
+    _validation.check_level(level)
     given = y_prob if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not given:
         raise InvalidInputError("`y_prob` must name at least one model; the dict is empty.")
     tallies = {str(name): as_tally(y_true, p, sample_weight, pos_label) for name, p in given.items()}
-    columns, remarks = [], []
+    measures = _select(metrics)
+    columns, verdicts, remarks = [], [], []
     for name, tally in tallies.items():
-        cells = tally.coarsen(MOST_CELLS)
-        column, missing = _column(tally, cells, level, n_resamples, rng)
+        column, missing = _column(tally, measures, level, n_resamples, rng)
+        verdict = judge_calibration(tally, error=column.get("debiased"))
+        if verdict.p_value is not None:
+            column["kuiper_p_value"] = verdict.p_value
         columns.append(column)
+        verdicts.append(verdict)
         prefix = f"{name}: " if len(tallies) > 1 else ""
-        remarks += [prefix + text for text in [judge(tally, cells, column, rng), *missing]]
-    remarks = compare(list(tallies), columns) + remarks
+        remarks += [prefix + text for text in [_sentence(verdict, column), *missing]]
+    remarks = _conflicts(list(tallies), columns) + remarks
     first = next(iter(tallies.values()))
-    rows = tuple(Row(key, group, name, tuple(c.get(key) for c in columns)) for key, group, name in _layout())
+    rows = tuple(Row(m.key, m.group, m.name, tuple(c.get(m.key) for c in columns)) for m in measures)
     rows = tuple(row for row in rows if any(estimate is not None for estimate in row.estimates))
-    return Evaluation(tuple(tallies), rows, first.total, first.base_rate, level, tuple(remarks))
+    return Evaluation(tuple(tallies), rows, first.total, first.base_rate, level, tuple(remarks), tuple(verdicts))
 
 
-def _layout() -> list[tuple[str, str, str]]:
-    return [(key, group, name) for key, group, name, _, _ in MEASURES] + [
-        ("slope", LINE, "slope (1 is right, below 1 too extreme)"),
-        ("intercept", LINE, "intercept (0 is right, below 0 too high)"),
-        ("kuiper_p_value", TEST, "p-value of Kuiper's test"),
+def _select(metrics: Iterable[str | Callable[..., float]] | None) -> list[Measure]:
+    """The measures in the order of the table, those of the user last."""
+    if metrics is None:
+        return list(MEASURES)
+    given = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    keys = [check_choice("metrics", one, [m.key for m in MEASURES]) for one in given if not callable(one)]
+    own = [one for one in given if callable(one)]
+    names = number_repeated(name_of_metric(one) for one in own)
+    return [m for m in MEASURES if m.key in keys] + [
+        Measure(name, OWN, name, as_metric(one)) for name, one in zip(names, own, strict=True)
     ]
 
 
 def _column(
-    tally: Tally, cells: Tally, level: float, n_resamples: int, rng: Seed
-) -> tuple[dict[str, Interval | float], list[str]]:
+    tally: Tally, measures: Sequence[Measure], level: float, n_resamples: int, rng: Seed
+) -> tuple[dict[str, Any], list[str]]:
     """All estimates of one model, from one set of replicates; and what could not be computed, with the reason."""
-    column: dict[str, Interval | float] = {}
+    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
+    column: dict[str, Any] = {}
     missing: list[str] = []
-    measures = {}
-    for key, _, _, metric, bounds in MEASURES:
-        value = _attempt(partial(metric, tally), missing)
-        if value is not None:
-            measures[key] = (metric, bounds, value)
-    draws = _draws([metric for metric, _, _ in measures.values()], cells, n_resamples, rng)
-    for at, (key, (metric, bounds, value)) in enumerate(measures.items()):
-        # Replicates scatter around what the metric estimates in the sample that they are drawn from: the metric
-        # itself, but for the debiased error the plain one.
-        centre = MEASURED_BY_REPLICATES.get(key, metric)(cells)
-        method = "squared" if key in NORMS else "basic"
-        column[key] = interval_of(value, reflected(draws[:, at], value, centre, method), level, bounds)
-    line = _attempt(partial(calibration_slope, tally, level=level), missing)
-    if line is not None:
-        column |= {"slope": line.slope, "intercept": line.intercept}
-    test = _attempt(partial(kuiper_test, tally), missing)
-    if test is not None:
-        column["kuiper_p_value"] = test.p_value
+    computed = []
+    for measure in measures:
+        value = _attempt(partial(measure.function, tally), missing) if measure.function is not None else None
+        if measure.function is not None and value is not None:
+            computed.append((measure, measure.function, float(value)))
+    samples = resamples(cells, n_resamples, rng)
+    draws = np.array([[function(sample) for _, function, _ in computed] for sample in samples])
+    for (measure, function, value), own in zip(computed, draws.T, strict=True):
+        centre = (measure.of_replicates or function)(cells)
+        plausible = reflected(own, value, centre, "squared" if measure.norm else "basic")
+        column[measure.key] = interval_of(value, plausible, level, measure.bounds)
+    if {"slope", "intercept"} & {measure.key for measure in measures}:
+        line = _attempt(partial(calibration_slope, tally, level=level), missing)
+        column |= {"slope": line.slope, "intercept": line.intercept} if line is not None else {}
     return column, missing
 
 
@@ -166,5 +207,28 @@ def _attempt(task: Callable[[], Any], missing: list[str]) -> Any:
         return None
 
 
-def _draws(functions: list[Metric], cells: Tally, n_resamples: int, rng: Seed) -> Floats:
-    return np.array([[metric(sample) for metric in functions] for sample in resamples(cells, n_resamples, rng)])
+def _sentence(verdict: Verdict, column: Column) -> str:
+    """The verdict, and what recalibration could bring or where to look for it."""
+    if verdict.state == "no_evidence":
+        return f"{verdict} Use `calibrant.compare` to see whether a method would still lower the log-loss."
+    cost = column.get("miscalibration")
+    if verdict.state == "miscalibrated" and isinstance(cost, Interval):
+        return f"{verdict} A monotone map would lower the Brier score by up to {cost.value:.4f}."
+    return str(verdict)
+
+
+def _conflicts(names: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    """A warning where calibration error and proper scores prefer different models."""
+    best = {}
+    for key in ("log_loss", "brier_score", "ece"):
+        values = [estimate.value for column in columns if isinstance(estimate := column.get(key), Interval)]
+        if len(values) == len(names):
+            best[key] = names[int(np.argmin(values))]
+    proper = {best[key] for key in ("log_loss", "brier_score") if key in best}
+    if not proper or "ece" not in best or best["ece"] in proper:
+        return []
+    text = (
+        f"ECE prefers {best['ece']}, but the proper scores (log-loss, Brier) prefer {' and '.join(sorted(proper))}. "
+        "Trust the proper scores: a low ECE can come from scores that say little."
+    )
+    return [text]

@@ -24,8 +24,8 @@ class CalibrationTest:
     Examples
     --------
     >>> from calibrant import metrics
-    >>> found = metrics.spiegelhalter_test([0, 1, 0, 1], [0.5, 0.5, 0.2, 0.8])
-    >>> round(found.statistic, 3), round(found.p_value, 3)
+    >>> test = metrics.spiegelhalter_test([0, 1, 0, 1], [0.5, 0.5, 0.2, 0.8])
+    >>> round(test.statistic, 3), round(test.p_value, 3)
     (-0.707, 0.48)
     """
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _limits
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally
 
 __all__ = ["calibration_error_quantile", "integrated_calibration_index"]
-
-MOST_CELLS = 1024
 
 
 def integrated_calibration_index(
@@ -105,6 +104,6 @@ def _gaps(tally: Tally, span: float, degree: int) -> tuple[Floats, Floats]:
         raise InvalidInputError(f"`span` must lie in (0, 1]; got {span!r}.")
     if degree not in (0, 1, 2):
         raise InvalidInputError(f"`degree` must be 0, 1 or 2; got {degree!r}.")
-    cells = tally.coarsen(MOST_CELLS)
+    cells = tally.coarsen(_limits.LOESS_CELLS)
     curve = loess.fit(cells.scores, cells.positives / cells.totals, cells.totals, span, degree)
     return np.abs(np.clip(curve, 0.0, 1.0) - cells.scores), cells.totals

@@ -8,16 +8,15 @@ from typing import Protocol
 
 import numpy as np
 
+from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Metric, as_tally, check_level
+from calibrant.metrics.base import Metric, as_tally
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
 
 __all__ = ["MetricPosterior", "metric_posterior"]
-
-MOST_CELLS = 2048
 
 
 class HasPosterior(Protocol):
@@ -41,8 +40,8 @@ class MetricPosterior:
     --------
     >>> import numpy as np
     >>> from calibrant import metrics
-    >>> found = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
-    >>> print(found.interval(level=0.5))
+    >>> posterior = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
+    >>> print(posterior.interval(level=0.5))
     0.0200 [0.0150, 0.0250]
     """
 
@@ -55,7 +54,7 @@ class MetricPosterior:
 
     def interval(self, level: float = 0.9) -> Interval:
         """The posterior mean with the central credible interval."""
-        check_level(level)
+        _validation.check_level(level)
         low, high = np.quantile(self.draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
         return Interval(self.mean, float(low), float(high), level)
 
@@ -69,9 +68,9 @@ def metric_posterior(
     metric: Metric | None = None,
     *,
     n_draws: int = 200,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> MetricPosterior:
-    """What a metric of the raw scores would be if labels had no noise, with the uncertainty about the true map.
+    """The value that a metric of the raw scores would have without label noise, given what is known of the true map.
 
     Each map drawn from the calibrator's posterior is taken for the truth: every cell of the tally gets the share of
     positives that the map says, and the metric is computed on that. The noise of single labels is gone; uncertainty
@@ -88,8 +87,8 @@ def metric_posterior(
         A metric of a tally; by default the mean ``|score − truth|``, without bins.
     n_draws : int
         Number of maps drawn.
-    random_state : int, numpy.random.Generator, RandomState or None
-        Passed on to `sample_maps`.
+    rng : int, numpy.random.Generator, RandomState or None
+        The seed or generator of the maps drawn.
 
     Returns
     -------
@@ -110,8 +109,8 @@ def metric_posterior(
             f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
             "a Bayesian method such as ABB or BayesIso."
         )
-    cells = as_tally(tally).coarsen(MOST_CELLS)
+    cells = as_tally(tally).coarsen(_limits.POSTERIOR_CELLS)
     judge = partial(expected_calibration_error, strategy="cells") if metric is None else metric
-    maps = calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state)
+    maps = calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng)
     values = [judge(Tally(cells.scores, np.clip(truth, 0.0, 1.0) * cells.totals, cells.totals)) for truth in maps]
     return MetricPosterior(np.array(values, dtype=np.float64))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, both_classes, check_level
+from calibrant.metrics.base import as_tally, both_classes
 from calibrant.metrics.bootstrap import Interval
 from calibrant.tally import Tally
 
@@ -85,7 +86,7 @@ def calibration_slope(
     >>> line.slope.low < 1.8 < line.slope.high
     True
     """
-    check_level(level)
+    _validation.check_level(level)
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "The calibration slope")
     if len(tally) == 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 from calibrant._kernels import smooth_ece
 from calibrant._typing import ArrayLike
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally
@@ -67,8 +68,7 @@ def smooth_calibration_error(
     >>> round(metrics.smooth_calibration_error(data.labels, data.scores, convention="relplot"), 3)
     0.156
     """
-    if convention not in CONVENTIONS:
-        raise InvalidInputError(f"`convention` must be one of {', '.join(CONVENTIONS)}; got {convention!r}.")
+    check_choice("convention", convention, CONVENTIONS)
     if width is not None and not smooth_ece.SMALLEST_WIDTH <= width <= 1.0:
         raise InvalidInputError(f"`width` must lie in [{smooth_ece.SMALLEST_WIDTH:g}, 1]; got {width!r}.")
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)

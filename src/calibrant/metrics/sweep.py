@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _limits
 from calibrant._typing import ArrayLike, Floats
 from calibrant.metrics.base import as_tally, binned, check_power
 from calibrant.tally import Tally
 
 __all__ = ["sweep_calibration_error"]
-
-MOST_BINS = 4096
 
 
 def sweep_calibration_error(
@@ -68,10 +67,10 @@ def _most_rising(tally: Tally) -> int:
     mass = np.concatenate(([0.0], np.cumsum(tally.totals)))
     positives = np.concatenate(([0.0], np.cumsum(tally.positives)))
     middle = 0.5 * (mass[1:] + mass[:-1]) / mass[-1]
-    for n_bins in range(2, min(MOST_BINS, len(tally)) + 1):
+    for n_bins in range(2, min(_limits.SWEEP_BINS, len(tally)) + 1):
         if not _rises(mass, positives, middle, n_bins):
             return n_bins - 1
-    return min(MOST_BINS, len(tally))
+    return min(_limits.SWEEP_BINS, len(tally))
 
 
 def _rises(mass: Floats, positives: Floats, middle: Floats, n_bins: int) -> bool:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from typing import Any
 
-from calibrant.errors import InvalidInputError
+from calibrant._validation import check_choice
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
 
-__all__ = ["Evaluation", "Row"]
+__all__ = ["Column", "Evaluation", "Row"]
 
 Estimate = Interval | float | None
+Column = Mapping[str, Interval | float]
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Evaluation:
         (Weighted) number of rows, share of positives, and level of the intervals.
     remarks : tuple of str
         What the numbers mean, and what could not be computed.
+    verdicts : tuple of Verdict
+        Whether each model needs calibration, as far as Kuiper's test can tell.
 
     Examples
     --------
@@ -57,13 +62,18 @@ class Evaluation:
     base_rate: float
     level: float
     remarks: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the first model."""
+        return self.verdicts[0]
 
     def __getitem__(self, key: str) -> Any:
         """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
-        for row in self.rows:
-            if row.key == key:
-                return row.estimates[0] if len(self.models) == 1 else dict(zip(self.models, row.estimates, strict=True))
-        raise InvalidInputError(f"`key` must be one of {', '.join(row.key for row in self.rows)}; got {key!r}.")
+        check_choice("key", key, [row.key for row in self.rows])
+        estimates = next(row.estimates for row in self.rows if row.key == key)
+        return estimates[0] if len(self.models) == 1 else dict(zip(self.models, estimates, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -74,6 +84,7 @@ class Evaluation:
             "models": {
                 name: {row.key: _plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
             },
+            "verdicts": {n: v.to_dict() for n, v in zip(self.models, self.verdicts, strict=True)},
             "remarks": list(self.remarks),
         }
 
@@ -123,6 +134,4 @@ def _text(estimate: Estimate) -> str:
 
 
 def _plain(estimate: Estimate) -> Any:
-    if isinstance(estimate, Interval):
-        return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-    return estimate
+    return estimate.to_dict() if isinstance(estimate, Interval) else estimate

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _limits
 from calibrant._kernels import beta_integral, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
@@ -14,7 +15,6 @@ from calibrant.tally import Tally
 
 __all__ = ["tce_bpm"]
 
-MOST_CELLS = 10_000  # three parameters need no more bins than that
 NARROWEST = 1e-6  # a narrower spread of scores is one score to the integral
 
 
@@ -71,7 +71,7 @@ def tce_bpm(
 def _mean_power(tally: Tally, p: float) -> float:
     from calibrant._kernels import binomial_process
 
-    cells = tally.coarsen(MOST_CELLS)
+    cells = tally.coarsen(_limits.BINOMIAL_PROCESS_CELLS)
     alpha, beta, c = binomial_process.fit_curve(cells.scores, cells.positives, cells.totals)
 
     def gap(z: Floats) -> Floats:

@@ -15,7 +15,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
-__all__ = ["curve_grid", "fit_curve"]
+__all__ = ["curve_grid", "fit_curve", "tabulate_map"]
 
 GRID_POINTS = 129
 
@@ -32,11 +32,15 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
     if not isinstance(curve, str) and not hasattr(curve, "fit_tally"):
         raise InvalidInputError(f"`curve` must be None, 'corp', the name of a method or a calibrator; got {curve!r}.")
     calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
-    grid = curve_grid(tally, probabilities=True)
-    columns = {"score": grid, "probability": calibrator.predict(grid)}
-    if hasattr(calibrator, "sample_maps"):  # an interval of a posterior; that of Venn-Abers has no level
+    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), type(calibrator).__name__
+
+
+def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:
+    """Tabulate a map, or that of a fitted calibrator, with its credible band if it has a posterior."""
+    columns = {"score": grid, "probability": getattr(calibrator, "map_", calibrator)(grid)}
+    if hasattr(calibrator, "sample_maps"):  # the intervals of other methods, such as Venn-Abers, have no level
         columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
-    return table(**columns), type(calibrator).__name__
+    return table(**columns)
 
 
 def curve_grid(tally: Tally, *, probabilities: bool) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import special
 
+from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant._typing import Floats, Ints
-from calibrant.errors import InvalidInputError
-from calibrant.reliability.tables import Table, check_choice, table
+from calibrant._validation import check_choice
+from calibrant.metrics.base import bin_number
+from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
 __all__ = ["binned_points", "clopper_pearson"]
@@ -40,8 +40,7 @@ def binned_points(
     ([0.15, 0.7], [0.0, 0.5])
     """
     check_choice("strategy", strategy, STRATEGIES)
-    number = _number_of_bins(n_bins, tally.total)
-    left, right, groups = _bins(tally, number, strategy)
+    left, right, groups = _bins(tally, bin_number(n_bins, tally.total, MAX_AUTO_BINS), strategy)
     starts = bins.group_starts(groups)
     positives, total = np.add.reduceat(tally.positives, starts), np.add.reduceat(tally.totals, starts)
     fraction = positives / total
@@ -72,8 +71,7 @@ def clopper_pearson(positives: Floats, total: Floats, level: float) -> tuple[Flo
     >>> low.tolist(), high.round(4).tolist()
     ([0.0], [0.2589])
     """
-    if isinstance(level, bool) or not 0.0 < level < 1.0:
-        raise InvalidInputError(f"`level` must lie between 0 and 1; got {level!r}. For a 90 % interval pass 0.9.")
+    _validation.check_level(level)
     k, n = np.asarray(positives, dtype=np.float64), np.asarray(total, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
     # The ends are beta quantiles; where a parameter is 0, the end is 0 or 1.
@@ -81,14 +79,6 @@ def clopper_pearson(positives: Floats, total: Floats, level: float) -> tuple[Flo
     low = np.where(k > 0.0, special.betaincinv(inner_low, n - k + 1.0, tail), 0.0)
     high = np.where(k < n, special.betaincinv(k + 1.0, inner_high, 1.0 - tail), 1.0)
     return low, high
-
-
-def _number_of_bins(n_bins: Any, rows: float) -> int:
-    if isinstance(n_bins, str) and n_bins == "auto":
-        return int(np.clip(np.ceil(np.cbrt(rows)), 1, MAX_AUTO_BINS))
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        raise InvalidInputError(f'`n_bins` must be a positive integer or "auto"; got {n_bins!r}.')
-    return int(n_bins)
 
 
 def _bins(tally: Tally, number: int, strategy: str) -> tuple[Floats, Floats, Ints]:

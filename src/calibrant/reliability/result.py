@@ -9,11 +9,12 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.reliability.curves import fit_curve
 from calibrant.reliability.points import binned_points
 from calibrant.reliability.scores import SCALES, density, histogram
-from calibrant.reliability.tables import Table, check_choice
+from calibrant.reliability.tables import Table
 from calibrant.tally import Tally, row_count
 
 __all__ = ["Reliability", "reliability"]
@@ -23,7 +24,7 @@ WEIGHTS = ("counts", "importance")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability:
-    """How often the positive class occurs where a model says that it does; the numbers behind a diagram.
+    """The numbers of a reliability diagram: how often the positive class occurs where a model says that it does.
 
     Made by `calibrant.reliability.reliability`. The tables are structured numpy arrays: ``result.points["fraction"]``
     is a column, and ``pandas.DataFrame(result.points)`` works, as does the same of any other table library.

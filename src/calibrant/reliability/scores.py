@@ -1,9 +1,10 @@
-"""How the scores lie: histograms whose bars can be compared between models, and a density."""
+"""The distribution of the scores: histograms whose bars can be compared between models, and a density."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from calibrant import _limits
 from calibrant._kernels import bins, links
 from calibrant._typing import Floats
 from calibrant.reliability.curves import GRID_POINTS, curve_grid
@@ -15,7 +16,6 @@ __all__ = ["SCALES", "count_between", "density", "histogram", "visible_range"]
 SCALES = ("linear", "logit")
 N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
 ZOOMS = 5
-DENSITY_CELLS = 512
 
 # Half a logit wide, with everything beyond ±16 (1e-7) in the outermost bars.
 LOGIT_EDGES = links.expit(np.arange(-16.0, 16.5, 0.5))
@@ -61,7 +61,7 @@ def visible_range(low: float, high: float) -> tuple[float, float]:
 
 def density(tally: Tally, scale: str) -> Table:
     """The `density` table: a Gaussian kernel estimate, Silverman's bandwidth, mirrored at the ends of [0, 1]."""
-    cells, grid = tally.coarsen(DENSITY_CELLS), curve_grid(tally, probabilities=True)
+    cells, grid = tally.coarsen(_limits.DENSITY_CELLS), curve_grid(tally, probabilities=True)
     if scale == "linear":
         # The estimate reaches past the outermost scores, up to the ends of the axis.
         grid = np.unique(np.concatenate((grid, np.linspace(0.0, 1.0, GRID_POINTS))))

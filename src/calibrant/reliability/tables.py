@@ -1,4 +1,4 @@
-"""Tables of named columns, and the check that options share."""
+"""Tables of named columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError
 
-__all__ = ["Table", "check_choice", "table"]
+__all__ = ["Table", "table"]
 
 Table: TypeAlias = np.ndarray[Any, Any]  # a structured array: named columns of floats
 
@@ -21,10 +20,3 @@ def table(**columns: Floats) -> Table:
         out[name] = values
     out.setflags(write=False)
     return out
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse an option that is not one of `choices`."""
-    if value not in choices:
-        shown = ", ".join(repr(choice) for choice in choices)
-        raise InvalidInputError(f"`{name}` must be one of {shown}; got {value!r}.")

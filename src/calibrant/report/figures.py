@@ -16,12 +16,12 @@ from calibrant._kernels import links
 from calibrant.displays import axes
 from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table
-from calibrant.report.outcome import EVENT, Outcome, outcome_of
 from calibrant.report.study import Side, Study
-from calibrant.report.wording import method_title, rounded, sentence_case
+from calibrant.report.wording import EVENT, Outcome, outcome_of, rounded, sentence_case
 
 __all__ = [
     "Figure",
+    "error_bars",
     "line_of",
     "listed",
     "map_figure",
@@ -54,6 +54,12 @@ def listed(values: Any, digits: int = 6) -> list[float]:
     return [rounded(float(value), digits) for value in values]
 
 
+def error_bars(above: Any, below: Any, color: str, *, thickness: float = 1.5, width: int = 0) -> Figure:
+    """Bars of different length on both sides of a point."""
+    lengths = {"type": "data", "symmetric": False, "array": listed(above), "arrayminus": listed(below)}
+    return lengths | {"color": color, "thickness": thickness, "width": width}
+
+
 def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
     meta: Figure = {"label": plain(label)}
@@ -82,15 +88,7 @@ def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
         "x": listed(points["mean_score"]),
         "y": listed(points["fraction"]),
         "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(high - points["fraction"]),
-            "arrayminus": listed(points["fraction"] - low),
-            "color": color,
-            "thickness": 1.2,
-            "width": 0,
-        },
+        "error_y": error_bars(high - points["fraction"], points["fraction"] - low, color, thickness=1.2),
         # How far the scores of a group reach: a wide group need not lie on the curve.
         "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
         "meta": {"label": plain(label)} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},
@@ -128,9 +126,9 @@ def _scale(results: list[Reliability]) -> Figure:
     }
 
 
-def shared_scale(found: Study) -> Figure:
+def shared_scale(study: Study) -> Figure:
     """The limits that all diagrams of a page share, so that they compare."""
-    return _scale([side.linear for side in (found.before, found.after) if side is not None])
+    return _scale([side.linear for side in (study.before, study.after) if side is not None])
 
 
 def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = EVENT) -> Figure:
@@ -155,14 +153,14 @@ def line_of(place: int) -> tuple[str, str]:
     return f"@m{(place - 1) % PALETTE}", DASHES[((place - 1) // PALETTE) % len(DASHES)]
 
 
-def map_figure(found: Study, scale: Figure) -> Figure:
+def map_figure(study: Study, scale: Figure) -> Figure:
     """The chosen map with its band; the others wait to be switched on."""
-    probabilities = found.before is not None
+    probabilities = study.before is not None
     data = [_diagonal()] if probabilities else []
-    for place, (name, table) in enumerate(found.maps.items()):
+    for place, (name, table) in enumerate(study.maps.items()):
         color, dash = line_of(place)
         more = {"line": {"color": color, "width": 3 if place == 0 else 2, "dash": dash}, "visible": place == 0}
-        one = _curve(table, color, sentence_case(method_title(name)), MAPPED, **more)
+        one = _curve(table, color, sentence_case(study.titles[name]), MAPPED, **more)
         one["meta"]["method"] = name
         if not probabilities:
             one["hovertemplate"] = one["hovertemplate"].replace("[0]:.3p", "[0]:.4~g")
@@ -178,9 +176,9 @@ def map_figure(found: Study, scale: Figure) -> Figure:
     return {"data": data, "layout": layout, "meta": meta}
 
 
-def scores_figure(found: Study, scale: Figure) -> Figure:
-    """How the probabilities are spread, before above after."""
-    sides = [(s, c) for s, c in ((found.before, "before"), (found.after, "after")) if s is not None]
+def scores_figure(study: Study, scale: Figure) -> Figure:
+    """Histograms of the probabilities, before above after."""
+    sides = [(s, c) for s, c in ((study.before, "before"), (study.after, "after")) if s is not None]
     data: list[Figure] = []
     layout: Figure = {"bargap": 0, "showlegend": False, "xaxis": {"title": {"text": PREDICTED}}}
     log = {
@@ -189,7 +187,7 @@ def scores_figure(found: Study, scale: Figure) -> Figure:
     }
     for place, (side, name) in enumerate(sides):
         axis = "y" if place == 0 else f"y{place + 1}"
-        data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(found.top_label)))
+        data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(study.top_label)))
         height = 1.0 / len(sides)
         top = 1.0 - place * height
         layout[f"yaxis{'' if place == 0 else place + 1}"] = {
@@ -224,14 +222,14 @@ def _edges(table: Table) -> dict[str, list[float]]:
     return {key: listed(table[key]) for key in ("left", "right", "total", "positives")}
 
 
-def segment_diagrams(found: Study, scale: Figure) -> list[Figure]:
+def segment_diagrams(study: Study, scale: Figure) -> list[Figure]:
     """One diagram for each of the largest segments, over the curve of all rows."""
-    side = found.before or found.after
-    color = "@before" if found.before is not None else "@after"
-    everything, words = side.linear.curve, outcome_of(found.top_label)
+    side = study.before or study.after
+    color = "@before" if study.before is not None else "@after"
+    everything, words = side.linear.curve, outcome_of(study.top_label)
     hover = CURVE.replace("WORD", words.happens)
     figures = []
-    for segment in found.segments:
+    for segment in study.segments:
         if segment.diagram is None or segment.diagram.curve is None:
             continue
         data = [_diagonal()]

@@ -7,12 +7,11 @@ import re
 import numpy as np
 
 from calibrant.comparison import Comparison
-from calibrant.report.figures import Figure, listed, plain
-from calibrant.report.outcome import EVENT, Outcome
+from calibrant.report.figures import Figure, error_bars, listed, plain
 from calibrant.report.segments import Gap, Segment
-from calibrant.report.wording import method_name, method_title, rounded, sentence_case
+from calibrant.report.wording import EVENT, Outcome, rounded, sentence_case, short_title
 
-__all__ = ["comparison_figure", "segments_figure", "shortened"]
+__all__ = ["comparison_figure", "reference_title", "segments_figure", "shortened"]
 
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
 LONGEST, NARROW = 29, 20  # letters of a name beside the axis, on wide and on narrow screens
@@ -23,37 +22,35 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
     rows = [r for r in comparison.results if r.log_loss_difference is not None]
     diffs = [r.log_loss_difference for r in rows if r.log_loss_difference is not None]
     colors = ["@after" if r.name == shown else "@neutral" for r in rows]
-    reference = "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
+    reference = reference_title(comparison)
     trace = {
         "type": "scatter",
         "mode": "markers",
         "x": listed(d.value for d in diffs),
         "y": list(range(len(rows))),
-        "text": [plain(sentence_case(method_title(r.name))) for r in rows],
+        "text": [plain(sentence_case(r.title or r.name)) for r in rows],
         "marker": {"color": colors, "size": 10},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(d.high - d.value for d in diffs),
-            "arrayminus": listed(d.value - d.low for d in diffs),
-            "color": "@neutral",
-            "thickness": 1.5,
-            "width": 3,
-        },
+        "error_x": error_bars([d.high - d.value for d in diffs], [d.value - d.low for d in diffs], "@neutral", width=3),
         "customdata": [[rounded(d.value, 4), rounded(d.low, 4), rounded(d.high, 4)] for d in diffs],
         "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
         "meta": {"label": "methods"},
     }
     layout = {
         "xaxis": {"title": {"text": f"Change of log-loss against {reference}"}, "zeroline": True},
-        "yaxis": _row_axis([sentence_case(method_title(r.name)) for r in rows]),
+        "yaxis": _row_axis([sentence_case(r.title or r.name) for r in rows]),
         "showlegend": False,
     }
     return {
         "data": [trace],
         "layout": layout,
-        "meta": _row_meta("Change of log-loss", [_narrow(r.name) for r in rows]),
+        "meta": _row_meta("Change of log-loss", [_narrow(r.title or r.name) for r in rows]),
     }
+
+
+def reference_title(comparison: Comparison) -> str:
+    """The title of the method that differences are taken to."""
+    own = comparison[comparison.reference]
+    return "doing nothing" if own.name == "identity" else short_title(own.title or own.name)
 
 
 def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Figure:
@@ -87,15 +84,9 @@ def _segment_gaps(
         "x": listed(100.0 * (g.predicted - g.happened) for _, g in kept),
         "y": [i + at for i, _ in kept],
         "marker": {"color": color, "size": 9, "symbol": symbol, "line": {"width": 2, "color": color}},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": listed(100.0 * (g.happened - g.low) for _, g in kept),
-            "arrayminus": listed(100.0 * (g.high - g.happened) for _, g in kept),
-            "color": color,
-            "thickness": 1.5,
-            "width": 0,
-        },
+        "error_x": error_bars(
+            [100.0 * (g.happened - g.low) for _, g in kept], [100.0 * (g.high - g.happened) for _, g in kept], color
+        ),
         "customdata": [[rounded(g.predicted), rounded(g.happened), plain(segments[i].name)] for i, g in kept],
         "hovertemplate": "%{customdata[2]}<br>predicted %{customdata[0]:.3p}, "
         f"{words.happened} %{{customdata[1]:.3p}}<extra></extra>",
@@ -121,7 +112,7 @@ def _row_axis(names: list[str]) -> Figure:
 
 
 def _row_meta(title: str, names: list[str]) -> Figure:
-    """What a figure of rows needs beside a narrow screen: a short title and short names."""
+    """A short title and short names, for narrow screens."""
     return {"rows": len(names), "short": title, "names": [plain(name) for name in shortened(names, NARROW)]}
 
 
@@ -142,6 +133,6 @@ def shortened(names: list[str], longest: int) -> list[str]:
     return max((cut(longest - 1, 0), cut(longest - tail - 1, tail), cut(0, longest - 1)), key=lambda one: len(set(one)))
 
 
-def _narrow(name: str) -> str:
+def _narrow(title: str) -> str:
     """The name of a method without the noun that goes without saying beside the others."""
-    return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", method_name(name)))
+    return sentence_case(re.sub(r" (scaling|regression|binning|calibration)$", "", short_title(title)))

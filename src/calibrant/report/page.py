@@ -13,14 +13,14 @@ import numpy as np
 import calibrant
 from calibrant._files import write_atomically
 from calibrant._optional import require
+from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report import figures, interval_plots, tables
-from calibrant.report.advice import comparison_result, next_steps, worth_calibrating
-from calibrant.report.outcome import Outcome, outcome_of
-from calibrant.report.study import Side, Study, study
-from calibrant.report.verdict import judge
-from calibrant.report.wording import TITLES, count, method_name, method_title, percent, sentence_case
+from calibrant.report.advice import comparison_result, next_steps
+from calibrant.report.answer import answer
+from calibrant.report.study import Side, Study, make_study
+from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 
 __all__ = ["render", "write_report"]
@@ -61,9 +61,9 @@ def write_report(
     segments : dict of str to Tally, optional
         Parts of the same rows, each judged by itself.
     comparison : Comparison, optional
-        The result of `calibrant.compare` on these rows; by default it is computed.
+        The result of `calibrant.compare` on these rows; by default it is computed. Its fits are not made again.
     method : str or calibrator, optional
-        The method to show; by default the library's default, or the recommended one where that is clearly better.
+        The method to show; by default the one that the comparison recommends.
     title : str
         The heading of the page.
     commands : str, optional
@@ -88,11 +88,11 @@ def write_report(
     """
     jinja2 = require("jinja2", "report", CALLER)
     script = require("plotly.offline", "report", CALLER).get_plotlyjs()
-    found = study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
-    write_atomically(path, render(found, title, jinja2, script, commands or COMMANDS))
+    study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
+    write_atomically(path, render(study, title, jinja2, script, commands or COMMANDS))
 
 
-def render(found: Study, title: str, jinja2: Any, script: str, commands: str = COMMANDS) -> str:
+def render(study: Study, title: str, jinja2: Any, script: str, commands: str = COMMANDS) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files."""
     own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
     template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
@@ -103,8 +103,8 @@ def render(found: Study, title: str, jinja2: Any, script: str, commands: str = C
     safe = {"style": own["style.css"], "script": own["page.js"], "plotly": script.replace("</script", "<\\/script")}
     text: str = environment.from_string(template).render(
         **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
-        **_context(found, title),
-        code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(found, commands).items()},
+        **_context(study, title),
+        code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(study, commands).items()},
     )
     return text
 
@@ -114,63 +114,58 @@ def _unbroken(value: Any) -> Any:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
 
 
-def _context(found: Study, title: str) -> dict[str, Any]:
-    verdict = judge(found)
-    comparison = found.comparison
+def _context(study: Study, title: str) -> dict[str, Any]:
+    comparison = study.comparison
     return {
         "title": title,
         "version": calibrant.__version__,
-        "level": f"{100 * found.level:g} %",
-        "total": count(found.total),
-        "weighted": _weighted(found),
-        "positive": percent(found.base_rate),
-        "outcome": outcome_of(found.top_label),
-        "verdict": verdict,
-        "steps": next_steps(found),
-        "calibrate": worth_calibrating(found),
-        "method": method_name(found.name),
+        "level": f"{100 * study.level:g} %",
+        "total": count(study.total),
+        "weighted": _weighted(study),
+        "positive": percent(study.base_rate),
+        "outcome": outcome_of(study.top_label),
+        "answer": answer(study),
+        "steps": next_steps(study),
+        "calibrate": study.calibrate,
+        "method": study.title_of(study.name),
         "chips": [
-            {"name": name, "title": sentence_case(method_title(name)), "line": _line(place)}
-            for place, name in enumerate(found.maps)
+            {"name": name, "title": sentence_case(study.titles[name]), "line": _line(place)}
+            for place, name in enumerate(study.maps)
         ],
         "sides": [
-            _side_context(side, name, outcome_of(found.top_label))
-            for side, name in ((found.before, "before"), (found.after, "after"))
+            _side_context(side, name, outcome_of(study.top_label))
+            for side, name in ((study.before, "before"), (study.after, "after"))
             if side is not None
         ],
-        "probabilities": found.before is not None,
-        "unseen": found.unseen,
-        "map_rows": tables.map_rows(found.maps[found.name], found.before is not None),
-        "groups": tables.measure_groups(found),
-        "methods": tables.method_rows(found),
+        "probabilities": study.before is not None,
+        "unseen": study.unseen,
+        "map_rows": tables.map_rows(study.maps[study.name], study.before is not None),
+        "groups": tables.measure_groups(study),
+        "methods": tables.method_rows(study),
         "comparison": comparison,
-        "result": comparison_result(found),
-        "reference": _reference(comparison),
-        "segments": tables.segment_rows(found.segments),
-        "segment_choices": [one.name for one in found.segments if one.diagram is not None],
+        "result": comparison_result(study),
+        "reference": interval_plots.reference_title(comparison) if comparison is not None else "",
+        "segments": tables.segment_rows(study.segments),
+        "segment_choices": [one.name for one in study.segments if one.diagram is not None],
         "segments_shown": MOST_SEGMENTS,
-        "segments_cut": max(len(found.segments) - MOST_SEGMENTS, 0),
-        "notes": [_note(text) for text in (*found.notes, *(comparison.notes if comparison is not None else ()))],
-        "data": _data(found),
+        "segments_cut": max(len(study.segments) - MOST_SEGMENTS, 0),
+        "notes": [
+            _note(text, study.titles) for text in (*study.notes, *(comparison.notes if comparison is not None else ()))
+        ],
+        "data": _data(study),
     }
 
 
-def _note(text: str) -> str:
+def _note(text: str, titles: Mapping[str, str]) -> str:
     """A note that begins with the name of a method, which readers of the page know by its title."""
     name, colon, rest = text.partition(": ")
-    return f"{sentence_case(method_name(name))}{colon}{rest}" if name in TITLES else text
+    return f"{sentence_case(short_title(titles[name]))}{colon}{rest}" if colon and name in titles else text
 
 
-def _weighted(found: Study) -> bool:
+def _weighted(study: Study) -> bool:
     """Whether rows were counted by weight: only then can a number of rows be broken."""
-    totals = (found.before or found.after).tally.totals
+    totals = (study.before or study.after).tally.totals
     return bool(np.any(totals != np.rint(totals)))
-
-
-def _reference(comparison: Comparison | None) -> str:
-    if comparison is None:
-        return ""
-    return "doing nothing" if comparison.reference == "identity" else method_name(comparison.reference)
 
 
 def _line(place: int) -> str:
@@ -192,45 +187,52 @@ def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
     }
 
 
-def _data(found: Study) -> dict[str, Any]:
-    """What the script of the page needs."""
-    scale, words = figures.shared_scale(found), outcome_of(found.top_label)
+def _data(study: Study) -> dict[str, Any]:
+    """The data of the page's script."""
+    scale, words = figures.shared_scale(study), outcome_of(study.top_label)
     drawn = {
-        "after": figures.reliability_figure(found.after, "@after", scale, words),
-        "map": figures.map_figure(found, scale),
-        "scores": figures.scores_figure(found, scale),
+        "after": figures.reliability_figure(study.after, "@after", scale, words),
+        "map": figures.map_figure(study, scale),
+        "scores": figures.scores_figure(study, scale),
     }
-    if found.before is not None:
-        drawn["before"] = figures.reliability_figure(found.before, "@before", scale, words)
-    if found.comparison is not None:
-        drawn["comparison"] = interval_plots.comparison_figure(found.comparison, found.name)
-    if found.segments:
-        drawn["segments"] = interval_plots.segments_figure(found.segments[:MOST_SEGMENTS], words)
+    if study.before is not None:
+        drawn["before"] = figures.reliability_figure(study.before, "@before", scale, words)
+    if study.comparison is not None:
+        drawn["comparison"] = interval_plots.comparison_figure(study.comparison, study.name)
+    if study.segments:
+        drawn["segments"] = interval_plots.segments_figure(study.segments[:MOST_SEGMENTS], words)
     return {
         "figures": drawn,
-        "segments": figures.segment_diagrams(found, scale),
-        "segment_rows": [tables.point_rows(one.diagram.points) for one in found.segments if one.diagram is not None],
-        "scale": _default_scale(found),
+        "segments": figures.segment_diagrams(study, scale),
+        "segment_rows": [tables.point_rows(one.diagram.points) for one in study.segments if one.diagram is not None],
+        "scale": _default_scale(study),
     }
 
 
-def _default_scale(found: Study) -> str:
+def _default_scale(study: Study) -> str:
     """Stretched where half of the rows have probabilities that crowd at the ends of even axes."""
-    scores = (found.before or found.after).linear.points["mean_score"]
+    scores = (study.before or study.after).linear.points["mean_score"]
     return "logit" if np.median(np.minimum(scores, 1.0 - scores)) < CROWDED else "linear"
 
 
-def _code(found: Study, commands: str) -> dict[str, str]:
-    calibrator = repr(found.calibrator)
-    banded = hasattr(found.calibrator, "sample_maps")
-    interval = f"low, high = calibrator.predict_interval(new_scores, level={found.level:g})\n" if banded else ""
-    what = "the highest score of each row, and whether its class was right" if found.top_label else ""
+def _code(study: Study, commands: str) -> dict[str, str]:
+    """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
+    banded = hasattr(study.calibrator, "sample_maps")
+    interval = f"low, high = calibrator.predict_interval(new_scores, level={study.level:g})\n" if banded else ""
+    what = "the highest score of each row, and whether its class was right" if study.top_label else ""
     python = (
-        "import calibrant\n\n"
-        f"calibrator = calibrant.{calibrator}\n"
+        f"{_constructor(study.calibrator)}"
         f"calibrator.fit(scores, labels)  # {what or 'rows whose outcome is known'}\n"
         "probabilities = calibrator.predict(new_scores)\n"
         f"{interval}"
         'calibrator.save("calibration.json")  # calibrant.load reads it back'
     )
-    return {"python": python, "shell": commands.replace("{method}", found.name)}
+    known = study.name in registry.names()
+    return {"python": python, "shell": commands.replace("{method}", study.name) if known else ""}
+
+
+def _constructor(calibrator: Calibrator) -> str:
+    cls = type(calibrator)
+    if getattr(calibrant, cls.__name__, None) is cls:
+        return f"import calibrant\n\ncalibrator = calibrant.{calibrator!r}\n"
+    return f"from {cls.__module__} import {cls.__name__}\n\ncalibrator = {calibrator!r}\n"

@@ -10,10 +10,13 @@ from operator import add
 import numpy as np
 from sklearn.base import clone
 
+from calibrant import _limits
 from calibrant.calibrators.base import Calibrator
+from calibrant.comparison.candidates import are_probabilities
 from calibrant.comparison.crossfit import Fold, folds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
+from calibrant.metrics.verdict import SOME
 from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.points import binned_points
 from calibrant.tally import Tally
@@ -22,13 +25,11 @@ __all__ = ["JUDGE", "Gap", "Segment", "calibrated_segments", "segment_results"]
 
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
 MOST_CURVES = 20
-MOST_CELLS = 4096
-CHANCE = 0.05
 
 
 @dataclass(frozen=True)
 class Gap:
-    """What was predicted for a segment and what happened, with an exact interval; `off` means beyond chance."""
+    """The prediction for a segment and what happened, with an exact interval; `off` means beyond chance."""
 
     predicted: float
     happened: float
@@ -61,20 +62,20 @@ def segment_results(
     >>> from calibrant import IsotonicCalibration, Tally
     >>> from calibrant.report.segments import segment_results
     >>> north = Tally.from_arrays([0.2] * 50 + [0.7] * 50, [0, 1] * 25 + [0, 1] * 25)
-    >>> found = segment_results({"north": north}, IsotonicCalibration(), 0.9, 5)[0]
-    >>> round(found.before.predicted, 2), found.before.happened, found.before.off
+    >>> segment = segment_results({"north": north}, IsotonicCalibration(), 0.9, 5)[0]
+    >>> round(segment.before.predicted, 2), segment.before.happened, segment.before.off
     (0.45, 0.5, True)
     """
-    parts = {str(name): part.coarsen(MOST_CELLS) for name, part in segments.items() if len(part)}
+    parts = {str(name): part.coarsen(_limits.SEGMENT_CELLS) for name, part in segments.items() if len(part)}
     names = sorted(parts, key=lambda name: (-parts[name].total, name))
     calibrated = calibrated_segments(parts, calibrator, n_folds)
-    found = []
+    usable = all(are_probabilities(part) for part in parts.values())
+    results = []
     for place, name in enumerate(names):
         part, after = parts[name], calibrated.get(name)
-        usable = bool(part.scores[0] >= 0.0 and part.scores[-1] <= 1.0)
         shown = part if usable else after
         diagram = None if shown is None or place >= MOST_CURVES else reliability(shown, curve=JUDGE, level=level)
-        found.append(
+        results.append(
             Segment(
                 name,
                 part.total,
@@ -83,21 +84,21 @@ def segment_results(
                 diagram,
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def _gap(tally: Tally, level: float, tests: int) -> Gap:
     point = binned_points(tally, n_bins=1, level=level)[0]
     p_value = kuiper_test(tally).p_value
     predicted, happened, low, high = (float(point[key]) for key in ("mean_score", "fraction", "low", "high"))
-    return Gap(predicted, happened, low, high, off=p_value * tests < CHANCE)
+    return Gap(predicted, happened, low, high, off=p_value * tests < SOME)
 
 
 def calibrated_segments(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
     """The segments with probabilities from fits that did not see their rows; those too small to split are missing."""
     generator = np.random.default_rng(0)
     splits = {name: list(folds(part, n_folds, generator)) for name, part in parts.items()}
-    found: dict[str, Tally] = {}
+    judged: dict[str, Tally] = {}
     for fold in range(n_folds):
         now = {name: split[fold] for name, split in splits.items() if fold < len(split)}
         if not now:
@@ -108,8 +109,8 @@ def calibrated_segments(parts: Mapping[str, Tally], calibrator: Calibrator, n_fo
             continue  # one class only: too few rows to judge by
         for name, one in now.items():
             tested = one.test.rescored(fitted.predict(one.test.scores))
-            found[name] = found[name] + tested if name in found else tested
-    return found
+            judged[name] = judged[name] + tested if name in judged else tested
+    return judged
 
 
 def _train(parts: Mapping[str, Tally], now: Mapping[str, Fold]) -> Tally:

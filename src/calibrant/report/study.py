@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from calibrant import _limits
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison import Comparison, compare
+from calibrant.comparison import Comparison, MethodFit, compare
+from calibrant.comparison.candidates import are_probabilities, create, title_of
 from calibrant.comparison.crossfit import crossfit, folds
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation, evaluate
-from calibrant.reliability import Reliability, reliability
-from calibrant.reliability.curves import curve_grid
-from calibrant.reliability.tables import Table, table
+from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.reliability.curves import curve_grid, tabulate_map
+from calibrant.reliability.result import Reliability, reliability
+from calibrant.reliability.tables import Table
 from calibrant.report.segments import JUDGE, Segment, segment_results
-from calibrant.report.wording import method_name, sentence_case
+from calibrant.report.wording import sentence_case, short_title
 from calibrant.tally import Tally, row_count
 
-__all__ = ["Side", "Study", "study"]
+__all__ = ["Side", "Study", "make_study"]
 
 LEVEL = 0.9
-MOST_CELLS = 2**15  # distinct scores; a page shows no difference beyond this, whatever the number of rows
 FOLDS = 5
 RESAMPLES = 300
 MOST_STEPS = 200
-PREFERRED = ("blend", "spline", "bayes_iso")  # the default is the first that is registered
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Study:
-    """What a report is about.
+    """The numbers of a report.
 
     Attributes
     ----------
     total, base_rate, level : float
         Rows, share of positives, and level of every interval.
+    verdict : Verdict
+        Whether calibration is needed: that of the comparison, with the size of the error.
     name : str
         The method that the page recommends or was asked to show.
     calibrator : Calibrator
@@ -80,6 +82,8 @@ class Study:
         where a class has too few rows to hold some back; `after` then flatters the method.
     maps : dict of str to Table
         The fitted maps by method, the chosen one first: `score`, `probability`, and `low`, `high` of a band if any.
+    titles : dict of str to str
+        The methods in words.
     comparison : Comparison or None
         None where the data are too few, with the reason among the notes.
     segments : tuple of Segment
@@ -93,19 +97,40 @@ class Study:
     total: float
     base_rate: float
     level: float
+    verdict: Verdict
     name: str
     calibrator: Calibrator
     before: Side | None
     after: Side
     unseen: bool
     maps: dict[str, Table]
+    titles: dict[str, str]
     comparison: Comparison | None
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
     top_label: bool = False
 
+    @property
+    def calibrate(self) -> bool:
+        """Whether the page advises to calibrate."""
+        return self.comparison is not None and self.verdict.calibrate
 
-def study(
+    @property
+    def one_outcome(self) -> bool:
+        """Whether all rows turned out the same."""
+        return self.base_rate in (0.0, 1.0)
+
+    def title_of(self, name: str) -> str:
+        """The title of a method in a sentence."""
+        return short_title(self.titles.get(name, name))
+
+    def segments_off(self, side: str) -> list[str]:
+        """The names of the segments that are off, `side` being "before" or "after" calibration."""
+        gaps = {segment.name: getattr(segment, side) for segment in self.segments}
+        return [name for name, gap in gaps.items() if gap is not None and gap.off]
+
+
+def make_study(
     tally: Tally,
     *,
     segments: Mapping[str, Tally] | None = None,
@@ -115,128 +140,136 @@ def study(
 ) -> Study:
     """Compute everything that a report shows; the same data give the same numbers.
 
+    Each method is fitted once: cross-fitted probabilities and maps are those of the comparison, if it has the method.
+
     Examples
     --------
     >>> from calibrant import Tally, compare, simulate
-    >>> from calibrant.report.study import study
+    >>> from calibrant.report.study import make_study
     >>> data = simulate.from_truth("underconfident", 500)
     >>> tally = Tally.from_arrays(data.scores, data.labels)
-    >>> found = study(tally, method="bayes_iso", comparison=compare(tally, methods=["platt"]))
-    >>> found.name, list(found.maps), found.before.error.value > found.after.error.value
+    >>> study = make_study(tally, method="bayes_iso", comparison=compare(tally, methods=["platt"]))
+    >>> study.name, list(study.maps), study.before.error.value > study.after.error.value
     ('bayes_iso', ['bayes_iso', 'platt'], True)
     """
+    _check_rows(tally, comparison)
+    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), are_probabilities(tally)
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        comparison = comparison or _compare(tally, notes)
+        fits = comparison.fits if comparison is not None else {}
+        name = _choose(method, comparison)
+        fit = _find_fit(method, name, fits) or _fit(method, name, cells, probabilities=probabilities)
+        before = _side(cells, _find_judge(fits)) if probabilities else None
+        verdict = comparison.verdict if comparison is not None else None
+        study = Study(
+            total=tally.total,
+            base_rate=tally.base_rate,
+            level=LEVEL,
+            verdict=replace(verdict or judge_calibration(tally), error=before.error if before is not None else None),
+            name=name,
+            calibrator=fit.fitted,
+            before=before,
+            after=_side(
+                fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores))
+            ),
+            unseen=fit.out_of_fold is not None,
+            maps=_maps({name: fit} | fits | {name: fit}, cells, probabilities=probabilities),
+            titles={name: title_of(fit.calibrator, name)}
+            | {one.name: one.title or one.name for one in (comparison.results if comparison is not None else ())},
+            comparison=comparison,
+            segments=segment_results(segments or {}, fit.calibrator, LEVEL, FOLDS),
+            notes=(),
+            top_label=top_label,
+        )
+    if not study.unseen:
+        title = sentence_case(study.title_of(name))
+        notes.append(f"{title} is judged on the rows that it was fitted to: one class has too few to hold back.")
+    return replace(study, notes=tuple(dict.fromkeys([*notes, *(str(one.message) for one in caught)])))
+
+
+def _check_rows(tally: Tally, comparison: Comparison | None) -> None:
     if tally.total < 2.0:
         raise InvalidInputError(
             f"A report needs at least 2 rows; the rows of this tally add up to {row_count(tally.total)}."
         )
-    cells = tally.coarsen(MOST_CELLS)
-    probabilities = bool(cells.scores[0] >= 0.0 and cells.scores[-1] <= 1.0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        table_, notes = (comparison, []) if comparison is not None else _compared(cells)
-        name, calibrator = _chosen(method, probabilities, table_)
-        fitted: Calibrator = clone(calibrator).fit_tally(cells)
-        after, unseen = _after(calibrator, fitted, cells)
-        found = Study(
-            tally.total,
-            tally.base_rate,
-            LEVEL,
-            name,
-            fitted,
-            _side(cells) if probabilities else None,
-            _side(after),
-            unseen,
-            _maps(name, fitted, cells, table_, probabilities),
-            table_,
-            segment_results(segments or {}, calibrator, LEVEL, FOLDS),
-            (),
-            top_label,
+    if comparison is not None and not np.isclose(comparison.n_rows, tally.total):
+        raise InvalidInputError(
+            f"`comparison` must be of the same rows as the report; it has {row_count(comparison.n_rows)} rows, the "
+            f"tally {row_count(tally.total)}."
         )
-    if not unseen:
-        title = sentence_case(method_name(name))
-        notes.append(f"{title} is judged on the rows that it was fitted to: one class has too few to hold back.")
-    unique = dict.fromkeys([*notes, *(str(one.message) for one in caught)])
-    return Study(**{**vars(found), "notes": tuple(unique)})
 
 
-def _chosen(
-    method: str | Calibrator | None, probabilities: bool, comparison: Comparison | None
-) -> tuple[str, Calibrator]:
-    """The name in the registry where there is one, else of the class; and a calibrator for these scores."""
-    if method is None:
-        first = getattr(registry, "DEFAULT_METHOD", PREFERRED[0])
-        known = [name for name in (first, *PREFERRED) if name in registry.METHODS]
-        method = next(name for name in known if probabilities or created(name, probabilities).space != "probability")
-        method = _better(method, comparison)
-    if not isinstance(method, str):
-        own = type(method).__name__
-        return next((name for name, (_, cls) in registry.METHODS.items() if cls == own), own), method
-    return method, created(method, probabilities)
-
-
-def _better(default: str, comparison: Comparison | None) -> str:
-    """The default, unless the rows tell clearly that the recommended method is better for them."""
-    if comparison is None or comparison.recommended not in registry.METHODS or comparison.recommended == "identity":
-        return default
-    beaten = default in {r.name for r in comparison.results} - {comparison.recommended, *comparison.tied}
-    return comparison.recommended if beaten else default
-
-
-def created(name: str, probabilities: bool) -> Calibrator:
-    """A new calibrator, told if the scores are not probabilities."""
-    calibrator = registry.create(name)
-    if not probabilities and "space" in calibrator.get_params():
-        calibrator.set_params(space="decision")
-    return calibrator
-
-
-def _after(calibrator: Calibrator, fitted: Calibrator, cells: Tally) -> tuple[Tally, bool]:
-    """Probabilities for rows that the fit did not see; with too few rows to split, of the fit to all, and False."""
-    splits = list(folds(cells, FOLDS, np.random.default_rng(0)))
+def _compare(tally: Tally, notes: list[str]) -> Comparison | None:
     try:
-        if len(splits) > 1:
-            return crossfit(calibrator, splits, 1).tally(), True
-    except InvalidInputError:
-        pass  # some part has rows of one class only, which the method cannot take
-    return cells.rescored(fitted.predict(cells.scores)), False
-
-
-def _compared(cells: Tally) -> tuple[Comparison | None, list[str]]:
-    try:
-        return compare(cells, level=LEVEL), []
+        return compare(tally, level=LEVEL, cv=FOLDS)
     except InvalidInputError as error:
-        return None, [f"Methods are not compared. {error}"]
+        notes.append(f"Methods are not compared. {error}")
+        return None
 
 
-def _side(tally: Tally) -> Side:
-    judge: Any = registry.create(JUDGE).fit_tally(tally)
+def _choose(method: str | Calibrator | None, comparison: Comparison | None) -> str:
+    """The name of the method to show: as asked, else as recommended; where that is none, the default or the best."""
+    if method is not None:
+        return method if isinstance(method, str) else registry.name_of(method)
+    if comparison is None or not comparison.fits:
+        return registry.DEFAULT_METHOD
+    if comparison.recommended != "identity":
+        return comparison.recommended
+    shown = [result.name for result in comparison.results if result.name in comparison.fits]
+    usable = [
+        n for n in shown if n != "identity" and not getattr(comparison.fits[n].calibrator, "measures_only", False)
+    ]
+    return next((name for name in [registry.DEFAULT_METHOD, *usable] if name in usable), registry.DEFAULT_METHOD)
+
+
+def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, MethodFit]) -> MethodFit | None:
+    """The fit of the comparison; an object has it only if it is the one that was compared."""
+    if method is None or isinstance(method, str):
+        return fits.get(name)
+    return next((fit for fit in fits.values() if fit.calibrator is method), None)
+
+
+def _fit(method: str | Calibrator | None, name: str, cells: Tally, *, probabilities: bool) -> MethodFit:
+    """A method that was not compared, cross-fitted as in a comparison; without predictions where rows are too few."""
+    own = create(name, probabilities=probabilities) if method is None or isinstance(method, str) else method
+    splits = list(folds(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS, np.random.default_rng(0)))
+    try:
+        return MethodFit(own, crossfit(own, splits, 1) if len(splits) > 1 else None, cells)
+    except InvalidInputError:  # some part has rows of one class only, which the method cannot take
+        return MethodFit(own, None, cells)
+
+
+def _find_judge(fits: Mapping[str, MethodFit]) -> Calibrator | None:
+    """The judge, if the comparison has fitted it with its default options."""
+    judge, plain = fits.get(JUDGE), registry.create(JUDGE)
+    same = judge is not None and type(judge.calibrator) is type(plain)
+    return judge.fitted if judge is not None and same and judge.calibrator.get_params() == plain.get_params() else None
+
+
+def _side(tally: Tally, judge: Any = None) -> Side:
+    judge = judge or registry.create(JUDGE).fit_tally(tally)
+    curve = tabulate_map(judge, curve_grid(tally, probabilities=True), LEVEL)
     return Side(
         tally,
         evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
-        reliability(tally, curve=JUDGE, level=LEVEL),
+        replace(reliability(tally, curve=None, level=LEVEL), curve=curve, curve_name=type(judge).__name__),
         reliability(tally, curve=None, level=LEVEL, scale="logit"),
         metric_posterior(judge, tally).interval(LEVEL),
     )
 
 
-def _maps(
-    name: str, fitted: Calibrator, cells: Tally, comparison: Comparison | None, probabilities: bool
-) -> dict[str, Table]:
+def _maps(fits: Mapping[str, MethodFit], cells: Tally, *, probabilities: bool) -> dict[str, Table]:
     grid = curve_grid(cells, probabilities=probabilities)
-    maps = {name: _map(fitted, grid)}
-    for result in comparison.results if comparison is not None else ():
-        known = result.name in registry.METHODS and result.name not in ("identity", name)
-        if known and result.log_loss is not None:
-            maps[result.name] = _map(created(result.name, probabilities).fit_tally(cells), grid)
-    return maps
+    shown = {name: fit.fitted for name, fit in fits.items() if name != "identity"}
+    return {name: tabulate_map(fitted, _with_steps(fitted, grid), LEVEL) for name, fitted in shown.items()}
 
 
-def _map(fitted: Any, grid: Any) -> Table:
+def _with_steps(fitted: Calibrator, grid: Any) -> Any:
+    """The grid with the edges of a step function, so that steps are drawn upright."""
     function = fitted.map_.function
-    if isinstance(function, Step) and len(function.edges) <= MOST_STEPS:  # so that steps are drawn upright
-        knots = function.knots()
-        grid = np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])])
-    columns = {"score": grid, "probability": fitted.predict(grid)}
-    if hasattr(fitted, "sample_maps"):  # the intervals of other methods are not credible ones
-        columns["low"], columns["high"] = fitted.predict_interval(grid, level=LEVEL)
-    return table(**columns)
+    if not isinstance(function, Step) or len(function.edges) > MOST_STEPS:
+        return grid
+    knots = function.knots()
+    return np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])])

@@ -10,11 +10,9 @@ from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
-from calibrant.report.advice import worth_calibrating
-from calibrant.report.outcome import outcome_of
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.study import Study
-from calibrant.report.wording import count, method_title, percent, sentence_case
+from calibrant.report.wording import count, outcome_of, percent, sentence_case
 
 __all__ = ["histogram_rows", "map_rows", "measure_groups", "method_rows", "point_rows", "segment_rows"]
 
@@ -45,12 +43,12 @@ NAMES = {
 MAP_ROWS = 17
 
 
-def measure_groups(found: Study) -> list[dict[str, Any]]:
+def measure_groups(study: Study) -> list[dict[str, Any]]:
     """Groups of measures, each with a value and an interval before and after."""
-    after = found.after.evaluation
-    before = found.before.evaluation if found.before is not None else None
+    after = study.after.evaluation
+    before = study.before.evaluation if study.before is not None else None
     keys = {row.key: row for row in (*(before.rows if before else ()), *after.rows)}
-    words = outcome_of(found.top_label)
+    words = outcome_of(study.top_label)
     groups: dict[str, list[dict[str, Any]]] = {}
     for key, row in keys.items():
         entry = {
@@ -65,30 +63,30 @@ def measure_groups(found: Study) -> list[dict[str, Any]]:
 
 def _estimate(evaluation: Evaluation | None, key: str, other: Evaluation | None) -> tuple[str, str]:
     """The value, and its interval or nothing; as many decimals as on the other side, if that has nearly as many."""
-    found, beside = _found(evaluation, key), _found(other, key)
-    if found is None:
+    own, beside = _value(evaluation, key), _value(other, key)
+    if own is None:
         return "–", ""
-    if not isinstance(found, Interval):
-        return (f"{found:.3f}" if found >= 0.001 else "below 0.001"), ""
-    decimals = [wording.estimate_decimals(one) for one in (found, beside) if isinstance(one, Interval)]
-    return wording.estimate(found, decimals=min(decimals) if np.ptp(decimals) == 1 else decimals[0])
+    if not isinstance(own, Interval):
+        return (f"{own:.3f}" if own >= 0.001 else "below 0.001"), ""
+    decimals = [wording.estimate_decimals(one) for one in (own, beside) if isinstance(one, Interval)]
+    return wording.estimate(own, decimals=min(decimals) if np.ptp(decimals) == 1 else decimals[0])
 
 
-def _found(evaluation: Evaluation | None, key: str) -> Interval | float | None:
+def _value(evaluation: Evaluation | None, key: str) -> Interval | float | None:
     rows = evaluation.rows if evaluation is not None else ()
     return next((row.estimates[0] for row in rows if row.key == key), None)
 
 
-def method_rows(found: Study) -> list[dict[str, Any]]:
+def method_rows(study: Study) -> list[dict[str, Any]]:
     """One row for each method that could be fitted, best first."""
-    if found.comparison is None:
+    if study.comparison is None:
         return []
-    results = [r for r in found.comparison.results if r.log_loss is not None and r.brier_score is not None]
+    results = [r for r in study.comparison.results if r.log_loss is not None and r.brier_score is not None]
     rows = [
         {
-            "name": sentence_case(method_title(result.name)),
-            "shown": result.name == found.name,
-            "tags": _tags(result.name, found),
+            "name": sentence_case(result.title or result.name),
+            "shown": result.name == study.name,
+            "tags": _tags(result.name, study),
         }
         for result in results
     ]
@@ -107,16 +105,14 @@ def _column(estimates: list[Interval | None], sign: str = "") -> list[tuple[str,
     return [("–", "") if one is None else wording.estimate(one, sign, usual) for one in estimates]
 
 
-def _tags(name: str, found: Study) -> list[str]:
-    """Marks beside a method; only what the steps advise, too, is called recommended."""
-    table = found.comparison
-    tags = []
-    if table is not None and name == table.recommended:
-        if name == "identity":
-            tags += [] if worth_calibrating(found) else ["recommended"]
-        else:
-            tags.append("lowest log-loss" if name == table.results[0].name else "recommended")
-    return [*tags, "on this page"] if name == found.name else tags
+def _tags(name: str, study: Study) -> list[str]:
+    table = study.comparison
+    marks = {
+        "recommended": table is not None and name == table.recommended,
+        "lowest log-loss": table is not None and name == table.results[0].name,
+        "on this page": name == study.name,
+    }
+    return [mark for mark, applies in marks.items() if applies]
 
 
 def segment_rows(segments: tuple[Segment, ...]) -> list[dict[str, Any]]:

@@ -1,59 +1,110 @@
-"""Numbers as a reader wants them: few digits, percent where it is a probability, thousands parted."""
+"""Words and numbers of the page: few digits, percent where it is a probability, thousands parted."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from calibrant.metrics.bootstrap import Interval
 
 __all__ = [
+    "EVENT",
+    "HIT",
+    "Outcome",
     "any_of",
     "count",
     "estimate",
     "estimate_decimals",
-    "method_name",
-    "method_title",
     "named",
     "number",
+    "outcome_of",
     "percent",
     "points",
     "points_estimate",
     "rounded",
     "sentence_case",
+    "short_title",
 ]
 
 MOST_NAMED = 5
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
-TITLES = {
-    "identity": "do nothing",
-    "platt": "Platt scaling",
-    "temperature": "temperature scaling",
-    "ets": "ensemble temperature scaling",
-    "bayes_temperature": "Bayesian temperature scaling",
-    "beta": "beta calibration",
-    "isotonic": "isotonic regression",
-    "histogram": "histogram binning",
-    "sbb": "SBB (best binning)",
-    "abb": "ABB (average of binnings)",
-    "bbq": "BBQ (average of binnings)",
-    "bayes_iso": "Bayes-Iso (Bayesian isotonic)",
-    "enir": "ENIR (near-isotonic)",
-    "acp": "ACP (averaged isotonic)",
-    "bpm": "BPM (binomial process)",
-    "venn_abers": "Venn-Abers",
-    "spline": "Bayesian spline",
-    "blend": "Blend (average of methods)",
-}
 
 
-def method_title(name: str) -> str:
-    """How tables and buttons call a method."""
-    return TITLES.get(name, name.replace("_", " "))
+@dataclass(frozen=True)
+class Outcome:
+    """The words of one kind of page.
+
+    Attributes
+    ----------
+    positive : str
+        As in "24 % of them positive".
+    positives, negatives : str
+        Rows of either kind.
+    subject : str
+        What may happen or not.
+    happens, happened, past : str
+        As in "it happens", "it happened", and "47 % happened".
+    share : str
+        What a table calls the observed share.
+    often : str
+        As in "how often the event really happens".
+    fails : str
+        The opposite, as in "how often it fails to happen".
+    """
+
+    positive: str
+    positives: str
+    negatives: str
+    subject: str
+    happens: str
+    happened: str
+    past: str
+    share: str
+    often: str
+    fails: str
 
 
-def method_name(name: str) -> str:
-    """How sentences call a method: its title without the explanation in brackets."""
-    return method_title(name).partition(" (")[0]
+EVENT = Outcome(
+    positive="positive",
+    positives="positives",
+    negatives="negatives",
+    subject="the event",
+    happens="happens",
+    happened="happened",
+    past="happened",
+    share="happened",
+    often="the event really happens",
+    fails="it fails to happen",
+)
+HIT = Outcome(
+    positive="predicted right",
+    positives="right ones",
+    negatives="wrong ones",
+    subject="the predicted class",
+    happens="is right",
+    happened="was right",
+    past="right",
+    share="share right",
+    often="the predicted class is right",
+    fails="it is wrong",
+)
+
+
+def outcome_of(top_label: bool) -> Outcome:
+    """The words for a page about the highest score of each row, or about an event.
+
+    Examples
+    --------
+    >>> from calibrant.report.wording import outcome_of
+    >>> outcome_of(False).happened, outcome_of(True).happened
+    ('happened', 'was right')
+    """
+    return HIT if top_label else EVENT
+
+
+def short_title(title: str) -> str:
+    """The title of a method in a sentence: without an explanation in brackets."""
+    return title.partition(" (")[0]
 
 
 def rounded(value: float, digits: int = 6) -> float:
@@ -87,7 +138,7 @@ def points(value: float) -> str:
     return _fixed(100.0 * value, _decimals(100.0 * abs(value)))
 
 
-def points_estimate(found: Interval, least: int = 0) -> tuple[str, str]:
+def points_estimate(interval: Interval, least: int = 0) -> tuple[str, str]:
     """A difference in percentage points and its interval, with the digits that the interval leaves certain.
 
     Examples
@@ -97,9 +148,9 @@ def points_estimate(found: Interval, least: int = 0) -> tuple[str, str]:
     >>> points_estimate(Interval(0.077, 0.032, 0.186, 0.9)), points_estimate(Interval(0.0277, 0.0272, 0.0281, 0.9))
     (('8', '3 to 19'), ('2.77', '2.72 to 2.81'))
     """
-    width = 100.0 * (found.high - found.low)
+    width = 100.0 * (interval.high - interval.low)
     decimals = max(-math.floor(math.log10(width / 4.0)), least) if width > 0.0 else 1
-    value, low, high = (_fixed(100.0 * each, decimals) for each in (found.value, found.low, found.high))
+    value, low, high = (_fixed(100.0 * each, decimals) for each in (interval.value, interval.low, interval.high))
     return value, f"{low} to {high}"
 
 
@@ -108,7 +159,7 @@ def number(value: float, size: float | None = None) -> str:
     return _signed(value, _measure_decimals(abs(value) if size is None else size))
 
 
-def estimate(found: Interval, sign: str = "", decimals: int | None = None) -> tuple[str, str]:
+def estimate(interval: Interval, sign: str = "", decimals: int | None = None) -> tuple[str, str]:
     """A value and its interval, all with the same number of decimals: fewer where the interval is wide.
 
     Examples
@@ -120,15 +171,15 @@ def estimate(found: Interval, sign: str = "", decimals: int | None = None) -> tu
     >>> estimate(Interval(9.9291, 5.9021, 13.9561, 0.9))
     ('9.93', '5.90 to 13.96')
     """
-    decimals = estimate_decimals(found) if decimals is None else decimals
-    value, low, high = (_signed(each, decimals, sign) for each in (found.value, found.low, found.high))
+    decimals = estimate_decimals(interval) if decimals is None else decimals
+    value, low, high = (_signed(each, decimals, sign) for each in (interval.value, interval.low, interval.high))
     return value, f"{low} to {high}"
 
 
-def estimate_decimals(found: Interval) -> int:
+def estimate_decimals(interval: Interval) -> int:
     """Those of the largest of the three numbers, but no more than three digits of the width."""
-    decimals = _measure_decimals(max(abs(found.low), abs(found.high), abs(found.value)))
-    width = found.high - found.low
+    decimals = _measure_decimals(max(abs(interval.low), abs(interval.high), abs(interval.value)))
+    width = interval.high - interval.low
     return min(decimals, max(2 - math.floor(math.log10(width)), 0)) if width > 0.0 else decimals
 
 

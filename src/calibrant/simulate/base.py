@@ -1,4 +1,4 @@
-"""What a simulation returns, and the two arguments that all simulations share."""
+"""The result of a simulation, and the two arguments that all simulations share."""
 
 from __future__ import annotations
 

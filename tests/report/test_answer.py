@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from calibrant.metrics import Interval
-from calibrant.report.verdict import judge
+from calibrant.report.answer import answer
 
 
 @pytest.mark.parametrize(
@@ -20,21 +20,21 @@ from calibrant.report.verdict import judge
     ],
 )
 def test_answers(with_facts, p_value, recommended, error, tone, begins):
-    verdict = judge(with_facts(p_value=p_value, error=error, recommended=recommended))
-    assert verdict.tone == tone
-    assert verdict.answer.startswith(begins)
+    shown = answer(with_facts(p_value=p_value, error=error, recommended=recommended))
+    assert shown.tone == tone
+    assert shown.headline.startswith(begins)
 
 
 def test_no_evidence_speaks_of_a_limit_and_names_no_direction(with_facts):
     # The upper end of a central 90 % interval is passed with 5 % probability.
-    text = " ".join(judge(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences)
+    text = " ".join(answer(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences)
     assert "with 95 % probability" in text
     assert "at most 12 percentage points" in text
     assert "too timid" not in text
 
 
 def test_evidence_gives_size_interval_and_direction(with_facts):
-    text = " ".join(judge(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt")).sentences)
+    text = " ".join(answer(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt")).sentences)
     assert "about 6.0 percentage points" in text
     assert "90 % credible interval: 5.0 to 7.0 points" in text
     assert "too timid" in text
@@ -43,50 +43,48 @@ def test_evidence_gives_size_interval_and_direction(with_facts):
 def test_a_rare_event_is_compared_with_its_rate(with_facts):
     rare = with_facts(p_value=0.0001, error=(0.002, 0.001, 0.003), recommended="platt")
     rare = replace(rare, before=replace(rare.before, evaluation=replace(rare.before.evaluation, base_rate=0.004)))
-    assert "how often the event happens at all: 0.40 %" in judge(rare).sentences[0]
+    assert "how often the event happens at all: 0.40 %" in answer(rare).sentences[0]
 
 
 def test_scores_that_are_no_probabilities(unbounded):
-    verdict = judge(unbounded)
-    assert verdict.answer == "These scores are not probabilities yet."
+    shown = answer(unbounded)
+    assert shown.headline == "These scores are not probabilities yet."
 
 
-def test_rows_that_the_fit_has_seen_are_called_so(found):
-    assert "checked on rows that the fit had not seen" in judge(found).sentences[-1]
-    text = judge(replace(found, unseen=False)).sentences[-1]
+def test_rows_that_the_fit_has_seen_are_called_so(study):
+    assert "checked on rows that the fit had not seen" in answer(study).sentences[-1]
+    text = answer(replace(study, unseen=False)).sentences[-1]
     assert "not seen" not in text
     assert "on the same rows" in text
     assert "On new rows it will be larger" in text
 
 
 def test_segments_that_are_off_are_in_the_verdict(segmented):
-    verdict = judge(segmented)
-    assert "segments" in verdict.sentences[-1]
-    assert "“south”" in verdict.sentences[-1]
+    shown = answer(segmented)
+    assert "segments" in shown.sentences[-1]
+    assert "“south”" in shown.sentences[-1]
 
 
 def test_a_whole_without_error_does_not_hide_its_segments(segmented, with_facts):
     calm = with_facts(p_value=0.5, error=(0.004, 0.002, 0.008))
-    assert judge(calm).tone == "good"
-    verdict = judge(replace(calm, segments=segmented.segments))
-    assert verdict.tone == "fair"
-    assert "some segments are off" in verdict.answer
-    assert any(
-        text.startswith("In 1 of 3 segments the probabilities do not fit: “south”") for text in verdict.sentences
-    )
+    assert answer(calm).tone == "good"
+    shown = answer(replace(calm, segments=segmented.segments))
+    assert shown.tone == "fair"
+    assert "some segments are off" in shown.headline
+    assert any(text.startswith("In 1 of 3 segments the probabilities do not fit: “south”") for text in shown.sentences)
 
 
 def test_one_outcome_is_said_and_no_claim_is_made_of_calibrating(one_sided):
-    verdict = judge(one_sided)
-    text = " ".join(verdict.sentences)
+    shown = answer(one_sided)
+    text = " ".join(shown.sentences)
     assert "All 60 rows turned out the same: the event never happened, while on average 25.0 % was predicted" in text
-    assert "cannot be judged" in text
+    assert "no method can be fitted and compared" in text
     assert "Calibrated with" not in text
 
 
 def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
     # All are too low on the whole, so those at the low end need not come down.
-    shifted = judge(segmented).sentences
+    shifted = answer(segmented).sentences
     assert any("too low" in sentence for sentence in shifted)
     assert not any("low ones" in sentence for sentence in shifted)
 
@@ -94,16 +92,16 @@ def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
 @pytest.mark.parametrize(
     ("change", "text"), [((1e-5, 1e-6, 2e-5), "hardly changes"), ((0.01, 0.005, 0.02), "rises by")]
 )
-def test_a_rise_that_nobody_would_notice_has_no_digits(found, change, text):
-    results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in found.comparison.results)
-    table = replace(found.comparison, results=results, recommended="identity")
-    assert text in judge(replace(found, name="platt", comparison=table)).sentences[-1]
+def test_a_rise_that_nobody_would_notice_has_no_digits(study, change, text):
+    results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in study.comparison.results)
+    table = replace(study.comparison, results=results, recommended="identity")
+    assert text in answer(replace(study, name="platt", comparison=table)).sentences[-1]
 
 
 def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
     def sentences(error):
         before = replace(segmented.before, error=Interval(error, 0.9 * error, 1.1 * error, 0.9))
-        return " ".join(judge(replace(segmented, before=before)).sentences)
+        return " ".join(answer(replace(segmented, before=before)).sentences)
 
     assert "On the whole the predictions are too low" in sentences(0.1)
     assert "On the whole" not in sentences(0.9)
@@ -112,7 +110,7 @@ def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
 def test_all_segments_are_called_all(segmented, with_facts):
     calm = with_facts(p_value=0.5, error=(0.004, 0.002, 0.008))
     south = segmented.segments[1]
-    sentences = judge(replace(calm, segments=(south, replace(south, name="west")))).sentences
+    sentences = answer(replace(calm, segments=(south, replace(south, name="west")))).sentences
     assert any(
         text.startswith("In all 2 segments the probabilities do not fit: “south” and “west”") for text in sentences
     )
