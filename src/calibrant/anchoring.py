@@ -50,8 +50,7 @@ def anchor(
     >>> round(float(map_(portfolio).mean()), 9)
     0.035
     """
-    if not 0.0 < mean < 1.0:
-        raise InvalidInputError(f"`mean` must lie strictly between 0 and 1; got {mean!r}.")
+    _validation.check_number("mean", mean, "rate")
     values, weights = _portfolio(scores, sample_weight)
     logits = links.logit(map_(values))
 

@@ -56,8 +56,7 @@ def attributions(
     >>> rescaled.round(9).tolist(), base.round(9).tolist()  # halved; the intercept goes to the base
     ([[1.0, -0.5]], [-0.8])
     """
-    if space not in SPACES:
-        raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {space!r}.")
+    _validation.check_choice("space", space, SPACES)
     matrix = _validation.as_floats(values, "values")
     if matrix.ndim != 2:
         raise InvalidInputError(

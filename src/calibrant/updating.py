@@ -143,7 +143,7 @@ def updating_ladder(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "The updating ladder")
-    _validation.check_level(1.0 - alpha)
+    _validation.check_number("alpha", alpha, "rate")
     z = links.logit(tally.scores)
     knots = _knots(tally, z)
     fits = _fits(tally, z, knots)

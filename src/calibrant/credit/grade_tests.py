@@ -141,11 +141,9 @@ def grade_tests(
 
 
 def _check_options(test: str, alternative: str, alpha: float, grades: int) -> None:
-    if test not in TESTS:
-        raise InvalidInputError(f"`test` must be one of {', '.join(TESTS)}; got {test!r}.")
-    if alternative not in ALTERNATIVES:
-        raise InvalidInputError(f"`alternative` must be one of {', '.join(ALTERNATIVES)}; got {alternative!r}.")
-    _validation.check_level(1.0 - alpha)
+    _validation.check_choice("test", test, TESTS)
+    _validation.check_choice("alternative", alternative, ALTERNATIVES)
+    _validation.check_number("alpha", alpha, "rate")
     if grades > MOST_GRADES:
         raise InvalidInputError(
             f"`y_prob` must hold the probability of a grade for each row; got {grades} different values. Make grades "

@@ -60,8 +60,7 @@ def low_default_bounds(
     """
     k, n = _check_grades(defaults, totals)
     _validation.check_level(level)
-    if method not in METHODS:
-        raise InvalidInputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    _validation.check_choice("method", method, METHODS)
     if not 0.0 <= correlation < 1.0 or (correlation and method != "pluto_tasche"):
         raise InvalidInputError(
             f"`correlation` must lie from 0 to below 1, and be 0 with the Jeffreys bound; got {correlation!r}."

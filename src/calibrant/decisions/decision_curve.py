@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.decisions.net_benefit import acted_on, benefit
 from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
@@ -20,7 +20,6 @@ from calibrant.tally import Tally, row_count
 __all__ = ["DecisionCurve", "decision_curve", "posterior_decision_curve"]
 
 GRID = 99
-MOST_CELLS = 4096
 
 
 class HasPosterior(Protocol):
@@ -210,7 +209,7 @@ def posterior_decision_curve(
         Anything with `predict` and `sample_maps`, such as ABB or BayesIso.
     tally : Tally
         Raw scores of the rows that will be decided on, as the calibrator takes them; only how they are distributed
-        matters, and the base rate for treating all comes from the maps as well. Above 4096 distinct scores it is
+        matters, and the base rate for treating all comes from the maps as well. Above 2048 distinct scores it is
         coarsened.
     thresholds, level, name
         See `decision_curve`.
@@ -240,7 +239,7 @@ def posterior_decision_curve(
         )
     _validation.check_level(level)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
-    cells = as_tally(tally, probabilities=False).coarsen(MOST_CELLS)
+    cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
     maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state), 0.0, 1.0)
     acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]
     draws = benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
@@ -16,7 +16,6 @@ from calibrant.tally import Tally, row_count
 
 __all__ = ["cutoff_calibration_error", "cutoff_calibration_interval"]
 
-MOST_CELLS = 512  # of the bootstrap; the range of a random walk hardly changes with more steps
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 
 
@@ -126,7 +125,7 @@ def _range(tally: Tally) -> float:
 
 def _deviations(tally: Tally, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
-    cells = tally.coarsen(MOST_CELLS)
+    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
     residuals = np.concatenate((1.0 - cells.scores, -cells.scores))  # y − p of positive, then of negative rows
     expected = np.concatenate((cells.positives, cells.negatives))
     rows, shares = round(tally.total), expected / expected.sum()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
@@ -116,10 +117,8 @@ def equivalence_test(
     >>> equivalence_test(few.labels, few.probabilities, tolerance=0.02).conclusion
     'undecided'
     """
-    if not 0.0 < tolerance < 1.0:
-        raise InvalidInputError(f"`tolerance` must lie strictly between 0 and 1, such as 0.05; got {tolerance!r}.")
-    if measure not in MEASURES:
-        raise InvalidInputError(f"`measure` must be one of {', '.join(MEASURES)}; got {measure!r}.")
+    _validation.check_number("tolerance", tolerance, "rate")
+    _validation.check_choice("measure", measure, MEASURES)
     band = finite_sample_band(as_tally(y_true, y_prob, sample_weight, pos_label), level=level)
     low, high = _distances(band, measure, between)
     conclusion = "calibrated" if high <= tolerance else "not calibrated" if low > tolerance else "undecided"

@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import bins
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Metric, Seed
 from calibrant.metrics.bootstrap import METHODS, Interval, interval_of, reflected
 from calibrant.metrics.grouped_rows import GroupedRows, check_grouped_rows
 from calibrant.tally import Tally
 
 __all__ = ["grouped_interval", "grouped_resamples"]
-
-MOST_CELLS = 512
 
 
 def grouped_interval(
@@ -75,12 +72,11 @@ def grouped_interval(
     True
     """
     _validation.check_level(level)
-    if method not in METHODS:
-        raise InvalidInputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    _validation.check_choice("method", method, METHODS)
     rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
     tally = rows.tally()
     value = float(metric(tally))
-    shift = value - float(metric(tally.coarsen(MOST_CELLS)))
+    shift = value - float(metric(tally.coarsen(_limits.BOOTSTRAP_CELLS)))
     draws = np.array([metric(sample) for sample in grouped_resamples(rows, n_resamples, rng)]) + shift
     return interval_of(value, reflected(draws, value, value, method), level, bounds)
 
@@ -101,7 +97,7 @@ def grouped_resamples(rows: GroupedRows, n_resamples: int, rng: Seed = 0) -> Ite
     """
     _validation.check_count("n_resamples", n_resamples)
     tally = rows.tally()
-    cells = tally.coarsen(MOST_CELLS)
+    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
     place = 2 * _cell_of_rows(tally, rows.scores) + rows.labels  # the cell and label of each row in one number
     two_classes = 0.0 < tally.total_positive < tally.total
     generator = np.random.default_rng(rng)
@@ -120,7 +116,7 @@ def grouped_resamples(rows: GroupedRows, n_resamples: int, rng: Seed = 0) -> Ite
 def _cell_of_rows(tally: Tally, scores: Floats) -> Ints:
     """The cell of each row, after joining to at most 512 cells as `coarsen` does."""
     starts = np.arange(len(tally))
-    if len(tally) > MOST_CELLS:
-        starts = bins.group_starts(bins.equal_mass_groups(tally.totals, MOST_CELLS))
+    if len(tally) > _limits.BOOTSTRAP_CELLS:
+        starts = bins.group_starts(bins.equal_mass_groups(tally.totals, _limits.BOOTSTRAP_CELLS))
     # Rows of weight 0 may lie below the first cell; they count for nothing wherever they are put.
     return np.maximum(np.searchsorted(tally.scores[starts], scores, side="right") - 1, 0)

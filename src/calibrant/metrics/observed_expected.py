@@ -66,8 +66,7 @@ def observed_expected_ratio(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _validation.check_level(level)
-    if method not in METHODS:
-        raise InvalidInputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    _validation.check_choice("method", method, METHODS)
     expected = float(tally.totals @ tally.scores)
     if not expected > 0.0:
         raise InvalidInputError("`y_prob` must have a positive entry: no positive is expected, and O/E has no value.")

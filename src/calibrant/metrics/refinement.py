@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats
-from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally, both_classes
 from calibrant.metrics.corp import LOSSES
 from calibrant.metrics.folds import split_tally
@@ -99,8 +99,7 @@ def refinement_by_recalibration(
     >>> raw.calibration > 0.02, abs(true.calibration) < 0.002, abs(raw.refinement - true.refinement) < 0.002
     (True, True, True)
     """
-    if loss not in LOSSES:
-        raise InvalidInputError(f"`loss` must be one of {', '.join(LOSSES)}; got {loss!r}.")
+    _validation.check_choice("loss", loss, tuple(LOSSES))
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "Refinement by recalibration")
     score = mean_loss(tally, LOSSES[loss])

@@ -108,9 +108,7 @@ def required_rows(
 def _whole_rows(name: str, width: float | None, formula: Any) -> int | None:
     if width is None:
         return None
-    if not width > 0.0:
-        raise InvalidInputError(f"`{name}_width` must be positive or None; got {width!r}.")
-    return int(np.ceil(formula(width) - 1e-9))
+    return int(np.ceil(formula(_validation.check_positive(f"{name}_width", width)) - 1e-9))
 
 
 def _shares(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
