@@ -63,7 +63,7 @@ class GradeTests:
 
     @property
     def rejected(self) -> Bools:
-        """Which grades fail at the overall level."""
+        """The grades that fail at the overall level."""
         return self.adjusted <= self.alpha
 
     def __str__(self) -> str:

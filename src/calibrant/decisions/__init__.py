@@ -1,4 +1,4 @@
-"""What probabilities are worth to someone who acts on them: net benefit, costs, and the value of calibrating first."""
+"""The worth of probabilities to someone who acts on them: net benefit, costs, and the value of calibrating first."""
 
 from __future__ import annotations
 

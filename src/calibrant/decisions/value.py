@@ -1,4 +1,4 @@
-"""What it is worth to calibrate before deciding."""
+"""The value of calibrating before deciding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCK = 64  # replicates drawn at a time, to bound the memory
 
 @dataclass(frozen=True)
 class ValueOfCalibration:
-    """What calibrating first saves, in the unit of the costs, for each row.
+    """The saving by calibrating first, in the unit of the costs, for each row.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class ValueOfCalibration:
 
 
 class _Outcomes(NamedTuple):
-    """What happened to rows: raw and calibrated probability, label, weight; and their groups, if there are any."""
+    """Raw and calibrated probability, label and weight of rows; and their groups, if there are any."""
 
     raw: Floats
     calibrated: Floats

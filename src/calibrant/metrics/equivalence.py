@@ -21,7 +21,7 @@ MEASURES = ("mean", "max")
 
 @dataclass(frozen=True)
 class EquivalenceTest:
-    """What a confidence band says about the distance of a model from calibration.
+    """Bounds of the distance of a model from calibration, and what they prove.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class CalibrationBand:
 
     @property
     def holds_identity(self) -> bool:
-        """Whether p = p lies in the band everywhere; if not, the model is not calibrated."""
+        """True if the diagonal lies in the band everywhere; if not, the model is not calibrated."""
         return bool(((self.low <= self.scores) & (self.scores <= self.high)).all())
 
     def __call__(self, probabilities: ArrayLike) -> tuple[Floats, Floats]:

@@ -59,7 +59,7 @@ def split_tally(tally: Tally, n_folds: int, rng: Seed = 0) -> list[Fold]:
 
 
 def _shares(counts: Floats, n_folds: int, generator: np.random.Generator) -> Floats:
-    """How much of each count falls into each fold, (m, n_folds)."""
+    """The part of each count that falls into each fold, (m, n_folds)."""
     rows = np.ceil(counts).astype(np.int64)
     unit = np.divide(counts, rows, out=np.zeros(len(counts)), where=rows > 0)
     drawn = generator.multinomial(rows, np.full(n_folds, 1.0 / n_folds)).astype(np.float64)

@@ -46,7 +46,7 @@ class GroupedRows(NamedTuple):
         return (np.random.default_rng(rng).permutation(self.n_groups) % n_folds)[self.groups]
 
     def draw_groups(self, n_resamples: int, rng: np.random.Generator) -> Ints:
-        """How often each group occurs in bootstrap replicates, (n_resamples, n_groups)."""
+        """Number of times that each group occurs in bootstrap replicates, (n_resamples, n_groups)."""
         return rng.multinomial(self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples)
 
 

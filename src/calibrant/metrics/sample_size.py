@@ -1,4 +1,4 @@
-"""How many rows it takes to validate a model with a wanted precision."""
+"""The number of rows that a validation with a wanted precision takes."""
 
 from __future__ import annotations
 
