@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
@@ -34,6 +35,14 @@ def test_draws_as_many_groups_as_there_are():
     draws = rows.draw_groups(2000, np.random.default_rng(0))
     assert (draws.sum(axis=1) == 3).all()
     assert draws.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.06)
+
+
+def test_few_groups_widen_an_interval_as_student_does():
+    rows = check_grouped_rows(Y, P, [0, 1, 2, 3])
+    ratio = stats.t.ppf(0.95, 3) / stats.norm.ppf(0.95)
+    assert rows.expansion(0.9) == pytest.approx(ratio * np.sqrt(4 / 3))
+    many = check_grouped_rows(np.arange(5000) % 2, np.linspace(0, 1, 5000), np.arange(5000))
+    assert many.expansion(0.9) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -175,12 +175,14 @@ def decision_curve(
     values = benefit(*acted_on(tally, cuts), tally.total, cuts)
     low = high = values
     if n_resamples:
+        expansion = 1.0
         if groups is None:
             draws = draw_counts(tally, cuts, n_resamples, rng)
         else:
             rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
-            draws = draw_grouped_counts(rows, cuts, n_resamples, rng)
+            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.expansion(level)
         ends = np.quantile(_benefits(draws, cuts), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+        ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
     band = "bootstrap" if n_resamples else "none"
     treat_all, rate = _treat_all(tally, cuts), tally.base_rate

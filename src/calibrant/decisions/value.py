@@ -153,6 +153,8 @@ def value_of_calibration(
     total = float(rows.weights.sum())
     gain = float(rows.weights @ (before - after)) / total
     draws = _gain_draws(before - after, rows, n_resamples, generator)
+    if rows.grouped is not None:
+        draws = gain + rows.grouped.expansion(level) * (draws - gain)
     changed = float(rows.weights @ ((rows.raw >= threshold) != (rows.calibrated >= threshold))) / total
     return ValueOfCalibration(
         interval_of(gain, draws, level, (-np.inf, np.inf)),

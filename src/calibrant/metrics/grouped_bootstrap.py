@@ -35,8 +35,8 @@ def grouped_interval(
     """A metric with a confidence interval for rows that come in groups: patients, customers, matches, days.
 
     Rows of one group say less than as many rows of different groups, and an interval that takes them as independent
-    is too narrow. Here whole groups are drawn again with replacement. It takes some twenty groups at least; it is the
-    number of groups that counts, not that of rows.
+    is too narrow. Here whole groups are drawn again with replacement, and the interval is widened where they are few.
+    It takes some twenty groups at least; it is the number of groups that counts, not that of rows.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def grouped_interval(
     value = float(metric(tally))
     shift = value - float(metric(tally.coarsen(_limits.BOOTSTRAP_CELLS)))
     draws = np.array([metric(sample) for sample in grouped_resamples(rows, n_resamples, rng)]) + shift
-    return interval_of(value, reflected(draws, value, value, method), level, bounds)
+    plausible = value + rows.expansion(level) * (reflected(draws, value, value, method) - value)
+    return interval_of(value, plausible, level, bounds)
 
 
 def grouped_resamples(rows: GroupedRows, n_resamples: int, rng: Seed = 0) -> Iterator[Tally]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
@@ -48,6 +49,15 @@ class GroupedRows(NamedTuple):
     def draw_groups(self, n_resamples: int, rng: np.random.Generator) -> Ints:
         """Number of times that each group occurs in bootstrap replicates, (n_resamples, n_groups)."""
         return rng.multinomial(self.n_groups, np.full(self.n_groups, 1.0 / self.n_groups), size=n_resamples)
+
+    def expansion(self, level: float) -> float:
+        """Factor by which a bootstrap interval must be wider where groups are few (Hesterberg 2015).
+
+        Replicates of G groups vary by (G − 1) / G of the true variance, and the tails are those of Student's t.
+        """
+        upper = 0.5 + 0.5 * level
+        tails = float(special.stdtrit(self.n_groups - 1, upper) / special.ndtri(upper))
+        return tails * float(np.sqrt(self.n_groups / (self.n_groups - 1)))
 
 
 def check_grouped_rows(
