@@ -1,0 +1,267 @@
+"""The decision curve: net benefit over a range of thresholds, with its uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibrant import _limits, _validation
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.decisions.net_benefit import acted_on, benefit
+from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.base import Seed, as_tally
+from calibrant.metrics.grouped_rows import check_grouped_rows
+from calibrant.metrics.murphy import check_thresholds
+from calibrant.tally import Tally, row_count
+
+__all__ = ["DecisionCurve", "decision_curve", "posterior_decision_curve"]
+
+GRID = 99
+
+
+class HasPosterior(Protocol):
+    """A fitted calibrator that predicts and draws whole maps from its posterior."""
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrated probabilities."""
+        ...
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the map at `scores`, (n_draws, n)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCurve:
+    """Net benefit of acting on a model's word, for every threshold. Acting on nobody has the net benefit 0.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (t,)
+        Probabilities from which on one acts.
+    net_benefit : ndarray of shape (t,)
+        Of the model, in true positives for each row.
+    low, high : ndarray of shape (t,)
+        Ends of its interval at each threshold; equal to `net_benefit` where no interval was computed.
+    treat_all : ndarray of shape (t,)
+        Net benefit of acting on every row.
+    base_rate, total, level : float
+        Share of positives, weighted number of rows, and level of the intervals.
+    band : {"bootstrap", "posterior", "none"}
+        Where the intervals come from.
+    name : str or None
+        Of the model, for legends.
+
+    Examples
+    --------
+    >>> from calibrant.decisions import decision_curve
+    >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5])
+    >>> curve
+    DecisionCurve(4 rows, 50 % positive, thresholds 0.2 … 0.5, bootstrap intervals at 90 %)
+    >>> curve.treat_all.round(3).tolist(), curve.standardised.round(3).tolist()
+    ([0.375, 0.0], [0.875, 0.5])
+    """
+
+    thresholds: Floats
+    net_benefit: Floats
+    low: Floats
+    high: Floats
+    treat_all: Floats
+    base_rate: float
+    total: float
+    level: float
+    band: str
+    name: str | None = None
+
+    @property
+    def standardised(self) -> Floats:
+        """Net benefit divided by the share of positives, at most 1."""
+        return self.net_benefit * self.scale(standardised=True)
+
+    def scale(self, *, standardised: bool) -> float:
+        """By what net benefit is multiplied: 1, or 1 / share of positives."""
+        if standardised and not self.base_rate > 0.0:
+            raise InvalidInputError("Standardised net benefit needs a positive row; there is none.")
+        return 1.0 / self.base_rate if standardised else 1.0
+
+    @property
+    def interventions_avoided(self) -> Floats:
+        """Rows for each row that acting on all would have acted on in vain, and the model does not, net of misses."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return (self.net_benefit - self.treat_all) * (1.0 - self.thresholds) / self.thresholds
+
+    @property
+    def advantage(self) -> Floats:
+        """Net benefit over the better of acting on all and on nobody."""
+        return self.net_benefit - np.maximum(self.treat_all, 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+    def __repr__(self) -> str:
+        owner = f"{self.name}: " if self.name else ""
+        kind = "no intervals" if self.band == "none" else f"{self.band} intervals at {100 * self.level:g} %"
+        return (
+            f"DecisionCurve({owner}{row_count(self.total)} rows, {100 * self.base_rate:.3g} % positive, thresholds "
+            f"{self.thresholds[0]:g} … {self.thresholds[-1]:g}, {kind})"
+        )
+
+
+def decision_curve(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    level: float = 0.9,
+    n_resamples: int = 1000,
+    groups: ArrayLike | None = None,
+    rng: Seed = 0,
+    name: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> DecisionCurve:
+    """Net benefit over a range of thresholds, with bootstrap intervals.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    thresholds : array-like of shape (t,), optional
+        Increasing, from 0 to below 1; by default 0.01, 0.02, …, 0.99. Choose the range that decisions are made in.
+    level : float
+        Confidence level at each threshold.
+    n_resamples : int
+        Number of replicates; 0 leaves the intervals out. Rows between two thresholds are alike, so a replicate is one
+        multinomial draw, whatever the number of rows.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: rows of one group are resampled together.
+    rng : int, numpy.random.Generator or None
+        The seed or generator.
+    name : str, optional
+        Of the model.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    DecisionCurve
+
+    References
+    ----------
+    Vickers, Elkin 2006, "Decision curve analysis: a novel method for evaluating prediction models".
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.decisions import decision_curve
+    >>> data = simulate.from_truth("D1", 2000)
+    >>> curve = decision_curve(data.labels, data.probabilities, thresholds=[0.2, 0.4])
+    >>> bool((curve.advantage > 0).all())
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    _validation.check_level(level)
+    _validation.check_count("n_resamples", n_resamples, 0)
+    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
+    values = benefit(*acted_on(tally, cuts), tally.total, cuts)
+    low = high = values
+    if n_resamples:
+        expansion = 1.0
+        if groups is None:
+            draws = draw_counts(tally, cuts, n_resamples, rng)
+        else:
+            rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
+            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.expansion(level)
+        ends = np.quantile(_benefits(draws, cuts), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+        ends = values + expansion * (ends - values)
+        low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
+    band = "bootstrap" if n_resamples else "none"
+    treat_all, rate = _treat_all(tally, cuts), tally.base_rate
+    return DecisionCurve(cuts, values, low, high, treat_all, rate, tally.total, float(level), band, name)
+
+
+def posterior_decision_curve(
+    calibrator: HasPosterior,
+    tally: Tally,
+    *,
+    thresholds: ArrayLike | None = None,
+    level: float = 0.9,
+    n_draws: int = 400,
+    random_state: RandomState = 0,
+    name: str | None = None,
+) -> DecisionCurve:
+    """The decision curve of calibrated probabilities, with the band that the calibrator's posterior implies.
+
+    One acts on the calibrator's probabilities. Each map drawn from its posterior is taken for the truth: the rows at a
+    score are positive as often as the map says, and the net benefit is computed from that. The noise of single labels
+    is gone, and what remains is what one does not know about the map. The curve is the posterior mean.
+
+    Parameters
+    ----------
+    calibrator : fitted Bayesian calibrator
+        Anything with `predict` and `sample_maps`, such as ABB or BayesIso.
+    tally : Tally
+        Raw scores of the rows that will be decided on, as the calibrator takes them; only how they are distributed
+        matters, and the base rate for treating all comes from the maps as well. Above 2048 distinct scores it is
+        coarsened.
+    thresholds, level, name
+        See `decision_curve`.
+    n_draws : int
+        Number of maps drawn.
+    random_state : int, numpy.random.Generator, RandomState or None
+        Passed on to `sample_maps`.
+
+    Returns
+    -------
+    DecisionCurve
+
+    Examples
+    --------
+    >>> from calibrant import ABB, simulate
+    >>> from calibrant.decisions import posterior_decision_curve
+    >>> data = simulate.from_truth("D1", 500)
+    >>> calibrator = ABB().fit(data.scores, data.labels)
+    >>> curve = posterior_decision_curve(calibrator, data.tally, thresholds=[0.2, 0.5])
+    >>> bool((curve.low < curve.net_benefit).all() and (curve.net_benefit < curve.high).all())
+    True
+    """
+    if not hasattr(calibrator, "sample_maps"):
+        raise InvalidInputError(
+            f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
+            "a Bayesian method such as ABB or BayesIso."
+        )
+    _validation.check_level(level)
+    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
+    cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
+    maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state), 0.0, 1.0)
+    acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]
+    draws = benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
+    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    expected = Tally(cells.scores, maps.mean(axis=0) * cells.totals, cells.totals)
+    treat_all, rate = _treat_all(expected, cuts), expected.base_rate
+    values = draws.mean(axis=0)
+    return DecisionCurve(cuts, values, low, high, treat_all, rate, cells.total, float(level), "posterior", name)
+
+
+def _grid() -> Floats:
+    return np.arange(1, GRID + 1) / (GRID + 1)
+
+
+def _benefits(draws: tuple[Floats, Floats], cuts: Floats) -> Floats:
+    """Net benefits of replicates, from their positive and negative rows below the first cut, between cuts and above."""
+    positives, negatives = (np.cumsum(part[:, ::-1], axis=1)[:, ::-1][:, 1:] for part in draws)
+    total = draws[0].sum(axis=1, keepdims=True) + draws[1].sum(axis=1, keepdims=True)
+    return benefit(positives, negatives, total, cuts)
+
+
+def _treat_all(tally: Tally, cuts: Floats) -> Floats:
+    return benefit(np.array(tally.total_positive), np.array(tally.total - tally.total_positive), tally.total, cuts)

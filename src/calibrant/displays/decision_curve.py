@@ -1,0 +1,204 @@
+"""The decision curve as a picture: net benefit of a model, of treating all and of treating none."""
+# ruff: noqa: N803 - X is how scikit-learn calls the features
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from calibrant._typing import ArrayLike
+from calibrant.decisions.decision_curve import DecisionCurve, decision_curve
+from calibrant.displays import axes, marks
+from calibrant.displays.reliability import _positive_probabilities
+from calibrant.errors import InvalidInputError
+from calibrant.reliability.tables import table
+from calibrant.tally import Tally
+
+__all__ = ["DecisionCurveDisplay"]
+
+TREAT_ALL, TREAT_NONE = "treat all", "treat none"
+MARGIN = 0.08  # of the height, below 0 and above the highest curve
+
+
+class DecisionCurveDisplay:
+    """Decision curves of one or several models on the same rows.
+
+    Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
+    `calibrant.decisions.decision_curve` or `posterior_decision_curve`, and draw with `plot`.
+
+    Parameters
+    ----------
+    results : DecisionCurve or list of DecisionCurve
+        One for each model.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The picture.
+    figure_ : matplotlib Figure
+        The figure.
+    line_, band_ : matplotlib artist, or list of them with several models
+        Net benefit, and its interval (None where there is none).
+    treat_all_, treat_none_ : matplotlib Line2D
+        The two strategies that need no model.
+    legend_ : matplotlib Legend
+        The legend.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from calibrant import simulate
+    >>> from calibrant.displays.decision_curve import DecisionCurveDisplay
+    >>> data = simulate.from_truth("D1", 1000)
+    >>> models = {"raw": data.scores, "calibrated": data.probabilities}
+    >>> display = DecisionCurveDisplay.from_predictions(data.labels, models, ax=Figure().subplots())
+    >>> [text.get_text() for text in display.legend_.get_texts()][:2]
+    ['raw, 90 % bootstrap interval', 'calibrated, 90 % bootstrap interval']
+    """
+
+    def __init__(self, results: DecisionCurve | Sequence[DecisionCurve]) -> None:
+        self.results = [results] if isinstance(results, DecisionCurve) else list(results)
+        if not self.results:
+            raise InvalidInputError("`results` must have at least one DecisionCurve; got an empty list.")
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        standardised: bool = False,
+        curve_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        standardised : bool
+            Divide by the share of positives, so that acting on exactly the right rows is 1.
+        curve_kwargs : dict, optional
+            Passed to matplotlib's ``plot`` for the models' curves.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes.open_axes(ax, "DecisionCurveDisplay.plot", below=False)
+        self.figure_ = self.ax_.figure
+        drawn = [self._draw(i, standardised, axes.line_style(curve_kwargs or {})) for i in range(len(self.results))]
+        self.line_, self.band_ = (
+            [artists[part] for artists in drawn] if len(drawn) > 1 else drawn[0][part] for part in ("line", "band")
+        )
+        self._draw_strategies(standardised)
+        self._set_axes(standardised)
+        self.legend_ = axes.draw_legend(self.ax_)
+        return self
+
+    def _draw(self, i: int, standardised: bool, style: dict[str, Any]) -> dict[str, Any]:
+        result = self.results[i]
+        scale = result.scale(standardised=standardised)
+        base = {"linewidth": 1.6, "label": self._label(i), "zorder": 2.7}
+        line = marks.draw_curve(self.ax_, result.thresholds, scale * result.net_benefit, base | style)
+        if result.band == "none":
+            return {"line": line, "band": None}
+        columns = table(score=result.thresholds, low=scale * result.low, high=scale * result.high)
+        return {"line": line, "band": marks.draw_band(self.ax_, columns, color=line.get_color(), alpha=0.18)}
+
+    def _label(self, i: int) -> str:
+        result = self.results[i]
+        name = result.name or (f"model {i + 1}" if len(self.results) > 1 else "model")
+        return name if result.band == "none" else f"{name}, {100 * result.level:g} % {result.band} interval"
+
+    def _draw_strategies(self, standardised: bool) -> None:
+        """Treating all depends on the share of positives alone, which the models have in common."""
+        widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
+        treat_all = widest.treat_all * widest.scale(standardised=standardised)
+        style = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
+        (self.treat_all_,) = self.ax_.plot(
+            widest.thresholds, treat_all, linestyle=(0, (4, 3)), label=TREAT_ALL, **style
+        )
+        self.treat_none_ = self.ax_.axhline(0.0, label=TREAT_NONE, **style)
+
+    def _set_axes(self, standardised: bool) -> None:
+        first = min(result.thresholds[0] for result in self.results)
+        last = max(result.thresholds[-1] for result in self.results)
+        tops = [r.scale(standardised=standardised) * max(r.high.max(), r.treat_all.max()) for r in self.results]
+        top = max([*tops, 1e-9])
+        # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
+        self.ax_.set_ylim(-MARGIN * top, (1.0 + MARGIN) * top)
+        self.ax_.set_xlim(first, max(last, first + 1e-9))
+        self.ax_.set_xlabel("Threshold probability")
+        self.ax_.set_ylabel("Standardised net benefit" if standardised else "Net benefit")
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike | Tally,
+        y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        standardised: bool = False,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Compute from labels and probabilities, and draw.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,), or Tally
+            Labels; or a tally in place of labels and probabilities.
+        y_prob : array-like of shape (n,), or dict of such
+            Predicted probabilities; with several models, a dict from name to probabilities.
+        name : str, optional
+            Of the model.
+        ax, standardised, curve_kwargs
+            See `plot`.
+        **options
+            `thresholds`, `level`, `n_resamples`, `groups`, `rng`, `sample_weight` and `pos_label` of
+            `calibrant.decisions.decision_curve`.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        if isinstance(y_prob, Mapping):
+            if name is not None or not y_prob:
+                raise InvalidInputError(
+                    "A dict for `y_prob` must name at least one model, and then `name` is not used."
+                )
+            results = [decision_curve(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
+        else:
+            results = [decision_curve(y_true, y_prob, name=name, **options)]
+        return cls(results).plot(ax, standardised=standardised, curve_kwargs=curve_kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
+    ) -> Self:
+        """Compute from a fitted classifier or calibrator and rows that it was not trained on, and draw.
+
+        Parameters
+        ----------
+        estimator : classifier with two classes, or calibrator
+            Its `predict_proba` is called.
+        X : array or table of n rows
+            Features; for a calibrator, scores.
+        y : array-like of shape (n,)
+            Labels.
+        name : str, optional
+            By default the name of the class.
+        pos_label : label, optional
+            By default the second of ``estimator.classes_``.
+        **options
+            As of `from_predictions`.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+        """
+        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)

@@ -1,0 +1,112 @@
+"""The numbers that stand beside a validation plot in clinical papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant._typing import ArrayLike
+from calibrant.metrics.base import as_tally
+from calibrant.metrics.bootstrap import Interval, bootstrap_interval
+from calibrant.metrics.discrimination import roc_auc
+from calibrant.metrics.observed_expected import observed_expected_ratio
+from calibrant.metrics.scores import brier_score
+from calibrant.metrics.slope import calibration_slope
+from calibrant.tally import Tally, row_count
+
+__all__ = ["ValidationSummary", "validation_summary"]
+
+
+@dataclass(frozen=True)
+class ValidationSummary:
+    """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
+
+    Attributes
+    ----------
+    rows, positives : float
+        Weighted numbers.
+    observed_expected, intercept, slope, auc : Interval
+        O/E ratio; calibration in the large (slope held at 1); calibration slope; area under the ROC curve.
+    brier_score : float
+        Mean squared error.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.metrics.validation import validation_summary
+    >>> data = simulate.from_truth("D1", 1000)
+    >>> print(validation_summary(data.labels, data.probabilities))  # doctest: +ELLIPSIS
+    Rows          1000 (... positive)
+    O/E           ...
+    Intercept     ...
+    Slope         ...
+    AUC           ...
+    Brier score   ...
+    """
+
+    rows: float
+    positives: float
+    observed_expected: Interval
+    intercept: Interval
+    slope: Interval
+    auc: Interval
+    brier_score: float
+
+    def __str__(self) -> str:
+        named = {
+            "O/E": self.observed_expected,
+            "Intercept": self.intercept,
+            "Slope": self.slope,
+            "AUC": self.auc,
+        }
+        lines = [f"{'Rows':<13} {row_count(self.rows)} ({row_count(self.positives)} positive)"]
+        lines += [f"{name:<13} {i.value:.2f} ({i.low:.2f} to {i.high:.2f})" for name, i in named.items()]
+        return "\n".join([*lines, f"{'Brier score':<13} {self.brier_score:.3f}"])
+
+
+def validation_summary(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> ValidationSummary:
+    """Compute what a validation plot is captioned with.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    level : float
+        Confidence level of the intervals; that of the AUC is by bootstrap.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    ValidationSummary
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.metrics.validation import validation_summary
+    >>> data = simulate.from_truth("underconfident", 3000)
+    >>> validation_summary(data.labels, data.scores).slope.low > 1
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    line = calibration_slope(tally, level=level)
+    return ValidationSummary(
+        tally.total,
+        tally.total_positive,
+        observed_expected_ratio(tally, level=level),
+        line.intercept,
+        line.slope,
+        bootstrap_interval(roc_auc, tally, level=level, bounds=(0.0, 1.0), method="basic"),
+        brier_score(tally),
+    )

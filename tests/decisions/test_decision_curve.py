@@ -1,0 +1,114 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import BayesIso, PlattScaling, Tally, simulate
+from calibrant.decisions import decision_curve, net_benefit, posterior_decision_curve
+from calibrant.errors import InvalidInputError
+
+RECORDED = json.loads((Path(__file__).parent / "peers.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
+def test_agrees_with_dcurves(case):
+    y, p = case["data"]["labels"], case["data"]["probabilities"]
+    curve = decision_curve(y, p, thresholds=case["thresholds"])
+    assert curve.net_benefit == pytest.approx(case["net_benefit"])
+    assert curve.treat_all == pytest.approx(case["treat_all"])
+    assert (curve.low <= curve.net_benefit).all()
+    assert (curve.net_benefit <= curve.high).all()
+
+
+def test_intervals_agree_with_a_bootstrap_of_rows():
+    data = simulate.from_truth("D1", 300)
+    cuts = np.array([0.3, 0.6, 0.8])
+    curve = decision_curve(data.labels, data.scores, thresholds=cuts, n_resamples=4000)
+    rng = np.random.default_rng(1)
+    draws = []
+    for _ in range(1500):
+        rows = rng.integers(0, 300, 300)
+        draws.append(net_benefit(data.labels[rows], data.scores[rows], thresholds=cuts))
+    low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+    np.testing.assert_allclose(curve.low, low, atol=0.15 * (high - low).max())
+    np.testing.assert_allclose(curve.high, high, atol=0.15 * (high - low).max())
+
+
+def test_intervals_cover_the_net_benefit_of_the_population():
+    truth = simulate.TRUTHS["underconfident"]
+    many = truth.sample(300_000, rng=0)
+    acts = many.scores >= 0.4
+    population = np.mean(acts * many.probabilities) - np.mean(acts * (1 - many.probabilities)) * 0.4 / 0.6
+    covered = 0
+    for seed in range(200):
+        data = truth.sample(300, rng=seed)
+        curve = decision_curve(data.tally, thresholds=0.4, n_resamples=300)
+        covered += curve.low[0] <= population <= curve.high[0]
+    assert 170 <= covered <= 192
+
+
+def test_grouped_intervals_are_wider_for_repeated_rows():
+    data = simulate.from_truth("D1", 200)
+    y, p, groups = (np.repeat(column, 9) for column in (data.labels, data.scores, np.arange(200)))
+    plain, grouped = (decision_curve(y, p, thresholds=[0.5], groups=g) for g in (None, groups))
+    once = decision_curve(data.tally, thresholds=[0.5])
+    assert grouped.high - grouped.low == pytest.approx(once.high - once.low, rel=0.1)
+    assert (grouped.high - grouped.low > 2.5 * (plain.high - plain.low)).all()
+    with pytest.raises(InvalidInputError, match="no longer knows"):
+        decision_curve(data.tally, thresholds=[0.5], groups=groups)
+
+
+def test_derived_numbers():
+    curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5], n_resamples=0, name="m")
+    assert curve.band == "none"
+    assert curve.low is curve.net_benefit
+    assert curve.standardised == pytest.approx([0.875, 0.5])
+    assert curve.advantage == pytest.approx([0.4375 - 0.375, 0.25])
+    assert curve.interventions_avoided == pytest.approx([0.25, 0.25])  # one row of four is not acted on in vain
+    assert curve.to_dict()["treat_all"] == pytest.approx([0.375, 0.0])
+    assert repr(curve) == "DecisionCurve(m: 4 rows, 50 % positive, thresholds 0.2 … 0.5, no intervals)"
+    assert len(decision_curve([0, 1], [0.2, 0.7]).thresholds) == 99
+
+
+class TwoMaps:
+    """A posterior of two maps, predicting their mean."""
+
+    def predict(self, scores):
+        return np.asarray(scores) + 0.05
+
+    def sample_maps(self, scores, n_draws=100, random_state=0):  # noqa: ARG002 - both maps, whatever is asked
+        return np.array([scores, np.asarray(scores) + 0.1])
+
+
+def test_the_posterior_band_by_hand():
+    tally = Tally.from_arrays([0.2, 0.4], [0, 1], sample_weight=[3, 1])
+    curve = posterior_decision_curve(TwoMaps(), tally, thresholds=[0.1, 0.3], level=0.5)
+    # At .3 only the cell at .4 is acted on: (truth − (1 − truth) · 3/7) / 4 with truth .4 or .5.
+    values = [(truth - (1 - truth) * 3 / 7) / 4 for truth in (0.4, 0.5)]
+    assert curve.net_benefit[1] == pytest.approx(np.mean(values))
+    assert (curve.low[1], curve.high[1]) == pytest.approx(tuple(np.quantile(values, [0.25, 0.75])))
+    assert curve.base_rate == pytest.approx(0.25 + 0.05)
+    assert curve.net_benefit[0] == pytest.approx(curve.treat_all[0])
+    assert curve.band == "posterior"
+
+
+def test_the_posterior_band_covers_the_truth():
+    truth, covered = simulate.TRUTHS["underconfident"], []
+    for seed in range(20):
+        data = truth.sample(300, rng=seed)
+        calibrator = BayesIso().fit(data.scores, data.labels)
+        curve = posterior_decision_curve(calibrator, data.tally, thresholds=[0.3, 0.5, 0.7], n_draws=100)
+        acts = calibrator.predict(data.scores)[:, None] >= curve.thresholds
+        p = data.probabilities[:, None]
+        true = np.mean(acts * p - acts * (1 - p) * curve.thresholds / (1 - curve.thresholds), axis=0)
+        covered.append((curve.low <= true) & (true <= curve.high))
+    assert np.mean(covered) >= 0.8
+
+
+def test_refuses_what_has_no_posterior():
+    data = simulate.from_truth("D1", 100)
+    with pytest.raises(InvalidInputError, match="PlattScaling has none"):
+        posterior_decision_curve(PlattScaling().fit(data.scores, data.labels), data.tally)
+    with pytest.raises(InvalidInputError, match="`n_resamples`"):
+        decision_curve(data.tally, n_resamples=-1)

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrant import Tally, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.finite_sample_band import finite_sample_band
+
+
+def slow_band(y, p, level):
+    """Theorem 1 of the paper, block by block, with scipy's beta distribution."""
+    x = np.unique(p)
+    n = len(x)
+    tail = (1 - level) / (n**2 + n)
+    low, high = np.zeros(n), np.ones(n)
+    for j in range(n):
+        for k in range(j, n):
+            rows = (p >= x[j]) & (p <= x[k])
+            positives, total = y[rows].sum(), rows.sum()
+            lower = stats.beta.ppf(tail, positives, total - positives + 1) if positives else 0.0
+            upper = stats.beta.ppf(1 - tail, positives + 1, total - positives) if positives < total else 1.0
+            low[k:] = np.maximum(low[k:], lower)
+            high[: j + 1] = np.minimum(high[: j + 1], upper)
+    return low, high
+
+
+@pytest.mark.parametrize("decimals", [1, 2])
+def test_agrees_with_the_theorem_block_by_block(decimals):
+    rng = np.random.default_rng(0)
+    p = np.round(rng.random(120), decimals)
+    y = (rng.random(120) < p).astype(int)
+    band = finite_sample_band(y, p, level=0.8)
+    low, high = slow_band(y, p, 0.8)
+    np.testing.assert_allclose(band.low, low, atol=1e-12)
+    np.testing.assert_allclose(band.high, high, atol=1e-12)
+    assert band.level == 0.8
+
+
+def test_by_hand_for_one_block():
+    # One group, two limits, each at 5 %: Clopper–Pearson at 90 %.
+    band = finite_sample_band([0] * 7 + [1] * 3, [0.4] * 10, level=0.9)
+    assert band.low[0] == pytest.approx(stats.beta.ppf(0.05, 3, 8))
+    assert band.high[0] == pytest.approx(stats.beta.ppf(0.95, 4, 7))
+
+
+@pytest.mark.parametrize("max_blocks", [8, 64])
+@pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
+def test_covers_monotone_truths_at_every_score(power, max_blocks):
+    covered = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = rng.random(400)
+        y = rng.random(400) < p**power
+        band = finite_sample_band(y, p, level=0.8, max_blocks=max_blocks)
+        covered += ((band.low <= band.scores**power) & (band.scores**power <= band.high)).all()
+    assert covered >= 0.8 * 60
+
+
+def test_joining_rows_keeps_most_of_the_width():
+    data = simulate.from_truth("underconfident", 3000)
+    fine, coarse = (finite_sample_band(data.tally, max_blocks=blocks) for blocks in (1000, 100))
+    assert np.mean(coarse.high - coarse.low) < 1.1 * np.mean(fine.high - fine.low)
+
+
+def test_notices_what_is_not_calibrated():
+    data = simulate.from_truth("underconfident", 3000)
+    assert not finite_sample_band(data.labels, data.scores).holds_identity
+    assert finite_sample_band(data.labels, data.probabilities).holds_identity
+
+
+def test_bounds_extend_by_monotonicity():
+    band = finite_sample_band(Tally.from_dict({"scores": [0.2, 0.6], "positives": [1, 9], "totals": [10, 10]}))
+    low, high = band([0.0, 0.2, 0.4, 0.6, 1.0])
+    assert low.tolist() == [0.0, band.low[0], band.low[0], band.low[1], band.low[1]]
+    assert high.tolist() == [band.high[0], band.high[0], band.high[1], band.high[1], 1.0]
+
+
+@pytest.mark.parametrize("options", [{"level": 0.0}, {"max_blocks": 0}])
+def test_refuses_impossible_options(options):
+    with pytest.raises(InvalidInputError):
+        finite_sample_band([0, 1], [0.2, 0.7], **options)

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from calibrant import metrics, simulate
+from calibrant._kernels import links
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.folds import split_tally
+from calibrant.metrics.refinement import refinement_by_recalibration
+
+
+@pytest.mark.parametrize("loss", ["log", "brier"])
+def test_agrees_with_logistic_regression_of_the_folds(loss):
+    data = simulate.from_truth("underconfident", 2000, rng=1)
+    total = 0.0
+    for fold in split_tally(data.tally, 4, 7):
+        z, rows = links.logit(fold.train.scores), np.arange(len(fold.train))
+        labels = np.concatenate((np.ones(len(rows)), np.zeros(len(rows))))
+        weights = np.concatenate((fold.train.positives, fold.train.negatives))
+        kept = weights > 0
+        model = LogisticRegression(C=1e8, tol=1e-10, max_iter=1000)
+        model.fit(np.tile(z, 2)[kept, None], labels[kept], weights[kept])
+        q = model.predict_proba(links.logit(fold.test.scores)[:, None])[:, 1]
+        losses = {"log": (-np.log(q), -np.log1p(-q)), "brier": ((1 - q) ** 2, q**2)}[loss]
+        total += fold.test.positives @ losses[0] + fold.test.negatives @ losses[1]
+    parts = refinement_by_recalibration(data.tally, loss=loss, n_folds=4, rng=7)
+    assert parts.refinement == pytest.approx(total / 2000, abs=2e-5)  # ours leans a little towards the identity
+    assert parts.score == pytest.approx({"log": metrics.log_loss, "brier": metrics.brier_score}[loss](data.tally))
+    assert parts.calibration + parts.refinement == pytest.approx(parts.score)
+
+
+def test_a_distortion_that_two_numbers_undo_costs_no_refinement():
+    data = simulate.from_truth("D1", 20_000)
+    distorted = links.expit(0.4 * links.logit(data.probabilities) + 1.0)
+    true, bent = (refinement_by_recalibration(data.labels, p) for p in (data.probabilities, distorted))
+    assert bent.refinement == pytest.approx(true.refinement, abs=1e-4)
+    assert abs(true.calibration) < 5e-4
+    assert bent.calibration > 0.05
+
+
+def test_a_fold_that_separates_the_classes_stays_finite():
+    parts = refinement_by_recalibration([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.15, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95], n_folds=2)
+    assert 0.0 < parts.refinement < 2.0
+
+
+def test_refuses_other_losses_and_one_class():
+    with pytest.raises(InvalidInputError, match="`loss`"):
+        refinement_by_recalibration([0, 1], [0.2, 0.7], loss="hinge")
+    with pytest.raises(InvalidInputError, match="both classes"):
+        refinement_by_recalibration([1, 1], [0.2, 0.7])

@@ -1,0 +1,23 @@
+import pytest
+
+from calibrant import metrics, simulate
+from calibrant.metrics.observed_expected import observed_expected_ratio
+from calibrant.metrics.validation import validation_summary
+
+
+def test_gathers_the_measures():
+    data = simulate.from_truth("underconfident", 1000)
+    summary = validation_summary(data.labels, data.scores, level=0.9)
+    line = metrics.calibration_slope(data.tally, level=0.9)
+    assert (summary.slope, summary.intercept) == (line.slope, line.intercept)
+    assert summary.observed_expected == observed_expected_ratio(data.tally, level=0.9)
+    assert summary.brier_score == pytest.approx(metrics.brier_score(data.tally))
+    assert summary.auc.value == pytest.approx(metrics.roc_auc(data.tally))
+    assert summary.auc.low < summary.auc.value < summary.auc.high <= 1.0
+
+
+def test_reads_as_a_table():
+    data = simulate.from_truth("D1", 300)
+    lines = str(validation_summary(data.tally)).splitlines()
+    assert [line.split()[0] for line in lines] == ["Rows", "O/E", "Intercept", "Slope", "AUC", "Brier"]
+    assert lines[0] == f"Rows          300 ({data.labels.sum()} positive)"
