@@ -15,6 +15,8 @@ PUBLIC = [
     "calibrant.calibrators.base",
     "calibrant.calibrators.registry",
     "calibrant.comparison",
+    "calibrant.credit",
+    "calibrant.decisions",
     "calibrant.displays",
     "calibrant.engines",
     "calibrant.errors",
@@ -25,6 +27,7 @@ PUBLIC = [
     "calibrant.reliability",
     "calibrant.report",
     "calibrant.simulate",
+    "calibrant.updating",
 ]
 TABLE = re.compile(r"\.\. currentmodule:: (\S+)\n(.*?)```", re.DOTALL)
 

@@ -10,6 +10,8 @@ from calibrant import _lazy
 if TYPE_CHECKING:
     from calibrant import adjust as adjust
     from calibrant import comparison as comparison
+    from calibrant import credit as credit
+    from calibrant import decisions as decisions
     from calibrant import engines as engines
     from calibrant import errors as errors
     from calibrant import export as export
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from calibrant import reliability as reliability
     from calibrant import report as report
     from calibrant import simulate as simulate
+    from calibrant import updating as updating
     from calibrant.calibrators.abb import ABB as ABB
     from calibrant.calibrators.acp import ACP as ACP
     from calibrant.calibrators.bayes_iso import BayesIso as BayesIso
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from calibrant.calibrators.platt import PlattScaling as PlattScaling
     from calibrant.calibrators.registry import register as register
     from calibrant.calibrators.sbb import SBB as SBB
+    from calibrant.calibrators.segmented import SegmentedCalibrator as SegmentedCalibrator
     from calibrant.calibrators.spline import SplineCalibration as SplineCalibration
     from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
     from calibrant.calibrators.vector_scaling import VectorScaling as VectorScaling
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     from calibrant.classifier import CalibratedClassifier as CalibratedClassifier
     from calibrant.comparison.compare import compare as compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+    from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
+    from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
     from calibrant.maps import CalibrationMap as CalibrationMap
     from calibrant.maps import load as load
@@ -56,10 +62,13 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     {
-        "": "adjust comparison engines errors export metrics monitoring reliability report simulate",
+        "": "adjust comparison credit decisions engines errors export metrics monitoring reliability report simulate "
+        "updating",
         "calibrators": "ABB ACP BBQ BPM ENIR SBB BayesIso BayesianTemperature BetaCalibration Blend "
         "EnsembleTemperatureScaling HistogramBinning Identity IsotonicCalibration PlattScaling SplineCalibration "
         "TemperatureScaling VennAbers DirichletCalibration MatrixBlend MatrixScaling VectorScaling",
+        "calibrators.segmented": "SegmentedCalibrator",
+        "displays": "DecisionCurveDisplay MurphyDisplay",
         "calibrators.registry": "register",
         "classifier": "CalibratedClassifier",
         "comparison.compare": "compare",

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant._kernels import links
 from calibrant.calibrators.segment_basis import LINE, Basis
-from calibrant.calibrators.segment_maps import read_model, segment_map, write_model
+from calibrant.calibrators.segment_maps import load_segments, save_segments, segment_map
 from calibrant.calibrators.segment_model import SegmentModel, TermEffects
 from calibrant.calibrators.segment_terms import Effects
 from calibrant.errors import ModelFileError
@@ -42,8 +42,8 @@ def test_steps_of_the_pooled_map_stay_steps():
 
 def test_files_are_checked(tmp_path):
     path = tmp_path / "model.json"
-    write_model(path, make_model(), {"missing": "error"})
-    model, document = read_model(path)
+    save_segments(path, make_model(), {"missing": "error"})
+    model, document = load_segments(path)
     assert document["missing"] == "error"
     np.testing.assert_array_equal(model.terms[0].effects.mean, make_model().terms[0].effects.mean)
 
@@ -56,4 +56,4 @@ def test_files_are_checked(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(ModelFileError, match=message):
-            read_model(path)
+            load_segments(path)

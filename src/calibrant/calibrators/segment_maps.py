@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from calibrant._files import write_atomically
+from calibrant._files import AnyPath
 from calibrant._kernels import links
+from calibrant._model_files import read_model, restore, write_model
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.segment_model import SegmentModel
-from calibrant.errors import ModelFileError
 from calibrant.map_functions import LogitLinear
-from calibrant.maps import REPLAY_TOLERANCE, CalibrationMap, _checksum
+from calibrant.maps import REPLAY_TOLERANCE, CalibrationMap
 
-__all__ = ["read_model", "segment_map", "write_model"]
+__all__ = ["load_segments", "save_segments", "segment_map"]
 
 FORMAT = "calibrant-segments"
 VERSION = 1
@@ -50,43 +48,23 @@ def _nodes(model: SegmentModel) -> Floats:
     return z[(z >= -EXTREME) & (z <= EXTREME)]
 
 
-def write_model(path: str | os.PathLike[str], model: SegmentModel, more: dict[str, Any]) -> None:
+def save_segments(path: AnyPath, model: SegmentModel, more: dict[str, Any]) -> None:
     """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "model": model.to_dict(),
-        "test_vector": _test_vector(model),
-    } | more
-    write_atomically(path, json.dumps(content | {"checksum": _checksum(content)}, indent=None, allow_nan=False))
+    write_model(path, FORMAT, VERSION, {"map": model.to_dict(), "test_vector": _test_vector(model)} | more)
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[SegmentModel, dict[str, Any]]:
+def load_segments(path: AnyPath) -> tuple[SegmentModel, dict[str, Any]]:
     """Read a saved model, check that it still computes what it computed, and return it with the whole document."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelFileError(
-            f"{path} is not a calibrant model, or it was cut short: it is not JSON ({error})."
-        ) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is JSON, but not a model of segments that calibrant saved.")
-    version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise ModelFileError(
-            f"{path} has file version {version}; this calibrant reads up to {VERSION}. Install a newer calibrant."
-        )
-    if document.get("checksum") != _checksum({k: v for k, v in document.items() if k != "checksum"}):
-        raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
-    model, vector = SegmentModel.from_dict(document["model"]), document["test_vector"]
-    now = model.logits(np.array(vector["scores"]), _as_codes(vector["codes"], len(model.keys.names)))
-    off = float(np.abs(links.expit(now) - np.array(vector["probabilities"])).max())
-    if not off <= REPLAY_TOLERANCE:
-        raise ModelFileError(
-            f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
-            "Do not use it; save the model again with this version."
-        )
-    return model, document
+    document = read_model(path, {FORMAT: VERSION})
+    restored: list[SegmentModel] = []
+
+    def make(data: Any) -> Callable[[Any], Floats]:
+        restored.append(SegmentModel.from_dict(data))
+        codes = _as_codes(document["test_vector"]["codes"], len(restored[0].keys.names))
+        return lambda scores: links.expit(restored[0].logits(np.array(scores), codes))
+
+    restore(make, document, path, REPLAY_TOLERANCE)
+    return restored[0], document
 
 
 def _test_vector(model: SegmentModel) -> dict[str, Any]:

@@ -222,12 +222,12 @@ class SegmentedCalibrator(BaseEstimator):
         """Save pooled map and effects as one JSON file; `SegmentedCalibrator.load` reads it."""
         self._check_fitted()
         first = None if self._first is None else self._first.to_dict()
-        segment_maps.write_model(path, self.model_, {"missing": self.missing, "space": self.space, "first": first})
+        segment_maps.save_segments(path, self.model_, {"missing": self.missing, "space": self.space, "first": first})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a saved model; no code from the file is run. The table `segments_` is not part of the file."""
-        model, document = segment_maps.read_model(path)
+        model, document = segment_maps.load_segments(path)
         loaded = cls(missing=document.get("missing", "error"), space=document.get("space", "probability"))
         first = document.get("first")
         loaded._first = None if first is None else CalibrationMap.from_dict(first)

@@ -18,9 +18,14 @@ from calibrant.metrics.curve_errors import (
     smooth_calibration_error,
     tce_bpm,
 )
+from calibrant.metrics.cutoff import cutoff_calibration_error, cutoff_calibration_interval
 from calibrant.metrics.direction import CalibrationSlope, ConfidenceDiagnosis, calibration_slope, confidence_diagnosis
+from calibrant.metrics.equivalence import EquivalenceTest, equivalence_test
 from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.finite_sample_band import CalibrationBand, finite_sample_band
+from calibrant.metrics.folds import split_groups
 from calibrant.metrics.full_calibration import full_calibration_test
+from calibrant.metrics.grouped_bootstrap import grouped_interval
 from calibrant.metrics.hypothesis_tests import (
     CalibrationTest,
     hosmer_lemeshow_test,
@@ -36,8 +41,13 @@ from calibrant.metrics.matrix_measures import (
     matrix_decomposition,
     matrix_log_loss,
 )
+from calibrant.metrics.multicalibration import MulticalibrationError, multicalibration_error
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
+from calibrant.metrics.murphy import MurphyCurve, murphy_curve
+from calibrant.metrics.observed_expected import observed_expected_ratio
 from calibrant.metrics.posterior import MetricPosterior, metric_posterior
+from calibrant.metrics.refinement import Refinement, refinement_by_recalibration
+from calibrant.metrics.sample_size import RequiredRows, required_rows
 from calibrant.metrics.scores import (
     Decomposition,
     accuracy,
@@ -47,33 +57,50 @@ from calibrant.metrics.scores import (
     roc_auc,
     root_mean_squared_error,
 )
+from calibrant.metrics.skill import brier_skill_score
 from calibrant.metrics.table import Evaluation
+from calibrant.metrics.two_bin import averaged_two_bin_error
+from calibrant.metrics.validation import ValidationSummary, validation_summary
 from calibrant.metrics.verdict import Verdict, judge_calibration
 
 __all__ = [
+    "CalibrationBand",
     "CalibrationSlope",
     "CalibrationTest",
     "ConfidenceDiagnosis",
     "Decomposition",
+    "EquivalenceTest",
     "Evaluation",
     "Interval",
     "MatrixEvaluation",
     "MetricPosterior",
+    "MulticalibrationError",
+    "MurphyCurve",
+    "Refinement",
+    "RequiredRows",
+    "ValidationSummary",
     "Verdict",
     "accuracy",
     "adaptive_calibration_error",
+    "averaged_two_bin_error",
     "bootstrap_interval",
     "brier_score",
+    "brier_skill_score",
     "calibration_error_quantile",
     "calibration_slope",
     "class_wise_calibration_error",
     "confidence_diagnosis",
     "corp_decomposition",
+    "cutoff_calibration_error",
+    "cutoff_calibration_interval",
     "debiased_calibration_error",
+    "equivalence_test",
     "evaluate",
     "evaluate_matrix",
     "expected_calibration_error",
+    "finite_sample_band",
     "full_calibration_test",
+    "grouped_interval",
     "hosmer_lemeshow_test",
     "integrated_calibration_index",
     "judge_calibration",
@@ -87,11 +114,18 @@ __all__ = [
     "matrix_log_loss",
     "maximum_calibration_error",
     "metric_posterior",
+    "multicalibration_error",
+    "murphy_curve",
+    "observed_expected_ratio",
+    "refinement_by_recalibration",
+    "required_rows",
     "roc_auc",
     "root_mean_squared_error",
     "smooth_calibration_error",
     "spiegelhalter_test",
+    "split_groups",
     "sweep_calibration_error",
     "tce_bpm",
     "top_label_calibration_error",
+    "validation_summary",
 ]

@@ -11,9 +11,8 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.metrics.base import Seed, as_tally, both_classes
-from calibrant.metrics.corp import LOSSES
 from calibrant.metrics.folds import split_tally
-from calibrant.metrics.scores import mean_loss
+from calibrant.metrics.scores import LOSSES, mean_loss
 from calibrant.tally import Tally
 
 __all__ = ["Refinement", "refinement_by_recalibration"]

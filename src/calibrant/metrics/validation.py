@@ -8,10 +8,9 @@ from typing import Any
 from calibrant._typing import ArrayLike
 from calibrant.metrics.base import as_tally
 from calibrant.metrics.bootstrap import Interval, bootstrap_interval
-from calibrant.metrics.discrimination import roc_auc
+from calibrant.metrics.direction import calibration_slope
 from calibrant.metrics.observed_expected import observed_expected_ratio
-from calibrant.metrics.scores import brier_score
-from calibrant.metrics.slope import calibration_slope
+from calibrant.metrics.scores import brier_score, roc_auc
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValidationSummary", "validation_summary"]
