@@ -1,13 +1,16 @@
-"""No test leaves a method behind that others would find."""
+"""No test leaves a method or a map function behind that others would find."""
 
 import pytest
 
+from calibrant import map_functions
 from calibrant.calibrators import registry
 
 
 @pytest.fixture(autouse=True)
 def _same_methods_afterwards():
-    before = dict(registry._REGISTERED)
+    tables = (registry._REGISTERED, map_functions.MAP_FUNCTIONS)
+    before = [dict(table) for table in tables]
     yield
-    registry._REGISTERED.clear()
-    registry._REGISTERED.update(before)
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)

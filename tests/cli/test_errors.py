@@ -33,4 +33,3 @@ def test_sentences_and_codes(error, text, code):
 
 def test_arguments_are_named_as_options():
     assert in_options("`pos_label` and `nothing`") == "--positive and `nothing`"
-    assert in_options("got np.str_('eggs')") == "got 'eggs'"

@@ -60,4 +60,4 @@ def test_simulate(cli, refused, tmp_path):
     assert refused("simulate", "wav") == "There is no simulation 'wav'. Did you mean 'wave'?"
     assert "Did you mean 'D1'?" in refused("simulate", "d1")
     assert "There are D1, underconfident" in refused("simulate", "zzz")
-    assert "--rows must be a positive number" in refused("simulate", "wave", "-n", "0")
+    assert "--rows must be an integer of at least 1" in refused("simulate", "wave", "-n", "0")

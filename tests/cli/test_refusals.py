@@ -220,7 +220,7 @@ def test_what_may_not_be_read_or_written(tables, tmp_path):
 @pytest.mark.parametrize("name", ["fit", "apply", "report"])
 def test_a_full_disk(refused, tables, tmp_path, monkeypatch, name):
     pytest.importorskip("plotly", reason="the report needs the extra report")
-    monkeypatch.setattr("calibrant.cli.report.compare_if_possible", lambda _: None)  # saves time
+    monkeypatch.setattr("calibrant.cli.report.run_comparison", lambda _: None)  # saves time
     good, _ = tables
     *words, _ = arguments(name, good, good, tmp_path)
     more = ["-f", "csv"] if name == "apply" else ["-m", "platt"]

@@ -251,8 +251,7 @@ def test_what_is_no_number():
     for column, said in (
         (pa.array(["abc"]), "'abc'"),
         (pa.array([DAY]), "timestamp"),
-        ([0.5, "abc"], "abc"),
-        ([[1]], "list"),
+        (pa.array([[1]]), "list"),
     ):
         with pytest.raises(InvalidInputError, match=f"The scores in 's' must be numbers: .*{said}"):
             to_doubles(column, "s")

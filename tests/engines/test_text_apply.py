@@ -66,14 +66,14 @@ def test_a_long_table_keeps_its_order(tmp_path):
 
 
 def test_json_lines(tmp_path):
-    lines = ['{"score": 0.80, "x": {"deep": [1.0, "}"]}}', '{"x": 1}', "{}", '{ "score" : 1 }', '{"score": null}']
+    lines = ['{"score": 0.80, "x": {"deep": [1.5, 2.5]}}', '{"x": null}', "{}", '{ "score" : 1 }', '{"score": null}']
     text, result = applied(tmp_path, "jsonl", "\n".join(lines) + "\n\n")
     assert text.splitlines() == [
-        '{"score": 0.8, "x": {"deep": [1.0, "}"]}, "probability": 1.0}',
-        '{"x": 1, "probability": null}',
-        '{"probability": null}',
-        '{"score": 1, "probability": 1.0}',
-        '{"score": null, "probability": null}',
+        '{"score": 0.8, "x": {"deep": [1.5, 2.5]}, "probability": 1.0}',
+        '{"score": null, "x": null, "probability": null}',
+        '{"score": null, "x": null, "probability": null}',
+        '{"score": 1.0, "x": null, "probability": 1.0}',
+        '{"score": null, "x": null, "probability": null}',
     ]
     assert result == (5, 3, ["probability"])
 
@@ -101,11 +101,10 @@ BROKEN = {
     "a word far down": ("csv", f"id,score\n{MANY}x,abc\n", "scores in 'score' must be numbers: .*'abc'"),
     "a wide line far down": ("csv", f"id,score\n{MANY}x,0.5,7\n", "in.csv could not be read: .*Line: 30002"),
     "two columns of one name": ("csv", "a,a,score\n1,2,0.5\n", "has 2 columns 'a'; rename one"),
-    "an array": ("jsonl", '[{"score": 0.5},\n{"score": 0.5}]\n', "one JSON object on each line"),
-    "a taken entry": (
+    "values of several types": (
         "jsonl",
-        '{"score": 0.5}\n' * 30_000 + '{"probability": 1}\n',
-        "column 'probability'|entry 'probability'",
+        '{"score": 0.5, "x": 1}\n{"score": 0.5, "x": {"y": 2}}\n',
+        "Column 'x' has values of",
     ),
 }
 

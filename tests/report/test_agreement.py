@@ -102,7 +102,9 @@ def test_a_whole_report_fits_every_method_once(monkeypatch, tally):
         expected = 6 + 6 * (cls in inside_others)
         # The judge of the calibrated probabilities; that of the raw ones is the method itself.
         expected += cls == "SplineCalibration"
-        assert fits[cls] == expected, cls
+        # Blend runs Bayes-Iso again, with full chains, where that turns out to have weight.
+        again = 6 if cls == "BayesIso" else 0
+        assert expected <= fits[cls] <= expected + again, cls
 
 
 def test_a_given_comparison_is_not_fitted_again(monkeypatch, tally):

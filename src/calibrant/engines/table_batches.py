@@ -22,8 +22,12 @@ NOT_IN_JSON = ("binary", "duration", "map<", "extension", "union")
 def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[Any, Iterator[Any]]:
     """Return a schema, and batches of all columns or at least of `only` some.
 
-    Columns of CSV and JSON have the types that DuckDB guesses, unless those of CSV are wanted `as_text`.
+    Columns of CSV and JSON have the types that DuckDB guesses, unless those of CSV are wanted `as_text`; an entry that
+    a JSON object lacks is null.
     """
+    mixed = [name for name in only or table.columns if table.kind(name) == "JSON"]
+    if mixed:
+        raise InvalidInputError(f"Column '{mixed[0]}' has values of several types; write only the new column.")
     if table.format in ("csv", "json"):
         relation = table.as_text() if as_text else table.relation
         if only is not None:
@@ -57,11 +61,6 @@ def _read_arrow(name: str) -> tuple[Any, Iterator[Any]]:
     return reader.schema, map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
 
 
-def open_sink(path: Path, output: str) -> Any:
-    """Open a file for bytes, packed where the name of the output says so."""
-    return require("pyarrow", "tables", CALLER).output_stream(str(path), compression=codec_of_name(output))
-
-
 @contextmanager
 def open_writer(
     kind: str, path: Path, schema: Any, output: str, delimiter: str = ",", **options: Any
@@ -69,7 +68,7 @@ def open_writer(
     """Yield a function that writes one batch; `delimiter` is that of CSV, `options` are those of Parquet."""
     pa = require("pyarrow", "tables", CALLER)
     _check_types(kind, schema)
-    with open_sink(path, output) as sink:
+    with pa.output_stream(str(path), compression=codec_of_name(output)) as sink:
         if kind == "parquet":
             with require("pyarrow.parquet", "tables", CALLER).ParquetWriter(sink, schema, **options) as writer:
                 yield writer.write_batch
