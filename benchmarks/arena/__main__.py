@@ -1,8 +1,9 @@
-"""The command line of the arena: run, summary, picture."""
+"""The command line of the arena: run, summary, picture; with --multiclass, that of several classes."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +13,13 @@ from benchmarks.arena import methods, runner, sources, summary
 
 
 def main(arguments: list[str] | None = None) -> None:
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["--multiclass"]:
+        from benchmarks.arena import multiclass
+
+        multiclass.main(given[1:])
+        return
+    options = _parser().parse_args(given)
     options.act(options)
 
 
