@@ -378,7 +378,7 @@ def test_rows_without_a_class_speak_against_it_as_far_as_they_reach(method):
     X, y = data(3, 600)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     with pytest.warns(RuntimeWarning, match="No row to calibrate on is of class 2"):
-        model = CalibratedClassifier(frozen, method).fit(X[y < 2], y[y < 2])
+        model = CalibratedClassifier(frozen, method, multiclass="one_vs_rest").fit(X[y < 2], y[y < 2])
     proba, raw = model.predict_proba(X), frozen.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     # None of some 400 rows was of class 2, where the classifier expects about 100; a flexible prior gives up slowly.
@@ -455,7 +455,7 @@ def test_pooled_scores_take_any_split_that_repeats_no_row():
         ({"cv": LeaveOneOut()}, "LeaveOneOut"),
         ({"cv": ShuffleSplit(3), "ensemble": False}, "at most once"),
         ({"ensemble": "yes"}, "`ensemble` must be"),
-        ({"multiclass": "one"}, "`multiclass` must be one of one_vs_rest, top_label"),
+        ({"multiclass": "one"}, "`multiclass` must be one of auto, one_vs_rest, top_label"),
         ({"response_method": "predict"}, "`response_method` must be one of"),
         ({"method": "beta", "response_method": "decision_function"}, "BetaCalibration needs probabilities"),
         ({"method": "beta", "estimator": LinearSVC()}, "BetaCalibration needs probabilities, and LinearSVC"),
@@ -563,5 +563,26 @@ def test_intervals_of_bayesian_methods():
         model.predict_interval(X, level=90)
     with pytest.raises(InvalidInputError, match="IsotonicCalibration has no posterior"):
         CalibratedClassifier(GaussianNB(), "isotonic").fit(X, y).predict_interval(X)
-    with pytest.raises(InvalidInputError, match="two classes"):
+    with pytest.raises(InvalidInputError, match="Intervals of several classes need"):
         CalibratedClassifier(GaussianNB(), Coin()).fit(*data(3)).predict_interval(X)
+
+
+def test_several_classes_are_calibrated_as_a_whole_by_default_with_intervals():
+    X, y = data(3, 300)
+    model = CalibratedClassifier(GaussianNB(), cv=3).fit(X, y)
+    assert {type(one.calibrators[0]).__name__ for one in model.calibrated_classifiers_} == {"MatrixBlend"}
+    proba = model.predict_proba(X)
+    low, high = model.predict_interval(X[:20], level=0.9)
+    assert low.shape == high.shape == (20, 3)
+    assert ((low <= proba[:20]) & (proba[:20] <= high)).all()
+    rest = CalibratedClassifier(GaussianNB(), cv=3, multiclass="one_vs_rest").fit(X, y)
+    assert type(rest.calibrated_classifiers_[0].calibrators[0]).__name__ == "Blend"
+
+
+def test_a_class_without_rows_keeps_a_sensible_probability_by_default():
+    X, y = data(3, 600)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    model = CalibratedClassifier(frozen).fit(X[y < 2], y[y < 2])
+    proba, raw = model.predict_proba(X), frozen.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert 0.0 < proba[:, 2].mean() < raw[:, 2].mean()

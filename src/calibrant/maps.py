@@ -184,7 +184,8 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap:
     Examples
     --------
     >>> import tempfile
-    >>>     >>> from calibrant import PlattScaling, load
+    >>> from pathlib import Path
+    >>> from calibrant import PlattScaling, load
     >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "map.json"

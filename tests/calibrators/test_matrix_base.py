@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import calibrant
 from calibrant.calibrators.dirichlet import DirichletCalibration
 from calibrant.calibrators.matrix_blend import MatrixBlend
 from calibrant.calibrators.matrix_scaling import MatrixScaling
 from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.errors import InvalidInputError, NotFittedError
-from calibrant.matrix_maps import MatrixMap
 
 METHODS = [
     MatrixBlend(),
@@ -73,7 +73,7 @@ def test_fitting_twice_gives_the_same_and_the_saved_map_predicts_it(method, data
     p = clone(method).fit(scores, y).predict_proba(scores)
     assert (method.fit(scores, y).predict_proba(scores) == p).all()
     method.save(tmp_path / "map.json")
-    assert (MatrixMap.load(tmp_path / "map.json")(scores) == p).all()
+    assert (calibrant.load(tmp_path / "map.json")(scores) == p).all()
 
 
 def test_draws_and_intervals_surround_the_prediction(method, data):

@@ -49,8 +49,8 @@ def test_files_are_checked(tmp_path):
 
     whole = path.read_text()
     for text, message in (
-        (whole[:100], "is not JSON"),
-        (json.dumps({"format": "other"}), "not a model of segments"),
+        (whole[:100], "not a calibrant model"),
+        (json.dumps({"format": "other"}), "not a map that calibrant saved"),
         (json.dumps(json.loads(whole) | {"version": 99}), "file version 99"),
         (whole.replace("0.5", "0.6", 1), "checksum"),
     ):

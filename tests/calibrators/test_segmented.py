@@ -104,7 +104,7 @@ def test_one_file_without_code(fitted, tmp_path):
         np.testing.assert_array_equal(one, other)
     assert loaded.map_for("fr") == fitted.map_for("fr")
     document = json.loads(path.read_text())
-    document["model"]["terms"][0]["mean"][0][0] += 0.1
+    document["map"]["terms"][0]["mean"][0][0] += 0.1
     path.write_text(json.dumps(document))
     with pytest.raises(ModelFileError, match="checksum"):
         SegmentedCalibrator.load(path)
