@@ -140,7 +140,7 @@ def add_fields(schema: Any, names: list[str]) -> Any:
 
 
 def parquet_options(path: str, schema: Any) -> dict[str, Any]:
-    """Choose the compression that the columns have in a Parquet file.
+    """Choose the compression and the dictionaries that the columns have in a Parquet file.
 
     A column whose type would become another one in a file with this Arrow schema is refused.
     """
@@ -150,6 +150,8 @@ def parquet_options(path: str, schema: Any) -> dict[str, Any]:
     chunks = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if metadata.num_row_groups else []
     options = {
         "compression": {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in chunks},
+        # Dictionaries only where there are some: to try one for every column takes most of the time of writing.
+        "use_dictionary": [one.path_in_schema for one in chunks if any("DICT" in name for name in one.encodings)],
         "use_deprecated_int96_timestamps": any(old.column(i).physical_type == "INT96" for i in range(len(old))),
     }
     empty = io.BytesIO()
