@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -17,6 +17,7 @@ from calibrant.comparison import Comparison
 from calibrant.report import figures, interval_plots, tables
 from calibrant.report.advice import comparison_result, next_steps
 from calibrant.report.answer import answer
+from calibrant.report.section import Section
 from calibrant.report.study import Side, Study, make_study
 from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
@@ -40,6 +41,7 @@ def write_report(
     title: str = "Calibration report",
     commands: str | None = None,
     top_label: bool = False,
+    sections: Sequence[Section] = (),
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -67,6 +69,8 @@ def write_report(
     top_label : bool
         Whether the rows are about several classes: scores are the highest of each row, and a label is positive where
         that class was right. The page then says "right" instead of "happened".
+    sections : sequence of Section
+        What the page shows beyond that, before what to do next.
 
     Examples
     --------
@@ -85,10 +89,18 @@ def write_report(
     jinja2 = require("jinja2", "report", CALLER)
     script = require("plotly.offline", "report", CALLER).get_plotlyjs()
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
-    write_atomically(path, render(study, title, jinja2, script, commands or COMMANDS))
+    write_atomically(path, render(study, title, jinja2, script, commands=commands or COMMANDS, sections=sections))
 
 
-def render(study: Study, title: str, jinja2: Any, script: str, commands: str = COMMANDS) -> str:
+def render(
+    study: Study,
+    title: str,
+    jinja2: Any,
+    script: str,
+    *,
+    commands: str = COMMANDS,
+    sections: Sequence[Section] = (),
+) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files."""
     own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
     template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
@@ -99,7 +111,7 @@ def render(study: Study, title: str, jinja2: Any, script: str, commands: str = C
     safe = {"style": own["style.css"], "script": own["page.js"], "plotly": script.replace("</script", "<\\/script")}
     text: str = environment.from_string(template).render(
         **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
-        **_context(study, title),
+        **_context(study, title, sections),
         code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(study, commands).items()},
     )
     return text
@@ -110,7 +122,7 @@ def _unbroken(value: Any) -> Any:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
 
 
-def _context(study: Study, title: str) -> dict[str, Any]:
+def _context(study: Study, title: str, sections: Sequence[Section]) -> dict[str, Any]:
     comparison = study.comparison
     return {
         "title": title,
@@ -145,7 +157,8 @@ def _context(study: Study, title: str) -> dict[str, Any]:
         "notes": [
             _note(text, study.titles) for text in (*study.notes, *(comparison.notes if comparison is not None else ()))
         ],
-        "data": _data(study),
+        "sections": sections,
+        "data": _data(study, sections),
     }
 
 
@@ -180,7 +193,7 @@ def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
     }
 
 
-def _data(study: Study) -> dict[str, Any]:
+def _data(study: Study, sections: Sequence[Section]) -> dict[str, Any]:
     """The data of the page's script."""
     scale, words = figures.shared_scale(study), outcome_of(study.top_label)
     drawn = {
@@ -194,6 +207,8 @@ def _data(study: Study) -> dict[str, Any]:
         drawn["comparison"] = interval_plots.comparison_figure(study.comparison, study.name)
     if study.segments:
         drawn["segments"] = interval_plots.segments_figure(study.segments[:MOST_SEGMENTS], words)
+    for section in sections:
+        drawn |= {f"{section.name}-{place}": one.figure for place, one in enumerate(section.figures)}
     return {
         "figures": drawn,
         "segments": figures.segment_diagrams(study, scale),

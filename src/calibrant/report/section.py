@@ -1,0 +1,36 @@
+"""A section of the page that is not about every table: words, figures and tables, in this order."""
+
+from dataclasses import dataclass
+
+from calibrant.report.figures import Figure
+
+
+@dataclass(frozen=True)
+class SectionTable:
+    """A table with a caption; `folded` hides it behind a click, as for the numbers of a figure."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class SectionFigure:
+    """A Plotly figure as the page draws it (see `report/figures.py`), with the words for those who cannot see it."""
+
+    figure: Figure
+    alt: str
+    caption: str = ""
+    shape: str = "square wide"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section with an identifier for its link, a title and what stands below it; all texts are escaped."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...]
+    figures: tuple[SectionFigure, ...] = ()
+    tables: tuple[SectionTable, ...] = ()
