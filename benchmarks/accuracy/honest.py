@@ -13,13 +13,13 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from calibrant.metrics.grouped_bootstrap import grouped_interval
 
 from calibrant import Tally, metrics, simulate
 from calibrant._kernels import links
 from calibrant.metrics.cutoff import cutoff_calibration_interval
 from calibrant.metrics.equivalence import equivalence_test
 from calibrant.metrics.finite_sample_band import finite_sample_band
-from calibrant.metrics.grouped_bootstrap import grouped_interval
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
