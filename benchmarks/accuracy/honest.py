@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from calibrant.metrics.grouped_bootstrap import grouped_interval
 
 from calibrant import Tally, metrics, simulate
 from calibrant._kernels import links
@@ -47,7 +46,7 @@ def grouped(runs: int) -> None:
             for seed in range(runs):
                 rows = clustered(n_groups, size, seed)
                 pair = (
-                    grouped_interval(metric, *rows, **options),
+                    metrics.bootstrap_interval(metric, *rows[:2], groups=rows[2], **options),
                     metrics.bootstrap_interval(metric, *rows[:2], **options),
                 )
                 held += [interval.low <= truth <= interval.high for interval in pair]

@@ -125,7 +125,7 @@ def compare(
     choice = recommend(ranking, predictions, reference, level, barred)
     kept = tally.coarsen(_limits.REPORT_CELLS)
     facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
-    remarks = (*([] if probabilities else [DECISION_SCORES]), *choice.notes)
+    remarks = (*([] if probabilities else [DECISION_SCORES]), *sample.remarks, *choice.notes)
     fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
     verdict = judge_calibration(tally, choice.gain, rows=sample.rows)
     return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)

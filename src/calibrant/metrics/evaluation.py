@@ -150,8 +150,9 @@ def evaluate(
         verdicts.append(verdict)
         prefix = f"{name}: " if len(samples) > 1 else ""
         remarks += [prefix + text for text in [_sentence(verdict, column), *missing]]
-    remarks = _conflicts(list(samples), columns) + remarks
-    first = next(iter(samples.values())).tally
+    one = next(iter(samples.values()))
+    remarks = _conflicts(list(samples), columns) + remarks + one.remarks
+    first = one.tally
     rows = tuple(Row(m.key, m.group, m.name, tuple(c.get(m.key) for c in columns)) for m in measures)
     rows = tuple(row for row in rows if any(estimate is not None for estimate in row.estimates))
     return Evaluation(tuple(samples), rows, first.total, first.base_rate, level, tuple(remarks), tuple(verdicts))

@@ -40,6 +40,11 @@ class Sample:
         """The tally that replicates are drawn from: more than 512 distinct scores are joined to as many cells."""
         return self.tally.coarsen(_limits.BOOTSTRAP_CELLS)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the intervals must know about the rows."""
+        return [] if self.rows is None else [f"Rows are in {self.rows.groups.number} groups, which are kept together."]
+
     def replicates(self, n_resamples: int, rng: Seed) -> Iterator[Tally]:
         """Replicates of the cells."""
         if self.rows is None:
