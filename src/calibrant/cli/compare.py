@@ -26,6 +26,7 @@ def compare(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     positive: options.Positive = None,
     method: options.Methods = None,
     top_label: options.Top = False,
@@ -39,23 +40,27 @@ def compare(
 
     With the scores of several classes each is compared against the rest, as `fit` calibrates them.
     """
+    from calibrant.cli.grouped import read_rows
     from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
     from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))
     how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
-    with open_with_columns(files, score, label, weight) as (table, columns):
+    with open_with_columns(files, score, label, weight, groups=groups) as (table, columns):
         warn_of_copies(table, columns)
-        several = len(columns.scores) > 1 and not top_label
-        if several:
+        several = len(columns.scores) > 1 and not top_label and groups is None
+        if groups is not None:
+            data, y, weights, names = read_rows(*binary(table, columns, top_label, "compare --groups"), positive)
+            how |= {"y": y, "sample_weight": weights, "groups": names}
+        elif several:
             classes = count_classes(table, columns)
         else:
-            tally = count(*binary(table, columns, top_label, "compare"), positive)
+            data = count(*binary(table, columns, top_label, "compare"), positive)
     if several:
         _compare_classes(classes, as_json, **how)
         return
-    comparison = run_comparison(tally, **how)
+    comparison = run_comparison(data, **how)
     if as_json:
         print_json(comparison.to_dict())
     else:
@@ -77,8 +82,8 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
         )
 
 
-def run_comparison(tally: Tally, what: str = "comparing", **how: Any) -> Comparison:
-    """Compare with the progress shown."""
+def run_comparison(data: Any, what: str = "comparing", **how: Any) -> Comparison:
+    """Compare a tally, or scores with labels among the options, with the progress shown."""
     import calibrant
 
     with progress(what, len(how.get("methods") or method_names())) as step:
@@ -87,7 +92,7 @@ def run_comparison(tally: Tally, what: str = "comparing", **how: Any) -> Compari
             signals.check()
             step(name)
 
-        comparison: Comparison = calibrant.compare(tally, progress=go_on, **how)
+        comparison: Comparison = calibrant.compare(data, progress=go_on, **how)
     signals.check()  # a signal inside a method looks like the failure of that method
     return comparison
 

@@ -12,6 +12,9 @@ from calibrant.cli.options import load_model
 from calibrant.cli.printing import print_json, print_table, progress
 
 if TYPE_CHECKING:
+    from calibrant.cli.grouped import TableRows
+    from calibrant.maps import CalibrationMap
+    from calibrant.metrics.table import Evaluation
     from calibrant.tally import Tally
 
 
@@ -22,6 +25,7 @@ def evaluate(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    groups: options.Groups = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
     top_label: options.Top = False,
@@ -29,13 +33,19 @@ def evaluate(
     as_json: options.As_json = False,
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict."""
-    from calibrant import metrics
-    from calibrant.cli.tallies import binary, count_by, count_classes, open_with_columns
+    from calibrant.cli.grouped import read_rows
+    from calibrant.cli.tallies import binary, count, count_by, count_classes, open_with_columns
 
     map_ = None if model is None else load_model(model)
-    whole = None
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
-        if len(columns.scores) == 1 or top_label:
+    whole = grouped = None
+    parts: dict[str, Tally] = {}
+    if groups is not None and by is not None:
+        raise Problem("--groups and --by cannot go together.")
+    with open_with_columns(files, score, label, weight, by, groups=groups) as (table, columns):
+        if groups is not None:
+            view = binary(table, columns, top_label, "evaluate --groups")
+            grouped, whole = read_rows(*view, positive), count(*view, positive)
+        elif len(columns.scores) == 1 or top_label:
             whole, parts = count_by(*binary(table, columns, top_label, "evaluate"), positive)
         elif by is not None:
             raise Problem("--by with several classes needs --top-label.")
@@ -47,7 +57,7 @@ def evaluate(
     for name, tally in [*([] if whole is None else [(columns.score, whole)]), *parts.items()]:
         check_probabilities(name, tally, "evaluate")
     with progress("measuring"):
-        evaluation = None if whole is None else metrics.evaluate(whole, level=level)
+        evaluation = _evaluate(whole, grouped, map_, level)
         rows = [_measure(name, tally) for name, tally in parts.items()]
     if as_json:
         print_json(({} if evaluation is None else evaluation.to_dict()) | ({"parts": rows} if rows else {}))
@@ -58,6 +68,19 @@ def evaluate(
         title = "\nEach segment separately" if evaluation else "Each class against the rest"
         texts = [[_text(value) for value in row.values()] for row in rows]
         print_table(title, [key.replace("_", " ") for key in rows[0]], texts)
+
+
+def _evaluate(
+    whole: Tally | None, grouped: TableRows | None, map_: CalibrationMap | None, level: float
+) -> Evaluation | None:
+    """Measure all rows, by their groups where they have some; nothing, where each class is measured by itself."""
+    from calibrant import metrics
+
+    if grouped is not None:
+        p = grouped.scores if map_ is None else map_(grouped.scores)
+        how = {"groups": grouped.groups, "sample_weight": grouped.weights, "level": level}
+        return metrics.evaluate(grouped.labels, p, **how)
+    return None if whole is None else metrics.evaluate(whole, level=level)
 
 
 def check_probabilities(name: str, tally: Tally, command: str) -> None:

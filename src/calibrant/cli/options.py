@@ -52,6 +52,7 @@ def load_model(path: str) -> CalibrationMap:
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
 SEGMENTS = "Column that defines segments; each is reported separately."
+GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
 POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
 METHOD = "Calibration method; `calibrant methods` lists them."
 
@@ -68,6 +69,7 @@ Weight = Annotated[
     str | None, option("Column of weights; each counts as that many rows.", "--weight", "-w", value="COLUMN")
 ]
 By = Annotated[str | None, option(SEGMENTS, "--by", value="COLUMN")]
+Groups = Annotated[str | None, option(GROUPS, "--groups", value="COLUMN")]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
 Methods = Annotated[

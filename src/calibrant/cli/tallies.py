@@ -23,11 +23,11 @@ YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 @contextmanager
 def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: str | None
+    files: list[str], scores: list[str] | None, *names: str | None, groups: str | None = None
 ) -> Iterator[tuple[Table, Columns]]:
-    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    """Open the table in some files, and choose its columns: score, label, weight, segments, groups."""
     with open_table(files) as table:
-        yield table, choose_columns(table, scores or [], *names, say=note)
+        yield table, choose_columns(table, scores or [], *names, groups=groups, say=note)
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -79,7 +79,7 @@ def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **names)
+            return engines.tally(table.relation, pos_label=positive_label(table, columns.label, positive), **names)
         except InvalidInputError as error:
             raise Problem(_in_columns(str(error), table, names)) from error
 
@@ -93,7 +93,7 @@ def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
     return in_options(text)
 
 
-def _positive_label(table: Table, label: str, given: str | None) -> Any:
+def positive_label(table: Table, label: str, given: str | None) -> Any:
     """Return the positive label in the type of its column; of two words, one that says yes needs no option."""
     if table.is_number(label):
         return None if given is None else _number(given, table.kind(label) == "BOOLEAN")
@@ -188,9 +188,9 @@ def _winner(classes: dict[str, Any]) -> str:
 
 def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
     """Return a table of a score, a label and more, and what is kept of the other columns."""
-    kept = {name: quote(name) for name in (columns.weight, columns.by) if name is not None}
+    kept = {name: quote(name) for name in (columns.weight, columns.by, columns.groups) if name is not None}
     score, label, *_ = expressions
-    return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
+    return table.select(expressions | kept), replace(columns, scores=(score,), label=label)
 
 
 def _literal(value: Any) -> str:

@@ -25,6 +25,7 @@ class Columns:
     label: str
     weight: str | None = None
     by: str | None = None
+    groups: str | None = None
 
     @property
     def score(self) -> str:
@@ -39,11 +40,12 @@ def choose_columns(
     weight: str | None = None,
     by: str | None = None,
     *,
+    groups: str | None = None,
     say: Say = print,
 ) -> Columns:
     """Check the given names and guess what is missing; what was guessed is said."""
     named = _split_scores(table, scores)
-    for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
+    for option, name in (("--label", label), ("--weight", weight), ("--by", by), ("--groups", groups)):
         if name is not None:
             _check_name(table, name, option)
     for name in named:
@@ -52,7 +54,7 @@ def choose_columns(
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
         check_number(table, weight, "--weight")
-    taken = {*named, label, weight, by}
+    taken = {*named, label, weight, by, groups}
     free = [name for name in table.columns if name not in taken]
     if label is None:
         label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
@@ -64,7 +66,7 @@ def choose_columns(
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
         say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
-    return Columns(named, label, weight, by)
+    return Columns(named, label, weight, by, groups)
 
 
 def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:
