@@ -41,7 +41,8 @@ def check_method(*names: str | None) -> None:
 
 def load_model(path: str) -> CalibrationMap:
     """Load the map in a file."""
-    from calibrant.maps import CalibrationMap, load
+    from calibrant.loading import load
+    from calibrant.maps import CalibrationMap
 
     map_ = load(find_files(path)[0])
     if not isinstance(map_, CalibrationMap):
