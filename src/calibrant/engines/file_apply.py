@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._files import replacing
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_batches
+from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_ahead, read_batches
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
@@ -102,8 +102,8 @@ def apply_file(
         options = parquet_options(table.files[0], schema) if keep else {}
         delimiter = table.csv.get("delimiter", ",")
         with open_writer(kind, path, schema, os.fspath(output), delimiter, **options) as write:
-            for batch in batches:
-                write(_append(batch, new, schema))
+            for batch in read_ahead(_append(batch, new, schema) for batch in batches):
+                write(batch)
     return Applied(new.rows, new.unusable, new.names)
 
 
