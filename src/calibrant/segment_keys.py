@@ -93,10 +93,11 @@ class SegmentKeys:
                 f"`segment` must have the keys of the fit, {', '.join(self.names)}; got {', '.join(columns)}."
             )
         ordered = columns.values() if set(columns) != set(self.names) else (columns[name] for name in self.names)
-        codes = [self._encode_column(k, column, n_rows, missing) for k, column in enumerate(ordered)]
+        codes = [self.encode_column(k, column, n_rows, missing) for k, column in enumerate(ordered)]
         return np.column_stack(codes)
 
-    def _encode_column(self, k: int, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Ints:
+    def encode_column(self, k: int, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Ints:
+        """The number of the segment of key `k` in each row; −1 for one that was not there in `fit`."""
         name, kind, levels = self.names[k], self.kinds[k], self.levels[k]
         absent = _missing_rows(name, column, n_rows, missing)
         codes = np.full(n_rows, UNSEEN)

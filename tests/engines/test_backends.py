@@ -147,7 +147,7 @@ def test_segments_of_several_keys_are_tuples(table, path, frame):
     options = {"score": "mixed", "label": "y", "by": ["day", "truth", "year"], "max_cells": 200}
     tallies = engines.tally(table, **options)
     assert tallies == engines.tally(path, **options)
-    assert list(tallies)[0] == ("it's", False, 2024)
+    assert next(iter(tallies)) == ("it's", False, 2024)
     assert list(tallies)[-1] == (None, True, 2026)
     own = frame[(frame["day"] == "mon") & frame["truth"] & (frame["year"] == 2025)]
     assert tallies["mon", True, 2025] == Tally.from_arrays(own["mixed"], own["y"])

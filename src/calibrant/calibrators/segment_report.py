@@ -19,6 +19,7 @@ __all__ = ["SegmentRow", "SegmentTable", "tabulate_segments"]
 LEVEL = 0.9
 HEADERS = ("key", "segment", "rows", "base rate", "shift", "90 % interval", "differs")
 MOST_PRINTED = 30
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,29 @@ class SegmentTable:
         """Plain dictionaries, ready for a data frame."""
         return [dict(vars(row)) for row in self.rows]
 
+    def summary(self) -> str:
+        """Which segments differ, in a sentence."""
+        keys = {row.key for row in self.rows}
+        of = f"{len(self)} segments" + (f" of {self.rows[0].key}" if len(keys) == 1 else "")
+        differing = [row for row in self._ranked() if row.differs]
+        if not differing:
+            return f"None of {of} differs from the pooled map as far as these rows can tell."
+        named = ", ".join(
+            (f"{row.key} = " if len(keys) > 1 else "") + f"{row.segment} ({row.shift:+.2f})"
+            for row in differing[:MOST_NAMED]
+        )
+        more = f" and {len(differing) - MOST_NAMED} more" if len(differing) > MOST_NAMED else ""
+        pairs = [name for name, p in self.differences.items() if " × " in name and p > LEVEL]
+        ends = f"; pairs of {', '.join(pairs)} differ beyond that" if pairs else ""
+        verb = "differs" if len(differing) == 1 else "differ"
+        how_many = f"{len(differing)} of {of} {verb} from the pooled map"
+        return f"{how_many}, by this much on the logit scale: {named}{more}{ends}."
+
+    def _ranked(self) -> list[SegmentRow]:
+        return sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
+
     def __str__(self) -> str:
-        ranked = sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
+        ranked = self._ranked()
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]
         shown = [
