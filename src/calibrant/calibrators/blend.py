@@ -14,11 +14,11 @@ from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.calibrators.tabulate import tabulate_mixture
 from calibrant.map_functions import Chain
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.tabulate import tabulate_mixture
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")

@@ -24,6 +24,8 @@ def fit(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
+    by: options.Keys = None,
+    missing: options.Missing = None,
     positive: options.Positive = None,
     method: options.Method = None,
     settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
@@ -31,7 +33,7 @@ def fit(
     output: options.Output = None,
     as_json: options.As_json = False,
 ) -> None:
-    """Learn a calibration map from scores and labels, and save it as JSON."""
+    """Learn a calibration map from scores and labels, and save it as JSON; with --by, one for many segments."""
     from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
 
     check_target(output, files)
@@ -39,6 +41,18 @@ def fit(
         raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     check_method(method)
     parameters = _parse_settings(settings or [])
+    if by:
+        from calibrant.cli.segments import fit_segments
+
+        with open_with_columns(files, score, label, weight, by) as (table, columns):
+            view, names = binary(table, columns, top_label, "fit")
+            pooled = _pooled(method, parameters)
+            summary = fit_segments(view, names, pooled, positive=positive, missing=missing or "error", output=output)
+        if as_json:
+            print_json(summary)
+        return
+    if missing:
+        raise Problem("--missing is about segments; name their column with --by.")
     with open_with_columns(files, score, label, weight) as (table, columns):
         if len(columns.scores) == 1 or top_label:
             tallies = {output: count(*binary(table, columns, top_label, "fit"), positive)}
@@ -73,26 +87,30 @@ def _parse_settings(given: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _create(tally: Tally, method: str | None, settings: dict[str, Any]) -> Calibrator:
-    """Create a calibrator that suits the scores of a tally."""
-    from calibrant.calibrators import registry
-    from calibrant.cli.tallies import is_decision
-
-    name = method or registry.DEFAULT_METHOD
-    known = registry.get(name)._get_param_names()
+def _create(cls: Any, settings: dict[str, Any], **defaults: Any) -> Any:
+    """Create a calibrator; options that it does not have are refused, defaults that it does not have are dropped."""
+    known = cls._get_param_names()
     strange = next((key for key in settings if key not in known), None)
     if strange is not None:
-        raise Problem(f"{name} has no option {strange!r}; it has {', '.join(known) or 'none'}.")
-    if is_decision(tally) and "space" in known:
-        settings = {"space": "decision"} | settings
-    return registry.create(name, **settings)
+        raise Problem(f"{cls.name} has no option {strange!r}; it has {', '.join(known) or 'none'}.")
+    return cls(**{key: value for key, value in defaults.items() if key in known} | settings)
+
+
+def _pooled(method: str | None, settings: dict[str, Any]) -> Calibrator:
+    """Create the calibrator of the curve that segments share, which always gets probabilities."""
+    from calibrant.calibrators import registry
+
+    calibrator: Calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings)
+    return calibrator
 
 
 def _fit(tally: Tally, method: str | None, settings: dict[str, Any], path: str | None) -> Calibrator:
-    from calibrant.cli.tallies import warn_of_one_class
+    from calibrant.calibrators import registry
+    from calibrant.cli.tallies import is_decision, warn_of_one_class
 
     warn_of_one_class(tally, Path(path or "").name)
-    calibrator = _create(tally, method, settings)
+    space = {"space": "decision"} if is_decision(tally) else {}
+    calibrator: Calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings, **space)
     with progress(f"fitting {type(calibrator).__name__}"):
         return calibrator.fit_tally(tally)
 

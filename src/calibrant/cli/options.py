@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from calibrant.engines.table_files import find_files, suggest
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
+    from calibrant.segmented_maps import SegmentedMap
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -39,11 +41,24 @@ def check_method(*names: str | None) -> None:
             raise Problem(f"There is no method {name!r}. {suggest(name, known, '`calibrant methods` lists them.')}")
 
 
+def load_segments(path: str) -> SegmentedMap | None:
+    """Load the map of segments in a file; None if the file holds another map."""
+    from calibrant.loading import load
+    from calibrant.segmented_maps import SegmentedMap
+
+    map_ = load(find_files(path)[0]) if Path(path).is_file() else None
+    return map_ if isinstance(map_, SegmentedMap) else None
+
+
 def load_model(path: str) -> CalibrationMap:
     """Load the map in a file."""
-    from calibrant.maps import CalibrationMap, load
+    from calibrant.loading import load
+    from calibrant.maps import CalibrationMap
+    from calibrant.segmented_maps import SegmentedMap
 
     map_ = load(find_files(path)[0])
+    if isinstance(map_, SegmentedMap):
+        raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
     if not isinstance(map_, CalibrationMap):
         raise Problem(f"{path} holds a map of several classes, which commands do not apply yet; use calibrant.load.")
     return map_
@@ -70,6 +85,11 @@ Weight = Annotated[
 ]
 By = Annotated[str | None, option(SEGMENTS, "--by", value="COLUMN")]
 Groups = Annotated[str | None, option(GROUPS, "--groups", value="COLUMN")]
+Keys = Annotated[list[str] | None, option("Column of segments; several with a,b or repeated.", "--by", value="COLUMN")]
+Missing = Annotated[
+    str | None,
+    option("Rows whose segment is missing: error, or segment for one of their own.", "--missing", value="WHAT"),
+]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
 Methods = Annotated[

@@ -23,7 +23,7 @@ YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 @contextmanager
 def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: str | None, groups: str | None = None
+    files: list[str], scores: list[str] | None, *names: Any, groups: str | None = None
 ) -> Iterator[tuple[Table, Columns]]:
     """Open the table in some files, and choose its columns: score, label, weight, segments, groups."""
     with open_table(files) as table:
@@ -43,24 +43,53 @@ def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Tab
 
 def count(table: Table, columns: Columns, positive: str | None = None) -> Tally:
     """Count all rows, in the engine."""
-    tally: Tally = _count(table, replace(columns, by=None), positive)
+    tally: Tally = _count(table, replace(columns, by=()), positive)
     return tally
 
 
 def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:
     """Count all rows and, with --by, those of each segment, in the same scan."""
-    if columns.by is None:
+    if not columns.by:
         return count(table, columns, positive), {}
     from calibrant import Tally
 
-    n_segments = table.values(f"SELECT approx_count_distinct({quote(columns.by)}) FROM rows")[0][0]
-    if n_segments > MOST_SEGMENTS:
-        raise Problem(
-            f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
-        )
-    parts = _count(table, columns, positive)
-    segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
+    check_few_segments(table, columns.by)
+    segments = name_segments(count_segments(table, columns, positive))
     return sum(segments.values(), Tally.empty()), segments
+
+
+def check_few_segments(table: Table, by: tuple[str, ...]) -> None:
+    """Refuse columns with more values than anybody looks at one by one."""
+    together = ", ".join(f"{quote(name)}::VARCHAR" for name in by)
+    n_segments = table.values(f"SELECT approx_count_distinct(concat_ws(chr(31), {together})) FROM rows")[0][0]
+    if n_segments > MOST_SEGMENTS:
+        names = "' and '".join(by)
+        raise Problem(f"--by '{names}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}.")
+
+
+def name_segments(tallies: dict[tuple[Any, ...], Tally]) -> dict[str, Tally]:
+    """Name segments as people read them."""
+    return {" · ".join("(missing)" if x is None else str(x) for x in key): tally for key, tally in tallies.items()}
+
+
+def count_segments(table: Table, columns: Columns, positive: str | None = None) -> dict[tuple[Any, ...], Tally]:
+    """Count the rows of each segment, a tuple of its keys; what is neither text, number nor boolean becomes text."""
+    casts = {name: cast_segment(table, name) for name in columns.by}
+    kept = {name: quote(name) for name in (columns.score, columns.label, columns.weight) if name is not None}
+    tallies: dict[tuple[Any, ...], Tally] = _count(table.select(kept | casts), columns, positive)
+    return tallies
+
+
+def cast_segment(table: Table, name: str) -> str:
+    """Return a column of segments in SQL, as one of the types that models of segments know."""
+    kind = table.kind(name)
+    if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
+        raise Problem(
+            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}."
+        )
+    if kind in ("VARCHAR", "BOOLEAN") or (table.is_number(name) and kind != "DECIMAL"):
+        return quote(name)
+    return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
 
 
 def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
@@ -76,10 +105,12 @@ def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
     from calibrant.errors import InvalidInputError
 
-    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
+    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight}
+    by = list(columns.by) or None
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=positive_label(table, columns.label, positive), **names)
+            label = positive_label(table, columns.label, positive)
+            return engines.tally(table.relation, pos_label=label, by=by, **names)
         except InvalidInputError as error:
             raise Problem(_in_columns(str(error), table, names)) from error
 
@@ -165,8 +196,8 @@ def class_of(table: Table, columns: Columns) -> dict[str, Any]:
 def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the view of the highest scores, with their classes as segments."""
     winner = _winner({name: str(label) for name, label in class_of(table, columns).items()})
-    view, new = _top_label(table, replace(columns, by=None), {"predicted": winner})
-    return view, replace(new, by="predicted")
+    view, new = _top_label(table, replace(columns, by=()), {"predicted": winner})
+    return view, replace(new, by=("predicted",))
 
 
 def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
@@ -188,7 +219,8 @@ def _winner(classes: dict[str, Any]) -> str:
 
 def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
     """Return a table of a score, a label and more, and what is kept of the other columns."""
-    kept = {name: quote(name) for name in (columns.weight, columns.by, columns.groups) if name is not None}
+    others = (columns.weight, *columns.by, columns.groups)
+    kept = {name: quote(name) for name in others if name is not None}
     score, label, *_ = expressions
     return table.select(expressions | kept), replace(columns, scores=(score,), label=label)
 
