@@ -47,7 +47,7 @@ def test_names_and_objects_mix_and_the_raw_scores_come_first():
         ["temperature", VectorScaling(), VectorScaling(), MatrixView("top_label")], 3, "logits"
     )
     assert list(named) == ["identity", "temperature", "vector_scaling", "vector_scaling 2", "top_label"]
-    assert named["temperature"].space == "decision"
+    assert named["temperature"].space == "logits"
     assert list(name_matrix_candidates({"mine": MatrixBlend()}, 3, "probability")) == ["identity", "mine"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,7 @@ from calibrant.engines.table_batches import add_fields, open_writer, parquet_opt
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
+from calibrant.matrix_maps import MatrixMap
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
@@ -25,7 +26,7 @@ FORMATS = ("csv", "parquet", "arrow", "json")
 
 
 class Applied(NamedTuple):
-    """What `apply_file` did: rows written, scores that gave no probability, and the names of the new columns."""
+    """What `apply_file` did: rows written, rows without a probability, and the names of the new columns."""
 
     rows: int
     unusable: int
@@ -33,11 +34,11 @@ class Applied(NamedTuple):
 
 
 def apply_file(
-    map_: CalibrationMap | Mapping[str, CalibrationMap],
+    map_: CalibrationMap | MatrixMap,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Table,
     output: str | os.PathLike[str],
     *,
-    score: str | Sequence[str] = "score",
+    score: str | Sequence[str] | None = None,
     name: str = "probability",
     only_new: bool = False,
     format: str | None = None,
@@ -51,16 +52,17 @@ def apply_file(
 
     Parameters
     ----------
-    map_ : CalibrationMap, or dict of score column to CalibrationMap
-        With a dict, one for each class, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap or MatrixMap
+        A map of several classes adds a column for each of them.
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
     output : path
         What to write.
-    score : str or list of str
-        The score column; of several, the map is applied to the highest score of each row. Not used with a dict.
+    score : str or list of str, optional
+        The score column, by default ``score``; of several, the map is applied to the highest score of each row. For
+        several classes the columns in the order of the classes, by default those that the map was fitted to.
     name : str
-        The name of the new column; with a dict, the beginning of the names, as in ``probability_cat``.
+        The name of the new column; for several classes the beginning of the names, as in ``probability_cat``.
     only_new : bool
         Write the new columns only; quicker for wide tables.
     format : {"csv", "parquet", "arrow", "json"}, optional
@@ -93,7 +95,7 @@ def apply_file(
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
-        new = NewColumns(map_, [score] if isinstance(score, str) else list(score), name)
+        new = NewColumns(map_, [score] if isinstance(score, str) else list(score or ()), name)
         path = stack.enter_context(replacing(output))
         old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
@@ -129,24 +131,31 @@ def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
 
 
 class NewColumns:
-    """New columns of a table; counts rows, and scores that a map does not accept.
+    """New columns of a table; counts rows, and those that a map does not accept.
 
     Parameters
     ----------
-    map_ : CalibrationMap, or dict of score column to CalibrationMap
-        With a dict, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap or MatrixMap
+        A map of several classes makes a column for each.
     scores : list of str
-        The score columns of a single map, which is applied to the highest score of a row.
+        The score columns; a map of one score is applied to the highest score of a row.
     name : str
         The name of the new column, or the beginning of the names.
     """
 
-    def __init__(self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str) -> None:
-        self.is_single = not isinstance(map_, Mapping)
-        self.maps = list(map_.values()) if isinstance(map_, Mapping) else [map_]
-        self.scores = list(map_) if isinstance(map_, Mapping) else list(scores)
-        self.names = [name] if self.is_single else [f"{name}_{score}" for score in self.scores]
+    def __init__(self, map_: CalibrationMap | MatrixMap, scores: Sequence[str], name: str) -> None:
+        self.map_ = map_
         self.rows = self.unusable = 0
+        if isinstance(map_, MatrixMap):
+            self.scores = list(scores or map_.columns or map(str, map_.classes))
+            self.names = [f"{name}_{label}" for label in map_.classes]
+            if len(self.scores) != len(self.names):
+                raise InvalidInputError(
+                    f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
+                    f"got {len(self.scores)}."
+                )
+        else:
+            self.scores, self.names = list(scores or ["score"]), [name]
 
     def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
         """Refuse a score column that is not there, and a new one that is there already."""
@@ -160,26 +169,20 @@ class NewColumns:
 
     def compute(self, scores: list[Floats]) -> list[Floats]:
         """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
-        if self.is_single:
-            scores = [np.maximum.reduce(scores)]
-        new = [_apply(map_, column) for map_, column in zip(self.maps, scores, strict=True)]
-        self.rows += len(new[0])
-        self.unusable += int(np.isnan(new).sum())
-        if self.is_single:
-            return new
-        total = np.sum(new, axis=0)
-        # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return [np.where(total == 0.0, 1.0 / len(new), column / total) for column in new]
-
-
-def _apply(map_: CalibrationMap, scores: Floats) -> Floats:
-    usable = np.isfinite(scores)
-    if map_.space == "probability":
-        usable &= (scores >= 0.0) & (scores <= 1.0)
-    new = np.full(len(scores), np.nan)
-    new[usable] = map_(scores[usable])
-    return new
+        if isinstance(self.map_, MatrixMap):
+            matrix = np.column_stack(scores)
+            usable = self.map_.accepts(matrix)
+        else:
+            matrix = np.maximum.reduce(scores)
+            usable = np.isfinite(matrix)
+            if self.map_.space == "probability":
+                usable &= (matrix >= 0.0) & (matrix <= 1.0)
+        new = np.full(matrix.shape, np.nan)
+        if usable.any():
+            new[usable] = self.map_(matrix[usable])
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return list(new.reshape(len(new), -1).T)
 
 
 def to_doubles(column: Any, name: str) -> Floats:
