@@ -141,11 +141,12 @@ class MatrixMap:
 
     def accepts(self, matrix: Floats) -> Bools:
         """Tell which rows are finite and, where probabilities are due, such that sum to 1."""
-        usable: Bools = np.isfinite(matrix).all(axis=1)
-        if self.space == "probability":
-            with np.errstate(invalid="ignore"):
-                usable &= (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
-        return usable
+        finite: Bools = np.all(np.isfinite(matrix), axis=1)
+        if self.space == "logits":
+            return finite
+        with np.errstate(invalid="ignore"):
+            shares: Bools = (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
+        return finite & shares
 
     def check(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
         """The scores as a matrix with this map's columns."""

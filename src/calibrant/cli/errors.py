@@ -14,6 +14,7 @@ OPTION = {
     "score": "--score", "label": "--label", "weight": "--weight", "by": "--by", "pos_label": "--positive",
     "method": "--method", "methods": "--method", "cv": "--folds", "level": "--level", "n": "--rows",
     "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score", "format": "--format",
+    "scores": "--score", "y": "--label", "sample_weight": "--weight", "space": "--logits",
 }  # fmt: skip
 
 # Advice of the library that the command line gives in its own terms.

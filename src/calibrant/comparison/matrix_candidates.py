@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -123,9 +124,13 @@ def _probabilities(scores: ArrayLike, space: str) -> Floats:
     return softmax(matrix) if space == "logits" else matrix
 
 
+def _create(name: str, space: str) -> MatrixCalibrator:
+    return MATRIX_CALIBRATORS[name](space=space)
+
+
 MAKERS: dict[str, Callable[[str], Any]] = {
     RAW: lambda space: RawMatrix(space=space),
-    **{name: lambda space, cls=cls: cls(space=space) for name, cls in MATRIX_CALIBRATORS.items()},
+    **{name: partial(_create, name) for name in MATRIX_CALIBRATORS},
     "one_vs_rest": lambda space: MatrixView("one_vs_rest", registry.DEFAULT_METHOD, space=space),
     "top_label": lambda space: MatrixView("top_label", registry.DEFAULT_METHOD, space=space),
 }
