@@ -11,7 +11,6 @@ from calibrant.cli.tallies import (
     count,
     count_by,
     is_decision,
-    predicted_class,
     warn_of_one_class,
 )
 from calibrant.engines.table_columns import Columns
@@ -126,11 +125,3 @@ def test_the_highest_score_of_each_row():
     # Of equal scores the first column is the prediction, as with argmax.
     seen = [(float(s), hit) for s, hit, _ in view.values("SELECT * FROM rows")]
     assert seen == [(0.7, True), (0.6, False), (0.5, True)]
-
-
-def test_segments_are_the_predicted_classes():
-    rows, columns = classes(0, 1, 1), Columns(("p_cat", "p_dog"), "y")
-    view, new = predicted_class(rows, columns)
-    assert new.by in view.columns
-    seen = [(float(score), hit, name) for score, hit, name in view.values("SELECT * FROM rows")]
-    assert seen == [(0.7, True, "0"), (0.6, True, "1"), (0.5, False, "0")]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
     from calibrant.matrix_maps import MatrixMap
 
+MOST_NAMED = 5
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 NAME = "Name of the new column; for several classes its beginning."
 
@@ -46,7 +47,8 @@ def apply(
         with progress(f"calibrating {table.name}"), to_file as path:
             done = apply_file(map_, table, str(path), score=scores, name=name, only_new=only_new, format=kind)
     where = "" if is_stdout(output) else f" Saved to {output}."
-    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns))}.{where}")
+    more = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
+    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{more}.{where}")
     if done.unusable:
         warn(f"{done.unusable} rows have scores that are missing or that the map does not take; their result is empty.")
 

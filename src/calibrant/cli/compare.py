@@ -92,18 +92,24 @@ def run_comparison(source: Tally | ClassRows, **how: Any) -> Comparison:
 
 
 def _comparison_of(source: Tally | ClassRows, **how: Any) -> tuple[Callable[..., Comparison], int]:
-    """Return the comparison to run and its number of methods; for several classes those that `fit` can save."""
+    """Return the comparison to run and its number of methods."""
     import calibrant
     from calibrant.cli.classes import ClassRows
-    from calibrant.comparison.matrix_candidates import default_methods
     from calibrant.comparison.matrix_compare import compare_matrix
 
     if not isinstance(source, ClassRows):
         return partial(calibrant.compare, source, **how), len(how.get("methods") or method_names(several=False))
-    own = [name for name in default_methods(len(source.classes)) if name in method_names(several=True)]
-    methods = how.pop("methods", None) or own
+    methods = how.pop("methods", None) or class_methods(len(source.classes))
     given: dict[str, Any] = {"sample_weight": source.weights, "space": source.space, "methods": methods}
     return partial(compare_matrix, source.scores, source.labels, **given, **how), len(methods)
+
+
+def class_methods(n_classes: int, *more: str | None) -> list[str]:
+    """List the methods to compare for several classes: of those that `fit` can save the usual ones, and some more."""
+    from calibrant.comparison.matrix_candidates import default_methods
+
+    usual = default_methods(n_classes)
+    return [name for name in method_names(several=True) if name in usual or name in more]
 
 
 def show_comparison(comparison: Comparison) -> None:

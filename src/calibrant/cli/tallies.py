@@ -128,17 +128,10 @@ def warn_of_one_class(tally: Tally, name: str = "") -> None:
     warn(f"All {rows} are {kind}, so there is little to learn from them; add rows of both classes.")
 
 
-def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
-    """Return the view of the highest scores, with their classes as segments."""
-    winner = _winner({name: str(label) for name, label in class_of(table, columns).items()})
-    view, new = _top_label(table, replace(columns, by=None), {"predicted": winner})
-    return view, replace(new, by="predicted")
-
-
-def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
+def _top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right."""
     hit = f"({_winner(class_of(table, columns))} = {quote(columns.label)})"
-    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit, **(more or {})})
+    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit})
 
 
 def _highest(names: tuple[str, ...]) -> str:
