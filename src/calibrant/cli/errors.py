@@ -15,6 +15,7 @@ OPTION = {
     "method": "--method", "methods": "--method", "cv": "--folds", "level": "--level", "n": "--rows",
     "missing": "--missing", "segment": "--by",
     "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score", "format": "--format",
+    "scores": "--score", "y": "--label", "sample_weight": "--weight", "space": "--logits",
 }  # fmt: skip
 
 # Advice of the library that the command line gives in its own terms.

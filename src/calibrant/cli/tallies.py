@@ -1,13 +1,13 @@
-"""From tables to tallies: of all rows, of each segment, of each class against the rest, of the highest scores."""
+"""From tables to tallies: of all rows, of each segment, of the highest scores."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from calibrant.cli.classes import class_of
 from calibrant.cli.errors import Problem, in_options
 from calibrant.cli.printing import note, progress, warn
 from calibrant.engines.table_columns import Columns, choose_columns
@@ -92,15 +92,6 @@ def cast_segment(table: Table, name: str) -> str:
     return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
 
 
-def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
-    """Count each class against the rest, by its score column."""
-    label = quote(columns.label)
-    return {
-        name: count(*_view(table, columns, {name: quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
-        for name, value in class_of(table, columns).items()
-    }
-
-
 def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
     from calibrant.errors import InvalidInputError
@@ -168,42 +159,10 @@ def warn_of_one_class(tally: Tally, name: str = "") -> None:
     warn(f"All {rows} are {kind}, so there is little to learn from them; add rows of both classes.")
 
 
-def class_of(table: Table, columns: Columns) -> dict[str, Any]:
-    """Return the label that each score column stands for.
-
-    Labels are the names of the columns, their ends behind a common beginning (``p_cat``, ``p_dog``), or the numbers
-    0 … K−1 in the order of the columns.
-    """
-    names = columns.scores
-    labels = set(table.distinct(columns.label, len(names) + 1))
-    shared = len(os.path.commonprefix(names))  # noqa: RUF071 - letter by letter is meant
-    # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
-    ends = [[name[start:] for name in names] for start in range(shared + 1)]
-    if table.is_number(columns.label):
-        numbers = [[int(text) for text in texts] for texts in ends if all(text.isdigit() for text in texts)]
-        candidates: list[list[Any]] = [*numbers, list(range(len(names)))]
-    else:
-        candidates, labels = ends, {str(label) for label in labels}
-    for candidate in candidates:
-        if labels <= set(candidate):
-            return dict(zip(names, candidate, strict=True))
-    raise Problem(
-        f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
-        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
-    )
-
-
-def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
-    """Return the view of the highest scores, with their classes as segments."""
-    winner = _winner({name: str(label) for name, label in class_of(table, columns).items()})
-    view, new = _top_label(table, replace(columns, by=()), {"predicted": winner})
-    return view, replace(new, by=("predicted",))
-
-
-def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
+def _top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right."""
     hit = f"({_winner(class_of(table, columns))} = {quote(columns.label)})"
-    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit, **(more or {})})
+    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit})
 
 
 def _highest(names: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from calibrant.engines.table_batches import add_fields, open_writer, parquet_opt
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
+from calibrant.matrix_maps import MatrixMap
 from calibrant.segmented_maps import SegmentedMap
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ FORMATS = ("csv", "parquet", "arrow", "json")
 
 
 class Applied(NamedTuple):
-    """What `apply_file` did: rows written, scores that gave no probability, and the names of the new columns.
+    """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
 
     With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are.
     """
@@ -40,11 +41,11 @@ class Applied(NamedTuple):
 
 
 def apply_file(
-    map_: CalibrationMap | Mapping[str, CalibrationMap] | SegmentedMap,
+    map_: CalibrationMap | MatrixMap | SegmentedMap,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Table,
     output: str | os.PathLike[str],
     *,
-    score: str | Sequence[str] = "score",
+    score: str | Sequence[str] | None = None,
     by: Sequence[str] = (),
     missing: str | None = None,
     name: str = "probability",
@@ -60,21 +61,22 @@ def apply_file(
 
     Parameters
     ----------
-    map_ : CalibrationMap, dict of score column to CalibrationMap, or SegmentedMap
-        With a dict, one for each class, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap, MatrixMap or SegmentedMap
+        A map of several classes adds a column for each of them.
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
     output : path
         What to write.
-    score : str or list of str
-        The score column; of several, the map is applied to the highest score of each row. Not used with a dict.
+    score : str or list of str, optional
+        The score column, by default ``score``; of several, the map is applied to the highest score of each row. For
+        several classes the columns in the order of the classes, by default those that the map was fitted to.
     by : sequence of str
         For a map of segments the columns of its keys, in their order; by default those with the names of the fit.
     missing : {"error", "segment"}, optional
         For a map of segments: refuse rows whose segment is missing, or take them for a segment of their own, which
         has the pooled map if the fit did not see it. By default as in the fit.
     name : str
-        The name of the new column; with a dict, the beginning of the names, as in ``probability_cat``.
+        The name of the new column; for several classes the beginning of the names, as in ``probability_cat``.
     only_new : bool
         Write the new columns only; quicker for wide tables.
     format : {"csv", "parquet", "arrow", "json"}, optional
@@ -107,7 +109,7 @@ def apply_file(
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
-        scores = [score] if isinstance(score, str) else list(score)
+        scores = [score] if isinstance(score, str) else list(score or ())
         new = (
             NewSegmented(map_, scores, name, by, missing)
             if isinstance(map_, SegmentedMap)
@@ -147,24 +149,31 @@ def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
 
 
 class NewColumns:
-    """New columns of a table; counts rows, and scores that a map does not accept.
+    """New columns of a table; counts rows, and those that a map does not accept.
 
     Parameters
     ----------
-    map_ : CalibrationMap, or dict of score column to CalibrationMap
-        With a dict, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap or MatrixMap
+        A map of several classes makes a column for each.
     scores : list of str
-        The score columns of a single map, which is applied to the highest score of a row.
+        The score columns; a map of one score is applied to the highest score of a row.
     name : str
         The name of the new column, or the beginning of the names.
     """
 
-    def __init__(self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str) -> None:
-        self.is_single = not isinstance(map_, Mapping)
-        self.maps = list(map_.values()) if isinstance(map_, Mapping) else [map_]
-        self.scores = list(map_) if isinstance(map_, Mapping) else list(scores)
-        self.names = [name] if self.is_single else [f"{name}_{score}" for score in self.scores]
+    def __init__(self, map_: CalibrationMap | MatrixMap, scores: Sequence[str], name: str) -> None:
+        self.map_ = map_
         self.rows = self.unusable = 0
+        if isinstance(map_, MatrixMap):
+            self.scores = list(scores or map_.columns or map(str, map_.classes))
+            self.names = [f"{name}_{label}" for label in map_.classes]
+            if len(self.scores) != len(self.names):
+                raise InvalidInputError(
+                    f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
+                    f"got {len(self.scores)}."
+                )
+        else:
+            self.scores, self.names = list(scores or ["score"]), [name]
 
     def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
         """Refuse a score column that is not there, and a new one that is there already."""
@@ -186,17 +195,18 @@ class NewColumns:
 
     def compute(self, scores: list[Floats]) -> list[Floats]:
         """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
-        if self.is_single:
-            scores = [np.maximum.reduce(scores)]
-        new = [_apply(map_, column) for map_, column in zip(self.maps, scores, strict=True)]
-        self.rows += len(new[0])
-        self.unusable += int(np.isnan(new).sum())
-        if self.is_single:
-            return new
-        total = np.sum(new, axis=0)
-        # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return [np.where(total == 0.0, 1.0 / len(new), column / total) for column in new]
+        if isinstance(self.map_, MatrixMap):
+            matrix = np.column_stack(scores)
+            usable = self.map_.accepts(matrix)
+        else:
+            matrix = np.maximum.reduce(scores)
+            usable = _are_usable(matrix, self.map_.space)
+        new = np.full(matrix.shape, np.nan)
+        if usable.any():
+            new[usable] = self.map_(matrix[usable])
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return list(new.reshape(len(new), -1).T)
 
 
 class NewSegmented(NewColumns):
@@ -223,13 +233,6 @@ class NewSegmented(NewColumns):
         self.rows += len(new)
         self.unusable += int((~usable).sum())
         return [new]
-
-
-def _apply(map_: CalibrationMap, scores: Floats) -> Floats:
-    usable = _are_usable(scores, map_.space)
-    new = np.full(len(scores), np.nan)
-    new[usable] = map_(scores[usable])
-    return new
 
 
 def _are_usable(scores: Floats, space: str) -> Bools:
