@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
+from calibrant.metrics.reversal import describe_reversal
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
@@ -32,6 +33,7 @@ def compare(
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     methods: Methods | None = None,
     cv: int = 5,
     repeats: int = 1,
@@ -58,9 +60,12 @@ def compare(
         Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
         classes are compared, by `compare_matrix`, which also takes logits.
     y : array-like of shape (n,)
-        Two classes; the larger label is the positive one. With several classes, the sorted labels of the columns.
+        Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
+        classes, the sorted labels of the columns.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
+    pos_label : label, optional
+        The positive one of two classes. Text labels need it.
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
         Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
         name of its method, or of its class where that has none; a dict gives other names. The raw score is always
@@ -92,6 +97,8 @@ def compare(
     ('platt', True)
     """
     if not isinstance(scores, Tally) and y is not None and _validation.is_class_matrix(scores):
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return compare_matrix(
             scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, level=level, rng=rng,
             progress=progress,
@@ -99,7 +106,7 @@ def compare(
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    tally = _check_rows(scores, y, sample_weight)
+    tally = _check_rows(scores, y, sample_weight, pos_label)
     probabilities = _validation.are_probabilities(tally.scores)
     candidates = name_candidates(methods, probabilities=probabilities)
     cells, generator = tally.coarsen(_limits.COMPARISON_CELLS), np.random.default_rng(rng)
@@ -118,19 +125,22 @@ def compare(
     choice = recommend(ranking, predictions, reference, level, barred)
     kept = tally.coarsen(_limits.REPORT_CELLS)
     facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
-    remarks = (*([] if probabilities else [DECISION_SCORES]), *choice.notes)
+    general = (None if probabilities else DECISION_SCORES, describe_reversal(tally))
+    remarks = (*(remark for remark in general if remark), *choice.notes)
     fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
     verdict = judge_calibration(tally, choice.gain)
     return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
 
 
-def _check_rows(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Tally:
+def _check_rows(
+    scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None, pos_label: Any
+) -> Tally:
     if isinstance(scores, Tally):
-        tally = as_tally(scores, y, sample_weight, probabilities=False)
+        tally = as_tally(scores, y, sample_weight, pos_label, probabilities=False)
     elif y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
     else:
-        tally = Tally.from_arrays(scores, y, sample_weight, _validation.larger_label(y))
+        tally = Tally.from_arrays(scores, y, sample_weight, _validation.choose_positive(y, pos_label))
     rarer = min(tally.total_positive, tally.total - tally.total_positive)
     if rarer < 2.0:
         raise InvalidInputError(
