@@ -3,8 +3,8 @@
 python -m benchmarks.accuracy.falling [seeds]
 
 For each falling run of a map, fresh curves are drawn: weighted means of one curve of each member of the blend. The run
-counts as certain if the 90 % interval of the difference between the ends of a stretch around it, of those stretches
-over which the map falls, lies below zero.
+counts as certain if the 90 % interval of the difference between the ends of a stretch around it lies below zero; the
+map has its highest value on the stretch at its lower end, and its lowest at its upper end.
 """
 
 from __future__ import annotations
@@ -45,17 +45,23 @@ def curves(blend: Blend, scores: np.ndarray) -> np.ndarray:
     return total
 
 
-def falling_runs(x: np.ndarray, y: np.ndarray) -> list[tuple[int, int]]:
+def falling_runs(y: np.ndarray) -> list[tuple[int, int]]:
     """First and last node of each run over which y falls."""
     down = np.concatenate(([False], np.diff(y) < 0.0, [False]))
     edges = np.flatnonzero(down[1:] != down[:-1])
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
+def falls_over(y: np.ndarray, first: int, last: int) -> bool:
+    """Whether the highest value of a stretch is its first one and the lowest its last."""
+    own = y[first : last + 1]
+    return bool(own[0] == own.max() > own.min() == own[-1])
+
+
 def upper_ends(blend: Blend) -> list[float]:
     """For each falling run the lowest upper end of a 90 % interval of the change over a stretch around it."""
     table = blend.map_.function
-    runs = falling_runs(table.x, table.y)
+    runs = falling_runs(table.y)
     if not runs:
         return []
     reported = np.searchsorted(expit(table.x), [end for fall in blend.falls_ for end in fall[:2]])
@@ -64,9 +70,7 @@ def upper_ends(blend: Blend) -> list[float]:
     found = []
     for low, high in runs:
         around = [(i, j) for i in np.flatnonzero(nodes <= low) for j in np.flatnonzero(nodes >= high)]
-        ends = [
-            np.quantile(drawn[:, j] - drawn[:, i], 0.95) for i, j in around if table.y[nodes[j]] < table.y[nodes[i]]
-        ]
+        ends = [np.quantile(drawn[:, j] - drawn[:, i], 0.95) for i, j in around if falls_over(table.y, *nodes[[i, j]])]
         found.append(float(min(ends)))
     return found
 
@@ -75,9 +79,8 @@ def main() -> None:
     warnings.simplefilter("ignore", ConvergenceWarning)
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     print(f"{ROWS} rows, seeds 0–{seeds - 1}; certain: the 90 % interval of the change lies below zero")
-    print(
-        f"{'task':<18} {'mixture falls':>14} {'map falls':>10} {'falling runs':>13} {'certain':>8} {'low end falls':>14}"
-    )
+    heads = f"{'mixture falls':>14} {'map falls':>10} {'falling runs':>13} {'certain':>8} {'low end falls':>14}"
+    print(f"{'task':<18} {heads}")
     for name, sample in tasks().items():
         before = after = low_end = 0
         ends: list[float] = []
