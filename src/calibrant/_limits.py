@@ -39,3 +39,5 @@ REPORT_CELLS = 2**15
 SEGMENT_CELLS = 4096
 # A kernel estimate costs O(cells) at each of its places.
 DENSITY_CELLS = 512
+# What a calibrator remembers of its labelled rows: where their scores lie, and how many are positive there.
+LABELLED_CELLS = 512

@@ -12,6 +12,8 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
 from calibrant.map_functions import MapFunction
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally, row_count
@@ -158,8 +160,13 @@ class Calibrator(BaseEstimator, ABC):
         return tags
 
 
-class BayesianCalibrator(Calibrator):
+class BayesianCalibrator(Calibrator, EstimateMethods):
     """A calibrator with a posterior over maps.
+
+    Attributes
+    ----------
+    labelled_ : LabelledRows
+        After fitting: where the labelled scores lie, for answers about rows without labels.
 
     Examples
     --------
@@ -172,6 +179,12 @@ class BayesianCalibrator(Calibrator):
 
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000
+
+    def fit_tally(self, tally: Tally) -> Self:
+        """Learn the map from a tally; the same as `fit` on the rows that it counts."""
+        super().fit_tally(tally)
+        self.labelled_ = LabelledRows.of(tally)
+        return self
 
     @abstractmethod
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
