@@ -63,7 +63,7 @@ def estimate(
 
     Notes
     -----
-    The value is that of the fitted map. Above 2048 distinct scores neighbours are merged, so a billion rows cost
+    The value is that of the fitted map. Above 512 distinct scores neighbours are merged, so a billion rows cost
     what their cells cost.
 
     Examples

@@ -91,7 +91,7 @@ def make_cells(
     of: str,
     threshold: float | None,
     *,
-    most: int = _limits.POSTERIOR_CELLS,
+    most: int = _limits.ESTIMATE_CELLS,
 ) -> Cells:
     """Merge rows into cells; rows that are called positive never share a cell with others."""
     _validation.check_choice("of", of, JUDGED)

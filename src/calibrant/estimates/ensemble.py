@@ -83,7 +83,7 @@ def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
     counts = np.bincount(inverse).astype(np.float64)
     called = values >= limit
     n_below = int((~called).sum())
-    below, above = (_join(part, _limits.POSTERIOR_CELLS // 2) for part in np.split(counts, [n_below]))
+    below, above = (_join(part, _limits.ESTIMATE_CELLS // 2) for part in np.split(counts, [n_below]))
     n_cells_below = int(below[-1]) + 1 if n_below else 0
     owner = np.concatenate((below, above + n_cells_below))[inverse]
     totals = np.bincount(owner).astype(np.float64)
@@ -99,7 +99,7 @@ def _average_in_cells(
 
     model, scores = member
     distinct, inverse = np.unique(scores, return_inverse=True)
-    place = _join(np.bincount(inverse, minlength=len(distinct)).astype(np.float64), _limits.POSTERIOR_CELLS)[inverse]
+    place = _join(np.bincount(inverse, minlength=len(distinct)).astype(np.float64), _limits.ESTIMATE_CELLS)[inverse]
     at = np.bincount(place, scores) / np.bincount(place)
     shares = coo_array((1.0 / totals[owner], (place, owner)), shape=(len(at), len(totals))).tocsr()
     maps = np.clip(model.sample_maps(at, n_draws=n_draws, random_state=rng), 0.0, 1.0)
