@@ -159,4 +159,3 @@ def _after(study: Study) -> str:
 
 def _raw(study: Study) -> float:
     return float(study.before.evaluation["log_loss"].value) if study.before is not None else 0.0
-

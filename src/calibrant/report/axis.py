@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,9 @@ class Axis:
         return min(max(self.place(value), 0.0), 100.0)
 
 
-def make_axis(options: dict[str, Any], values: Sequence[Any], *, upright: bool = False, zero_based: bool = False) -> Axis:
+def make_axis(
+    options: dict[str, Any], values: Sequence[Any], *, upright: bool = False, zero_based: bool = False
+) -> Axis:
     """The axis that the options of a layout ask for, wide enough for the values where they give no range."""
     kind = "log" if options.get("type") == "log" else "linear"
     low, high = options.get("range") or _range(kind, values, zero_based)
@@ -125,9 +128,10 @@ def roomy_ticks(
     kept: list[int] = []
     for every in range(1, max(len(places), 1) + 1):
         kept = [i for i in range(len(places)) if (i - middle) % every == 0]
-        pairs = zip(kept, kept[1:], strict=False)
         gap = 0.0 if upright else GAP
-        if all(abs(places[b] - places[a]) * pixels / 100 >= (lengths[a] + lengths[b]) / 2 + gap for a, b in pairs):
+        if all(
+            abs(places[b] - places[a]) * pixels / 100 >= (lengths[a] + lengths[b]) / 2 + gap for a, b in pairwise(kept)
+        ):
             break
     return set(kept)
 

@@ -1,5 +1,6 @@
 """What the template of the page is filled with."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,9 +52,12 @@ def page_context(study: Study, title: str) -> dict[str, Any]:
 
 
 def _note(text: str, titles: Mapping[str, str]) -> str:
-    """A note that begins with the name of a method, which readers of the page know by its title."""
-    name, colon, rest = text.partition(": ")
-    return f"{sentence_case(short_title(titles[name]))}{colon}{rest}" if colon and name in titles else text
+    """A note that begins with names of methods, which readers of the page know by their titles."""
+    match = re.match(r"(\w+(?:, \w+)*)(: | is )", text)
+    if match is None or not all(name in titles for name in match[1].split(", ")):
+        return text
+    names = ", ".join(short_title(titles[name]) for name in match[1].split(", "))
+    return sentence_case(f"{names}{text[match.end(1) :]}")
 
 
 def _weighted(study: Study) -> bool:
@@ -106,6 +110,7 @@ def segment_context(study: Study, markup: Any) -> dict[str, Any]:
         "shown": rows[:MOST_SEGMENTS],
         "others": rows[MOST_SEGMENTS:],
         "scale": markup(head),
+        "off": any(row[side]["off"] for row in rows for side in ("before", "after")),
         "cut": figure["meta"]["cut"],
         "choices": [one.name for one in drawn],
         "points": [tables.point_rows(one.diagram.points) for one in drawn if one.diagram is not None],

@@ -1,20 +1,21 @@
 """The figures as plain dictionaries, which `svg.py` draws.
 
-A figure is ``{"data": [traces], "layout": {"xaxis": axis, "yaxis": axis}, "meta": {…}}``, a small part of Plotly's form:
+A figure is ``{"data": [traces], "layout": {"xaxis": axis, "yaxis": axis}, "meta": {…}}``, a small part of Plotly's
+form:
 
-- A trace of type "scatter" has a `mode` of "lines", "markers" or both, `x` and `y` (numbers; or words, each of which gets
-  a place of its own), a `name`, and if needed `line` (`color`, `width`, `dash`: "solid", "dash", "dot"), `marker`
+- A trace of type "scatter" has a `mode` of "lines", "markers" or both, `x` and `y` (numbers; or words, each of which
+  gets a place of its own), a `name`, and if needed `line` (`color`, `width`, `dash`: "solid", "dash", "dot"), `marker`
   (`color`, `size`, `symbol`: "circle", "circle-open", "square", "diamond", "triangle-up" …; each one or a list),
-  `error_x` and `error_y` from `error_bars`, and `fill` "toself". A trace of type "bar" has `x`, `y`, `width`, `marker`.
+  `error_x` and `error_y` from `error_bars`, and `fill` "toself". One of type "bar" has `x`, `y`, `width`, `marker`.
 - `hovertemplate` is what is shown of a point: ``%{x}``, ``%{y}``, ``%{text}``, ``%{customdata[0]:.3p}``,
   ``%{meta.label}`` with a format (see `hover.py`) and ``<br>``; ``hoverinfo="skip"`` shows nothing.
-- In the `meta` of a trace, `low`, `high` and `band` (a colour) make a band around a line; `method` a line that the page
-  switches on and off; `bars` a histogram with edges for both kinds of axes.
-- An axis (`titled`) has a title, and if needed `range`, `tickvals` with `ticktext`, `tickformat`, `nticks`, `zeroline`,
-  and `type` "log", whose `range` is in powers of ten.
+- In the `meta` of a trace, `low`, `high` and `band` (a colour) make a band around a line; `method` a line that the
+  page switches on and off; `bars` a histogram with edges for both kinds of axes.
+- An axis (`titled`) has a title, and if needed `range`, `tickvals` with `ticktext`, `tickformat`, `nticks`,
+  `zeroline`, and `type` "log", whose `range` is in powers of ten.
 - In the `meta` of the figure, `scale` (`shared_scale`) gives the x-axis, with `both` also the y-axis, the
-  probabilities of the page, which can be stretched (logit); `rows` is the number of rows of a figure with a name for each
-  on the y-axis, `names` and `short` are their names and the title of the x-axis for narrow screens.
+  probabilities of the page, which can be stretched (logit); `short` is a title of the x-axis for narrow screens.
+- Words as `y` make rows, the first at the top, whose number gives the height of the figure.
 
 Colours are names of the style sheet such as "@before". All texts are escaped when they are drawn.
 """

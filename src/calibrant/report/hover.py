@@ -41,13 +41,13 @@ def format_value(value: Any, spec: str = "") -> str:
 
 
 def point_text(trace: Mapping[str, Any], place: int) -> str:
-    """The text of the point at a place of a trace, with a line for each line of its template; none where it is off.
+    r"""The text of the point at a place of a trace, with a line for each line of its template; none where it is off.
 
     Examples
     --------
     >>> from calibrant.report.hover import point_text
     >>> point_text({"x": [2.0], "y": [0.25], "hovertemplate": "at %{x}<br>%{y:.0%}<extra></extra>"}, 0)
-    'at 2\\n25%'
+    'at 2\n25%'
     """
     if trace.get("hoverinfo") == "skip":
         return ""
@@ -56,7 +56,7 @@ def point_text(trace: Mapping[str, Any], place: int) -> str:
 
 
 def line_text(trace: Mapping[str, Any]) -> str:
-    """The text of any place on a line, with ``{x%}``, ``{y#}``, ``{low%}`` and so on for what the page's script fills in.
+    """The text of any place on a line, with ``{x%}``, ``{y#}``, ``{low%}`` … for what the page's script fills in.
 
     Braces of other texts are doubled. Empty where the template needs what only the points of the line have.
     """

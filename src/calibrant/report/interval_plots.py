@@ -24,7 +24,7 @@ def comparison_figure(changes: Sequence[Interval | None], n_shown: int, place: i
     }
     seen = [change for row, change in rows if row < n_shown] or values
     limits = _with_margin(min([0.0, *(v.low for v in seen)]), max([0.0, *(v.high for v in seen)]))
-    return {"data": [trace], "layout": {"xaxis": {"zeroline": True, "range": limits, "nticks": 4}}, "meta": {}}
+    return {"data": [trace], "layout": {"xaxis": {"zeroline": True, "range": limits, "nticks": 3}}, "meta": {}}
 
 
 def reference_title(comparison: Comparison) -> str:
@@ -53,7 +53,7 @@ def timeline_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Fi
         kept = [(place, gap) for place, gap in enumerate(_gaps(segments, side)) if gap is not None]
         y = listed([100.0 * (gap.predicted - gap.happened) for _, gap in kept])
         own = {
-            "marker": {"color": f"@{side}", "size": 8, "symbol": symbol},
+            "marker": {"color": ["@bad" if gap.off else f"@{side}" for _, gap in kept], "size": 8, "symbol": symbol},
             "error_y": error_bars(*_lengths([gap for _, gap in kept]), f"@{side}"),
             "text": [segments[place].name for place, _ in kept],
             "customdata": [[rounded(g.predicted), rounded(g.happened), " – off" if g.off else ""] for _, g in kept],

@@ -37,9 +37,9 @@ def at_percent(value: float) -> str:
     return f"{value:.5g}%"
 
 
-def append_mark(points: ET.Element, trace: dict[str, Any], place: int, x: Axis, y: Axis, text: str) -> None:
+def append_mark(points: ET.Element, trace: dict[str, Any], place: int, axes: tuple[Axis, Axis], text: str) -> None:
     """Add the point at a place of a trace; beyond the ends of the axes it stands at the end and points outwards."""
-    marker = trace.get("marker") or {}
+    (x, y), marker = axes, trace.get("marker") or {}
     left, top = x.inside(trace["x"][place]), 100.0 - y.inside(trace["y"][place])
     outwards = _outside(x.place(trace["x"][place]), y.place(trace["y"][place]))
     symbol = outwards or _one(marker.get("symbol", "circle"), place)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._typing import Floats
+from calibrant.report.axis import even_ticks
+from calibrant.report.hover import format_value
 from calibrant.report.study import Study
 from calibrant.report.wording import outcome_of, percent
 from calibrant.tally import Tally
@@ -35,7 +37,7 @@ def score_meaning(study: Study) -> Meaning | None:
     if hasattr(fitted, "sample_maps"):
         ends = zip(*fitted.predict_interval(scores, level=study.level), strict=True)
         intervals = tuple(f"{percent(low).removesuffix(' %')} to {percent(high)}" for low, high in ends)
-    words = [f"{100 * score:.6g} %" if side is not None else f"{score:.3g}" for score in scores]
+    words = [_score(score, probabilities=side is not None) for score in scores]
     probabilities = tuple(percent(p) for p in np.asarray(fitted.predict(scores)))
     return Meaning(tuple(words), probabilities, intervals, _half(study, tally))
 
@@ -65,13 +67,15 @@ def pick_scores(scores: Floats, *, probabilities: bool) -> Floats:
     [0.2, 0.5, 0.8]
     >>> pick_scores(np.linspace(0.0, 0.04, 101), probabilities=True).tolist()
     [0.004, 0.02, 0.036, 0.04]
+    >>> pick_scores(np.linspace(-3.2, 4.1, 101), probabilities=False).tolist()
+    [-2.0, 0.0, 2.0, 4.0]
     """
-    low, high = scores[0], scores[-1]
+    low, high = float(scores[0]), float(scores[-1])
+    if not probabilities:
+        return np.array(even_ticks(low, high, 5))
     inside = ROUND[(low <= ROUND) & (high >= ROUND)]
-    if probabilities and len(inside) >= 3:
-        return inside
-    typical = np.quantile(scores, QUANTILES)
-    return np.unique([float(f"{value:.2g}") for value in typical])
+    typical = [float(f"{value:.2g}") for value in np.quantile(scores, QUANTILES)]
+    return inside if len(inside) >= 3 else np.unique(typical)
 
 
 def _half(study: Study, scores: Floats) -> str:
@@ -84,4 +88,8 @@ def _half(study: Study, scores: Floats) -> str:
     if not reached.any() or not math.isfinite(start):
         top = percent(float(np.max(study.calibrator.predict(scores))))
         return f"No score in these rows reaches one half: the highest probability is {top}."
-    return f"From a score of {percent(start) if study.before is not None else f'{start:.3g}'} up, {likely}."
+    return f"From a score of {_score(float(f'{start:.3g}'), probabilities=study.before is not None)} up, {likely}."
+
+
+def _score(score: float, *, probabilities: bool) -> str:
+    return f"{100 * score:.6g} %" if probabilities else format_value(score, ".4g")

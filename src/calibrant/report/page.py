@@ -23,7 +23,7 @@ COMMANDS = (
     "calibrant fit data.parquet --method {method} -o calibration.json\n"
     "calibrant apply calibration.json new.parquet -o calibrated.parquet"
 )
-OWN_FILES = ("style.css", "figures.css", "figures.js", "page.js")
+OWN_FILES = ("figures.css", "style.css", "figures.js", "page.js")
 TEMPLATES = ("template.html.jinja", "macros.html.jinja")
 
 
@@ -87,9 +87,7 @@ def write_report(
     write_atomically(path, render(study, title, jinja2, commands=commands or COMMANDS, sections=sections))
 
 
-def render(
-    study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, sections: Sequence[Section] = ()
-) -> str:
+def render(study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, sections: Sequence[Section] = ()) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     folder = resources.files(__package__)
     own = {name: (folder / name).read_text("utf-8") for name in (*OWN_FILES, *TEMPLATES)}
@@ -106,7 +104,7 @@ def render(
     text: str = environment.get_template("template.html.jinja").render(
         **page_context(study, title),
         sections=sections,
-        style=markup(own["style.css"] + own["figures.css"]),
+        style=markup(own["figures.css"] + own["style.css"]),
         script=markup(own["figures.js"] + own["page.js"]),
         drawn={name: markup(svg) for name, svg in drawn.items()},
         methods=method_context(study, markup),

@@ -22,7 +22,9 @@ from calibrant.tally import Tally
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
 MOST_CURVES = 20
 MISSING = "(missing)"
-DATE = re.compile(r"\d{4}-(\d{2}|Q\d|W\d{2})(-\d{2})?([ T].*)?")  # as ISO 8601 writes days, months, weeks: sorted as texts
+DATE = re.compile(
+    r"\d{4}-(\d{2}|Q\d|W\d{2})(-\d{2})?([ T].*)?"
+)  # as ISO 8601 writes days, months, weeks: sorted as texts
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from calibrant.report.axis import Axis, Tick, make_axis, probability_axis
-from calibrant.report.histogram import Bar, place_bars
+from calibrant.report.bars import draw_bars, histogram_bars
 from calibrant.report.hover import line_text, point_text
 from calibrant.report.marks import append_mark, at_percent, color_style
 from calibrant.report.paths import draw_line
@@ -47,7 +47,7 @@ def draw_figure(figure: Figure) -> str:
     texts = [tick for _, _, axis in areas for tick in axis.ticks]
     room = [max((EM * len(text) for text in of), default=0.0) + 0.8 for of in _tick_texts(texts)]
     style = f"--left:{room[0]:.1f}em;--narrow-left:{room[1]:.1f}em;--rows:{meta.get('rows', 0)}"
-    plot = ET.Element("div", {"class": "plot", "style": style})
+    plot = ET.Element("div", {"class": "plot rows" if "rows" in meta else "plot", "style": style})
     plot.extend(area for area, _, _ in areas)
     return _title(y.title, "y-title") + _markup(plot) + _title(x.title, "x-title", meta.get("short", ""))
 
@@ -65,7 +65,7 @@ def draw_strips(figure: Figure, n_rows: int) -> tuple[str, list[str]]:
         for trace in figure["data"]:
             for place, at in enumerate(trace["y"]):
                 if row - 0.5 < at < row + 0.5:
-                    append_mark(strip, trace, place, x, own, "")
+                    append_mark(strip, trace, place, (x, own), "")
         strips.append(_markup(strip))
     return _markup(head), strips
 
@@ -138,7 +138,10 @@ def _axes(figure: Figure, *, stretched: bool) -> tuple[Axis, Axis]:
     )
     if scale and meta.get("both"):
         return x, probability_axis(y_options, scale, stretched=stretched, upright=True)
-    heights = [*_values(figure["data"], "y"), *(bar.rows for trace in figure["data"] for bar in _histogram(trace, x))]
+    heights = [
+        *_values(figure["data"], "y"),
+        *(bar.rows for trace in figure["data"] for bar in histogram_bars(trace, x)),
+    ]
     y = make_axis(y_options, heights, upright=True, zero_based=bars)
     return x, _with_short_names(y, meta.get("names"))
 
@@ -203,7 +206,7 @@ def _with_customdata(trace: Figure) -> Figure:
 def _draw_trace(area: ET.Element, lines: ET.Element, trace: Figure, x: Axis, y: Axis) -> None:
     mode, meta = trace.get("mode", "markers"), trace.get("meta") or {}
     if trace.get("type") == "bar":
-        _draw_bars(area, trace, x, y)
+        draw_bars(area, trace, x, y)
         return
     if "lines" in mode:
         group = ET.SubElement(lines, "g", color_style((trace.get("line") or {}).get("color", "@neutral")))
@@ -217,7 +220,7 @@ def _draw_trace(area: ET.Element, lines: ET.Element, trace: Figure, x: Axis, y: 
     if "markers" in mode:
         points = ET.SubElement(area, "g", {"class": "points"})
         for place in range(len(trace["x"])):
-            append_mark(points, trace, place, x, y, point_text(trace, place))
+            append_mark(points, trace, place, (x, y), point_text(trace, place))
 
 
 def _draw_stops(area: ET.Element, trace: Figure, x: Axis, y: Axis) -> None:
@@ -227,32 +230,3 @@ def _draw_stops(area: ET.Element, trace: Figure, x: Axis, y: Axis) -> None:
         left, top = x.inside(trace["x"][place]), 100.0 - y.inside(trace["y"][place])
         stop = ET.SubElement(stops, "circle", {"cx": at_percent(left), "cy": at_percent(top), "r": "8"})
         ET.SubElement(stop, "title").text = point_text(trace, int(place))
-
-
-def _histogram(trace: Figure, x: Axis) -> list[Bar]:
-    edges = (trace.get("meta") or {}).get("bars")
-    return place_bars(edges["logit" if x.kind == "logit" else "linear"], x) if edges else []
-
-
-def _draw_bars(area: ET.Element, trace: Figure, x: Axis, y: Axis) -> None:
-    """Upright bars: those of a histogram by their edges, others around `x` with their `width`."""
-    group = ET.SubElement(area, "g", {"class": "bars"} | color_style((trace.get("marker") or {}).get("color", "@after")))
-    meta = trace.get("meta") or {}
-    if "bars" in meta:
-        bars = _histogram(trace, x)
-        spans, heights = [(bar.left, bar.right) for bar in bars], [bar.rows for bar in bars]
-        shares = [[bar.start, bar.end, bar.rows, bar.positives / bar.rows if bar.rows else 0.0] for bar in bars]
-        trace = trace | {"customdata": shares}
-    else:
-        widths = trace.get("width") or 0.8
-        wide = widths if isinstance(widths, list) else [widths] * len(trace["x"])
-        spans = [(x.inside(c - w / 2), x.inside(c + w / 2)) for c, w in zip(trace["x"], wide, strict=True)]
-        heights = trace["y"]
-    ground = y.inside(0.0) if y.kind == "linear" else 0.0
-    for place, ((left, right), height) in enumerate(zip(spans, heights, strict=True)):
-        top = y.inside(height) if y.kind == "linear" or height > 0 else 0.0
-        box = {"x": left, "y": 100 - max(top, ground), "width": right - left, "height": abs(top - ground)}
-        rect = ET.SubElement(group, "rect", {key: at_percent(value) for key, value in box.items()})
-        if text := point_text(trace, place):
-            ET.SubElement(rect, "title").text = text
-

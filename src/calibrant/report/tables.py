@@ -27,7 +27,7 @@ MEANING = {
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
 }
 MAP_ROWS = 17
-FEW = 2  # methods that need not be folded away
+FEW, MOST_TIED = 2, 6  # methods that need not be folded away
 
 
 def measure_groups(study: Study) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def method_rows(study: Study) -> list[dict[str, Any]]:
     if study.comparison is None:
         return []
     results = [r for r in study.comparison.results if r.log_loss is not None and r.brier_score is not None]
-    near = {study.comparison.recommended, study.comparison.reference, study.name, *study.comparison.tied}
+    near = {study.comparison.recommended, study.comparison.reference, study.name, *study.comparison.tied[:MOST_TIED]}
     if sum(r.name not in near for r in results) <= FEW:
         near.update(r.name for r in results)
     results.sort(key=lambda result: result.name not in near)  # stable: the ranking stays

@@ -49,6 +49,7 @@ def _method(study: Study) -> Tile:
     if study.comparison is None:
         return Tile("Method", "None yet", "too few rows to compare methods")
     if not study.calibrate:
-        return Tile("Method", "None needed", "no method is better beyond chance")
+        open_question = study.verdict.strength and not study.verdict.small
+        return Tile("Method", "None yet" if open_question else "None needed", "none is better beyond chance")
     remark = "checked on rows that it had not seen" if study.unseen else "not checked: too few rows"
     return Tile("Method", sentence_case(study.title_of(study.name)), remark)
