@@ -13,7 +13,7 @@ EXTRA = re.compile(r"<extra>.*?</extra>", re.DOTALL)
 
 
 def format_value(value: Any, spec: str = "") -> str:
-    """A value by a format such as ``"+.2f"``, ``","``, ``".0%"``, ``".4~g"`` or ``".3p"``; words stay as they are.
+    r"""A value by a format such as ``"+.2f"``, ``","``, ``".0%"``, ``".4~g"`` or ``".3p"``; words stay as they are.
 
     A tilde takes zeros off the end; ``p`` writes a probability as the rest of the page does.
 
@@ -21,7 +21,7 @@ def format_value(value: Any, spec: str = "") -> str:
     --------
     >>> from calibrant.report.hover import format_value
     >>> [format_value(0.125, spec) for spec in (".3p", ".0%", "+.1f", ".3~%")]
-    ['12.5 %', '12%', '+0.1', '12.5%']
+    ['12.5\xa0%', '12%', '+0.1', '12.5%']
     >>> format_value(12000.0, ","), format_value(-0.5), format_value("ward")
     ('12,000', '−0.5', 'ward')
     """
@@ -32,7 +32,7 @@ def format_value(value: Any, spec: str = "") -> str:
         raise ValueError(f"`spec` must be a format such as '+,.2f' or '.3p'; got {spec!r}.")
     sign, comma, digits, trim, kind = match.groups()
     if kind == "p":
-        return percent(float(value))
+        return percent(float(value)).replace(" ", "\N{NO-BREAK SPACE}")
     text = f"{float(value):{sign}{comma}.{digits or (6 if kind else 12)}{kind or 'g'}}"
     if trim:
         text = re.sub(r"(\.\d*?)0+(?=\D*$)", r"\1", text)

@@ -85,7 +85,7 @@ def method_rows(study: Study) -> list[dict[str, Any]]:
         "name": [sentence_case(short_title(r.title or r.name)) for r in results],
         "title": [sentence_case(r.title or r.name) for r in results],
         "shown": [r.name == study.name for r in results],
-        "other": [r.name not in near for r in results],
+        "other": [r.name in names and r.name not in near for r in results],
         "tags": [_tags(r.name, study.comparison, study.name) for r in results],
         "interval": [r.log_loss_difference for r in results],
         "change": _column([r.log_loss_difference for r in results], "+"),
