@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._typing import Floats
+from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.report.axis import even_ticks
 from calibrant.report.hover import format_value
 from calibrant.report.study import Study
@@ -27,8 +28,8 @@ class Meaning:
 
 
 def score_meaning(study: Study) -> Meaning | None:
-    """What some scores mean after calibration; None where the rows do not suffice to compare methods."""
-    if study.comparison is None:
+    """What some scores mean after calibration; None where rows are too few, or where other classes have a say in it."""
+    if study.comparison is None or isinstance(study.calibrator, MatrixCalibrator):
         return None
     side, fitted = study.before, study.calibrator
     tally = fitted_scores(study)
