@@ -111,7 +111,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             bad = int(wrong.argmax())
             raise InvalidInputError(
                 f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
-                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. For logits use space='decision'."
+                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. If they are logits, say so by `space`."
             )
     return matrix
 
@@ -171,14 +171,14 @@ def _label_column(y: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return labels
 
 
-def larger_label(y: ArrayLike) -> Any:
-    """scikit-learn's positive class, the larger of two labels; None where `encode_labels` needs no help.
+def choose_positive(y: ArrayLike, pos_label: Any) -> Any:
+    """`pos_label`; without it the larger of two numbers, as in scikit-learn. None where `encode_labels` decides.
 
     Only a quick look: what is wrong with the labels, `encode_labels` says.
     """
     labels = _label_column(y, "y")
-    if labels.size == 0 or labels.dtype.kind == "b":
-        return None
+    if pos_label is not None or labels.size == 0 or labels.dtype.kind in "bUS":
+        return pos_label
     low, high = _extremes(labels)
     return None if low == high or _says_itself(low, high) else high
 
@@ -234,14 +234,15 @@ def _positive_rows(
             )
         positive = labels == pos_label
         negative = low if high == pos_label else high
-        return np.asarray(positive, dtype=bool), (negative, pos_label)
+        return np.asarray(positive, dtype=bool), (None if negative == pos_label else negative, pos_label)
     if labels.dtype.kind == "b":
         return labels, (False, True)
     if labels.dtype.kind not in "US" and _says_itself(low, high):
         return labels > 0, (-1 if low == -1 else 0, 1)
+    shown = repr(plain(low)) if low == high else f"{plain(low)!r} and {plain(high)!r}"
     raise InvalidInputError(
-        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {plain(low)!r} and "
-        f"{plain(high)!r}. Say which one is the positive class with `pos_label`."
+        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {shown}. "
+        "Say which one is the positive class with `pos_label`."
     )
 
 

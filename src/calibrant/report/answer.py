@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from calibrant.comparison.matrix_compare import MatrixComparison
 from calibrant.metrics.bootstrap import Interval
 from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
@@ -160,6 +161,9 @@ def _after(study: Study) -> str:
 
 
 def _raw(study: Study) -> float:
+    if isinstance(study.comparison, MatrixComparison):  # whose log-loss is of all classes
+        raw = study.comparison[study.comparison.reference].log_loss
+        return 0.0 if raw is None else raw.value
     return float(study.before.evaluation["log_loss"].value) if study.before is not None else 0.0
 
 

@@ -158,7 +158,7 @@ def make_study(
         fits = comparison.fits if comparison is not None else {}
         name = _choose(method, comparison)
         fit = _find_fit(method, name, fits) or _fit(method, name, cells, probabilities=probabilities)
-        before = _side(cells, _find_judge(fits)) if probabilities else None
+        before = make_side(cells, _find_judge(fits)) if probabilities else None
         verdict = comparison.verdict if comparison is not None else None
         study = Study(
             total=tally.total,
@@ -168,7 +168,7 @@ def make_study(
             name=name,
             calibrator=fit.fitted,
             before=before,
-            after=_side(
+            after=make_side(
                 fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores))
             ),
             unseen=fit.out_of_fold is not None,
@@ -243,7 +243,8 @@ def _find_judge(fits: Mapping[str, MethodFit]) -> Calibrator | None:
     return judge.fitted if judge is not None and same and judge.calibrator.get_params() == plain.get_params() else None
 
 
-def _side(tally: Tally, judge: Any = None) -> Side:
+def make_side(tally: Tally, judge: Any = None) -> Side:
+    """Judge probabilities; the curve and the size of the error are those of a fitted `judge`."""
     judge = judge or registry.create(JUDGE).fit_tally(tally)
     curve = tabulate_map(judge, curve_grid(tally, probabilities=True), LEVEL)
     return Side(
