@@ -18,6 +18,7 @@ from calibrant.comparison import Comparison
 from calibrant.report import figures, interval_plots, tables
 from calibrant.report.advice import comparison_result, next_steps
 from calibrant.report.answer import answer
+from calibrant.report.decision_section import Question, decision_section
 from calibrant.report.section import Section
 from calibrant.report.study import Side, Study, make_study
 from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
@@ -43,6 +44,8 @@ def write_report(
     commands: str | None = None,
     top_label: bool = False,
     sections: Sequence[Section] = (),
+    costs: tuple[float, float] | None = None,
+    thresholds: tuple[float, float] | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -72,6 +75,11 @@ def write_report(
         that class was right. The page then says "right" instead of "happened".
     sections : sequence of Section
         What the page shows beyond that, before what to do next.
+    costs : (float, float), optional
+        Of acting in vain and of not acting where it was needed: adds a section on decisions at the threshold that they
+        imply, and on what calibrating first saves.
+    thresholds : (float, float), optional
+        The lowest and the highest probability from which one might act, for that section.
 
     Examples
     --------
@@ -88,6 +96,8 @@ def write_report(
     True
     """
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
+    if costs is not None or thresholds is not None:
+        sections = (*sections, decision_section(study, Question(costs, thresholds)))
     write_study(path, study, title, commands=commands or COMMANDS, sections=sections)
 
 
