@@ -12,8 +12,11 @@ from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._kernels import doubles
 from calibrant._model_files import checksum, write_model
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import Chain, MapFunction
 
 FORMAT = "calibrant-map"
@@ -138,7 +141,10 @@ class CalibrationMap:
 
     def save(self, path: AnyPath) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()}, indent=1)
+        write_model(path, FORMAT, VERSION, self._content(), indent=1)
+
+    def _content(self) -> dict[str, Any]:
+        return {"map": self.to_dict(), "test_vector": self._test_vector()}
 
     def _test_vector(self) -> dict[str, list[float]]:
         knots = self.function.knots()
@@ -158,6 +164,61 @@ class CalibrationMap:
 
     def __hash__(self) -> int:
         return hash(checksum(self.function.to_dict()))
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorMap(CalibrationMap, EstimateMethods):
+    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
+
+    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
+
+    Parameters
+    ----------
+    posterior : PosteriorTable
+        Draws of the map and ends of its intervals at some scores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import BayesIso, load, simulate
+    >>> data = simulate.from_truth("D1", 300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     BayesIso().fit(data.scores, data.labels).save(path)
+    ...     loaded = load(path)
+    >>> answer = loaded.estimate(data.scores, "mean")
+    >>> bool(answer.low < data.labels.mean() < answer.high)
+    True
+    """
+
+    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def map_(self) -> CalibrationMap:
+        """The map without its posterior."""
+        return CalibrationMap(self.function, self.space, self.monotone, self.method)
+
+    @property
+    def labelled_(self) -> LabelledRows:
+        """Where the labelled scores lie."""
+        return self.posterior.labelled
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self(scores)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        array = self.check_scores(scores)
+        return self.posterior.interval(array, level, self.function(array))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+
+    def _content(self) -> dict[str, Any]:
+        return super()._content() | {"posterior": self.posterior.to_dict()}
 
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:

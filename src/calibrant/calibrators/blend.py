@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import _limits, _validation
 from calibrant._kernels import curves, linear_pool, links
@@ -137,6 +138,7 @@ class Blend(BayesianCalibrator):
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        self._shares = softmax(counts @ np.log(likelihoods))
         return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
@@ -151,9 +153,11 @@ class Blend(BayesianCalibrator):
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
+        """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
 
-        A member gives its share of the draws; the identity has one map, the score itself.
+        A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
+        weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
+        right about some rows however wrong its whole map is about the mean of all.
         """
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array = self._probabilities(scores)
@@ -165,7 +169,7 @@ class Blend(BayesianCalibrator):
         return out
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-        shares = rng.multinomial(count, list(self.weights_.values()))
+        shares = rng.multinomial(count, self._shares)
         pairs = zip(self.members_.values(), shares.tolist(), strict=True)
         return rng.permutation(np.concatenate([_curves(member, scores, n, rng) for member, n in pairs if n]))
 

@@ -17,7 +17,10 @@ class SectionTable:
 
 @dataclass(frozen=True)
 class SectionFigure:
-    """A Plotly figure as the page draws it (see `report/figures.py`), with the words for those who cannot see it."""
+    """A figure as `report/figures.py` describes it, with the words for those who cannot see it.
+
+    `shape` is "square" (with "wide" up to 620 pixels), "bars" (lower) or "time" (as wide as the page).
+    """
 
     figure: Figure
     alt: str
