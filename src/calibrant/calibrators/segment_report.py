@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant.calibrators.segment_basis import Cells
 from calibrant.calibrators.segment_model import SegmentModel
@@ -61,7 +62,7 @@ class SegmentRow:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SegmentTable:
     """All segments of all keys, and how probable it is that each key matters.
 
@@ -86,7 +87,11 @@ class SegmentTable:
         """Plain dictionaries, ready for a data frame."""
         return [dict(vars(row)) for row in self.rows]
 
-    def __str__(self) -> str:
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each segment."""
+        return make_frame(self.to_records())
+
+    def __repr__(self) -> str:
         ranked = sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]

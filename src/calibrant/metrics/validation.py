@@ -16,7 +16,7 @@ from calibrant.tally import Tally, row_count
 __all__ = ["ValidationSummary", "validation_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ValidationSummary:
     """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
 
@@ -51,7 +51,7 @@ class ValidationSummary:
     auc: Interval
     brier_score: float
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         named = {
             "O/E": self.observed_expected,
             "Intercept": self.intercept,
