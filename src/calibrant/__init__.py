@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from calibrant.classifier import CalibratedClassifier as CalibratedClassifier
     from calibrant.comparison.compare import compare as compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+    from calibrant.displays.class_reliability import ClassReliabilityDisplay as ClassReliabilityDisplay
     from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
     from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
@@ -73,6 +74,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "classifier": "CalibratedClassifier",
         "comparison.compare": "compare",
         "displays.calibration_map": "CalibrationMapDisplay",
+        "displays.class_reliability": "ClassReliabilityDisplay",
         "displays.reliability": "ReliabilityDisplay",
         "maps": "CalibrationMap load",
         "matrix_maps": "MatrixMap",
