@@ -60,7 +60,7 @@ def test_wrong_positive_labels(labels, positive, message):
 
 
 def test_segments_add_up_to_the_whole():
-    whole, parts = count_by(table(*LABELS), Columns(("s",), "y", None, "g"))
+    whole, parts = count_by(table(*LABELS), Columns(("s",), "y", None, ("g",)))
     assert whole == Tally.from_arrays(SCORES, LABELS)
     assert {name: part.total for name, part in parts.items()} == {"a": 2.0, "b": 2.0}
     assert count_by(table(*LABELS), Columns(("s",), "y")) == (whole, {})
@@ -69,7 +69,7 @@ def test_segments_add_up_to_the_whole():
 def test_too_many_segments():
     rows = query("SELECT i / 1000 AS s, i % 2 AS y, i AS g FROM range(1000) t(i)")
     with pytest.raises(Problem, match="choose a column with at most 200"):
-        count_by(rows, Columns(("s",), "y", None, "g"))
+        count_by(rows, Columns(("s",), "y", None, ("g",)))
 
 
 def test_views_and_spaces():
@@ -100,7 +100,7 @@ def test_refusals_name_the_option_and_the_column(sql, columns, message):
 
 def test_segments_by_a_column_with_an_odd_name():
     rows = query("""SELECT i / 10 AS s, i % 2 AS y, i % 3 AS "gr""oup" FROM range(10) t(i)""")
-    assert set(count_by(rows, Columns(("s",), "y", None, 'gr"oup'))[1]) == {"0", "1", "2"}
+    assert set(count_by(rows, Columns(("s",), "y", None, ('gr"oup',)))[1]) == {"0", "1", "2"}
 
 
 def test_rows_of_one_class_are_worth_a_warning(capsys):
@@ -119,9 +119,9 @@ def classes(*labels):
 
 
 def test_the_highest_score_of_each_row():
-    rows, columns = classes("'cat'", "'cat'", "'cat'"), Columns(("p_cat", "p_dog"), "y", None, "g")
+    rows, columns = classes("'cat'", "'cat'", "'cat'"), Columns(("p_cat", "p_dog"), "y", None, ("g",))
     view, new = binary(rows, columns, True, "fit")
-    assert new == Columns(("confidence",), "hit", None, "g")
+    assert new == Columns(("confidence",), "hit", None, ("g",))
     # Of equal scores the first column is the prediction, as with argmax.
     seen = [(float(s), hit) for s, hit, _ in view.values("SELECT * FROM rows")]
     assert seen == [(0.7, True), (0.6, False), (0.5, True)]

@@ -82,7 +82,7 @@ WRITERS = {
 def test_parquet_keeps_every_old_column(tmp_path, writer):
     source, output = tmp_path / "old.parquet", tmp_path / "new.parquet"
     WRITERS[writer](source)
-    assert engines.apply_file(PLATT, source, output) == (ROWS, 0, ["probability"])
+    assert engines.apply_file(PLATT, source, output)[:3] == (ROWS, 0, ["probability"])
     old, new = read(source), read(output)
     assert new.schema.metadata == old.schema.metadata
     kept = new.remove_column(new.num_columns - 1)
@@ -123,7 +123,7 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     values = "CASE WHEN i % 1000 = 7 THEN NULL ELSE (i * 7919 % 10007) / 10007 END AS s"
     duckdb.sql(f"COPY (SELECT i AS id, {values} FROM range(300000) t(i)) TO '{path}'")
     done = engines.apply_file(ISOTONIC, path, path, score="s", name="p")
-    assert done == (300_000, 300, ["p"])
+    assert done[:3] == (300_000, 300, ["p"])
     new = read(path)
     np.testing.assert_array_equal(new["id"].to_numpy(), np.arange(300_000))
     scores = new["s"].to_numpy()

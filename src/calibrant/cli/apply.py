@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.options import load_model
+from calibrant.cli.options import load_model, load_segments
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
+from calibrant.cli.segments import report_unseen, segment_options
 from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
     from calibrant.engines.tables import Table
     from calibrant.maps import CalibrationMap
     from calibrant.matrix_maps import MatrixMap
+    from calibrant.segmented_maps import SegmentedMap
 
 MOST_NAMED = 5
 ONLY_NEW = "Write only the new columns; faster for wide tables."
@@ -26,6 +28,8 @@ def apply(
     files: options.Files,
     *,
     score: options.Score = None,
+    by: options.Keys = None,
+    missing: options.Missing = None,
     name: Annotated[str, options.option(NAME, "--name", value="NAME")] = "probability",
     only_new: Annotated[bool, options.option(ONLY_NEW, "--only-new")] = False,
     top_label: options.Top = False,
@@ -35,26 +39,30 @@ def apply(
     """Add the calibrated probability to a table of any size; all columns and the order of rows are kept.
 
     A model of several classes adds a column for each, and finds the score columns by the names that it was fitted to.
+    One of segments finds their columns by the names of the fit; --by names others, in the same order.
     """
     from calibrant.engines import apply_file, open_table
 
     check_target(output)
     kind = output_kind(output, format_)
-    map_ = load_model(model)
+    segmented = load_segments(model)
+    map_ = segmented or load_model(model)
     with open_table(files) as table:
         scores = _choose_scores(map_, table, score or [], top_label)
+        more = segment_options(segmented, table, by or [], missing)
         to_file = nullcontext(output) if not is_stdout(output) else written(None)
         with progress(f"calibrating {table.name}"), to_file as path:
-            done = apply_file(map_, table, str(path), score=scores, name=name, only_new=only_new, format=kind)
+            done = apply_file(map_, table, str(path), score=scores, name=name, only_new=only_new, format=kind, **more)
     where = "" if is_stdout(output) else f" Saved to {output}."
-    more = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
-    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{more}.{where}")
+    last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
+    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{last}.{where}")
     if done.unusable:
         warn(f"{done.unusable} rows have scores that are missing or that the map does not take; their result is empty.")
+    report_unseen(done, segmented)
 
 
 def _choose_scores(
-    map_: CalibrationMap | MatrixMap, table: Table, given: list[str], top_label: bool
+    map_: CalibrationMap | MatrixMap | SegmentedMap, table: Table, given: list[str], top_label: bool
 ) -> tuple[str, ...]:
     """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
     from calibrant.engines.table_columns import choose_scores

@@ -8,10 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options, signals
+from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method, method_names
 from calibrant.cli.printing import note, print_json, print_table, progress, warn
 
 if TYPE_CHECKING:
+    from calibrant._typing import Floats
     from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
@@ -25,6 +27,7 @@ def compare(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     positive: options.Positive = None,
     method: options.Methods = None,
     logits: options.Logits = False,
@@ -40,19 +43,26 @@ def compare(
     With the scores of several classes the methods for whole matrices are compared, by their proper scores.
     """
     from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.grouped import read_rows
     from calibrant.cli.tallies import binary, count, open_with_columns
     from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))
     how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
-    source: Tally | ClassRows
-    with open_with_columns(files, score, label, weight) as (table, columns):
+    source: Tally | ClassRows | Floats
+    with open_with_columns(files, score, label, weight, groups=groups) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(*(names or []), several=several)
+        if several and groups is not None:
+            raise Problem("--groups with several classes needs --top-label.")
         if several:
             source = read_classes(table, columns, logits)
+        elif groups is not None:
+            rows = read_rows(*binary(table, columns, top_label, "compare --groups"), positive)
+            source = rows.scores
+            how |= {"y": rows.labels, "sample_weight": rows.weights, "groups": rows.groups}
         else:
             source = count(*binary(table, columns, top_label, "compare"), positive)
     comparison = run_comparison(source, **how)
@@ -77,8 +87,8 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
         )
 
 
-def run_comparison(source: Tally | ClassRows, **how: Any) -> Comparison:
-    """Compare with the progress shown."""
+def run_comparison(source: Tally | ClassRows | Floats, **how: Any) -> Comparison:
+    """Compare a tally, rows of several classes, or scores with labels among the options, with the progress shown."""
     run, methods = _comparison_of(source, **how)
     with progress("comparing", methods) as step:
 
@@ -91,7 +101,7 @@ def run_comparison(source: Tally | ClassRows, **how: Any) -> Comparison:
     return comparison
 
 
-def _comparison_of(source: Tally | ClassRows, **how: Any) -> tuple[Callable[..., Comparison], int]:
+def _comparison_of(source: Tally | ClassRows | Floats, **how: Any) -> tuple[Callable[..., Comparison], int]:
     """Return the comparison to run and its number of methods."""
     import calibrant
     from calibrant.cli.classes import ClassRows

@@ -13,6 +13,8 @@ from calibrant.cli.printing import print_json, print_table, progress
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
+    from calibrant.cli.grouped import TableRows
+    from calibrant.maps import CalibrationMap
     from calibrant.tally import Tally
 
 
@@ -23,6 +25,7 @@ def evaluate(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    groups: options.Groups = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
     logits: options.Logits = False,
@@ -35,24 +38,34 @@ def evaluate(
     With the scores of several classes: of the whole matrix, and of each class against the rest.
     """
     from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.grouped import read_rows
     from calibrant.cli.tallies import binary, count_by, open_with_columns
 
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
+    if groups is not None and by is not None:
+        raise Problem("--groups and --by cannot go together.")
+    grouped: TableRows | None = None
+    with open_with_columns(files, score, label, weight, by, groups=groups) as (table, columns):
         several = are_several(columns, top_label, logits)
-        if several and by is not None:
-            raise Problem("--by with several classes needs --top-label.")
+        if several and (by is not None or groups is not None):
+            raise Problem(f"--{'by' if groups is None else 'groups'} with several classes needs --top-label.")
         if several:
             rows = read_classes(table, columns, logits)
         else:
             map_ = load_score_map(model)
-            whole, parts = count_by(*binary(table, columns, top_label, "evaluate"), positive)
+            view = binary(table, columns, top_label, "evaluate")
+            whole, parts = count_by(*view, positive)
+            grouped = None if groups is None else read_rows(*view, positive)
     if several:
         evaluation, measured = _measure_classes(rows, model, level)
     else:
         if map_ is not None:
             whole = whole.rescored(map_(whole.scores))
             parts = {name: tally.rescored(map_(tally.scores)) for name, tally in parts.items()}
-        evaluation, measured = _measure_parts(columns.score, whole, parts, level)
+        for name, tally in {columns.score: whole, **parts}.items():
+            check_probabilities(name, tally, "evaluate")
+        with progress("measuring"):
+            evaluation = _measure_rows(whole, grouped, map_, level)
+            measured = [_measure(name, tally) for name, tally in parts.items()]
     if as_json:
         print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
         return
@@ -63,13 +76,15 @@ def evaluate(
         print_table(title, [key.replace("_", " ") for key in measured[0]], texts)
 
 
-def _measure_parts(name: str, whole: Tally, parts: dict[str, Tally], level: float) -> tuple[Any, list[dict[str, Any]]]:
+def _measure_rows(whole: Tally, grouped: TableRows | None, map_: CalibrationMap | None, level: float) -> Any:
+    """Measure all rows, by their groups where they have some."""
     from calibrant import metrics
 
-    for one, tally in {name: whole, **parts}.items():
-        check_probabilities(one, tally, "evaluate")
-    with progress("measuring"):
-        return metrics.evaluate(whole, level=level), [_measure(one, tally) for one, tally in parts.items()]
+    if grouped is None:
+        return metrics.evaluate(whole, level=level)
+    p = grouped.scores if map_ is None else map_(grouped.scores)
+    how = {"groups": grouped.groups, "sample_weight": grouped.weights, "level": level}
+    return metrics.evaluate(grouped.labels, p, **how)
 
 
 def _measure_classes(rows: ClassRows, model: str | None, level: float) -> tuple[Any, list[dict[str, Any]]]:

@@ -11,6 +11,7 @@ from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, progress, warn, written
 
 if TYPE_CHECKING:
+    from calibrant.calibrators.base import Calibrator
     from calibrant.cli.classes import ClassRows
     from calibrant.tally import Tally
 
@@ -23,6 +24,8 @@ def fit(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
+    by: options.Keys = None,
+    missing: options.Missing = None,
     positive: options.Positive = None,
     method: options.Method = None,
     settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
@@ -31,7 +34,10 @@ def fit(
     output: options.Output = None,
     as_json: options.As_json = False,
 ) -> None:
-    """Learn a calibration map from scores and labels, and save it as JSON; one file, also for several classes."""
+    """Learn a calibration map from scores and labels, and save it as JSON; one file, also for several classes.
+
+    With --by it is one map for many segments.
+    """
     from calibrant.cli.classes import are_several, read_classes
     from calibrant.cli.tallies import binary, count, open_with_columns
 
@@ -40,6 +46,18 @@ def fit(
         raise Problem("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     check_method(method)
     parameters = _parse_settings(settings or [])
+    if by:
+        from calibrant.cli.segments import fit_segments
+
+        with open_with_columns(files, score, label, weight, by) as (table, columns):
+            view, names = binary(table, columns, top_label, "fit")
+            pooled = _pooled(method, parameters)
+            summary = fit_segments(view, names, pooled, positive=positive, missing=missing or "error", output=output)
+        if as_json:
+            print_json(summary)
+        return
+    if missing:
+        raise Problem("--missing is about segments; name their column with --by.")
     with open_with_columns(files, score, label, weight) as (table, columns):
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
@@ -47,8 +65,8 @@ def fit(
             rows = read_classes(table, columns, logits)
         else:
             tally = count(*binary(table, columns, top_label, "fit"), positive)
-    map_, summary = _fit_classes(rows, method, parameters) if several else _fit(tally, method, parameters)
-    _save(map_, summary, output)
+    model, summary = _fit_classes(rows, method, parameters) if several else _fit(tally, method, parameters)
+    _save(model, summary, output)
     if as_json:
         print_json(summary | {"output": output})
 
@@ -75,6 +93,14 @@ def _create(cls: Any, settings: dict[str, Any], **defaults: Any) -> Any:
     return cls(**{key: value for key, value in defaults.items() if key in known} | settings)
 
 
+def _pooled(method: str | None, settings: dict[str, Any]) -> Calibrator:
+    """Create the calibrator of the curve that segments share, which always gets probabilities."""
+    from calibrant.calibrators import registry
+
+    calibrator: Calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings)
+    return calibrator
+
+
 def _fit(tally: Tally, method: str | None, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     from calibrant import metrics
     from calibrant.calibrators import registry
@@ -85,7 +111,7 @@ def _fit(tally: Tally, method: str | None, settings: dict[str, Any]) -> tuple[An
     calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings, **space)
     with progress(f"fitting {type(calibrator).__name__}"):
         calibrator.fit_tally(tally)
-    return calibrator.map_, {
+    return calibrator, {
         "method": type(calibrator).__name__,
         "rows": tally.total,
         "base_rate": tally.base_rate,
@@ -123,11 +149,11 @@ def _fit_classes(rows: ClassRows, method: str | None, settings: dict[str, Any]) 
     }
 
 
-def _save(map_: Any, summary: dict[str, Any], output: str | None) -> None:
+def _save(model: Any, summary: dict[str, Any], output: str | None) -> None:
     from calibrant.tally import row_count
 
     with written(output) as path:
-        map_.save(path)
+        model.save(path)
     before = summary["log_loss_before"]
     change = f"log-loss {summary['log_loss_after']:.4f}" + (f", before {before:.4f}" if before is not None else "")
     where = "" if is_stdout(output) else f" Saved to {output}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from calibrant.engines.table_files import find_files, suggest
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
     from calibrant.matrix_maps import MatrixMap
+    from calibrant.segmented_maps import SegmentedMap
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -47,11 +49,24 @@ def check_method(*names: str | None, several: bool | None = None) -> None:
         raise Problem(f"{name} is for several classes; name the score column of each, with --score a,b,c.")
 
 
-def load_model(path: str) -> CalibrationMap | MatrixMap:
-    """Load the map in a file."""
-    from calibrant.maps import load
+def load_segments(path: str) -> SegmentedMap | None:
+    """Load the map of segments in a file; None if the file holds another map."""
+    from calibrant.loading import load
+    from calibrant.segmented_maps import SegmentedMap
 
-    return load(find_files(path)[0])
+    map_ = load(find_files(path)[0]) if Path(path).is_file() else None
+    return map_ if isinstance(map_, SegmentedMap) else None
+
+
+def load_model(path: str) -> CalibrationMap | MatrixMap:
+    """Load the map of one score or of several classes in a file."""
+    from calibrant.loading import load
+    from calibrant.segmented_maps import SegmentedMap
+
+    map_ = load(find_files(path)[0])
+    if isinstance(map_, SegmentedMap):
+        raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
+    return map_
 
 
 def load_score_map(path: str | None) -> CalibrationMap | None:
@@ -79,6 +94,7 @@ def load_class_map(path: str | None, n_classes: int) -> MatrixMap | None:
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
 SEGMENTS = "Column that defines segments; each is reported separately."
+GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
 POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
 METHOD = "Calibration method; `calibrant methods` lists them."
 
@@ -96,6 +112,12 @@ Weight = Annotated[
     str | None, option("Column of weights; each counts as that many rows.", "--weight", "-w", value="COLUMN")
 ]
 By = Annotated[str | None, option(SEGMENTS, "--by", value="COLUMN")]
+Groups = Annotated[str | None, option(GROUPS, "--groups", value="COLUMN")]
+Keys = Annotated[list[str] | None, option("Column of segments; several with a,b or repeated.", "--by", value="COLUMN")]
+Missing = Annotated[
+    str | None,
+    option("Rows whose segment is missing: error, or segment for one of their own.", "--missing", value="WHAT"),
+]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
 Methods = Annotated[

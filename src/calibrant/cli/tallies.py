@@ -23,11 +23,11 @@ YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 @contextmanager
 def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: str | None
+    files: list[str], scores: list[str] | None, *names: Any, groups: str | None = None
 ) -> Iterator[tuple[Table, Columns]]:
-    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    """Open the table in some files, and choose its columns: score, label, weight, segments, groups."""
     with open_table(files) as table:
-        yield table, choose_columns(table, scores or [], *names, say=note)
+        yield table, choose_columns(table, scores or [], *names, groups=groups, say=note)
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -43,34 +43,65 @@ def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Tab
 
 def count(table: Table, columns: Columns, positive: str | None = None) -> Tally:
     """Count all rows, in the engine."""
-    tally: Tally = _count(table, replace(columns, by=None), positive)
+    tally: Tally = _count(table, replace(columns, by=()), positive)
     return tally
 
 
 def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:
     """Count all rows and, with --by, those of each segment, in the same scan."""
-    if columns.by is None:
+    if not columns.by:
         return count(table, columns, positive), {}
     from calibrant import Tally
 
-    n_segments = table.values(f"SELECT approx_count_distinct({quote(columns.by)}) FROM rows")[0][0]
-    if n_segments > MOST_SEGMENTS:
-        raise Problem(
-            f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
-        )
-    parts = _count(table, columns, positive)
-    segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
+    check_few_segments(table, columns.by)
+    segments = name_segments(count_segments(table, columns, positive))
     return sum(segments.values(), Tally.empty()), segments
+
+
+def check_few_segments(table: Table, by: tuple[str, ...]) -> None:
+    """Refuse columns with more values than anybody looks at one by one."""
+    together = ", ".join(f"{quote(name)}::VARCHAR" for name in by)
+    n_segments = table.values(f"SELECT approx_count_distinct(concat_ws(chr(31), {together})) FROM rows")[0][0]
+    if n_segments > MOST_SEGMENTS:
+        names = "' and '".join(by)
+        raise Problem(f"--by '{names}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}.")
+
+
+def name_segments(tallies: dict[tuple[Any, ...], Tally]) -> dict[str, Tally]:
+    """Name segments as people read them."""
+    return {" · ".join("(missing)" if x is None else str(x) for x in key): tally for key, tally in tallies.items()}
+
+
+def count_segments(table: Table, columns: Columns, positive: str | None = None) -> dict[tuple[Any, ...], Tally]:
+    """Count the rows of each segment, a tuple of its keys; what is neither text, number nor boolean becomes text."""
+    casts = {name: cast_segment(table, name) for name in columns.by}
+    kept = {name: quote(name) for name in (columns.score, columns.label, columns.weight) if name is not None}
+    tallies: dict[tuple[Any, ...], Tally] = _count(table.select(kept | casts), columns, positive)
+    return tallies
+
+
+def cast_segment(table: Table, name: str) -> str:
+    """Return a column of segments in SQL, as one of the types that models of segments know."""
+    kind = table.kind(name)
+    if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
+        raise Problem(
+            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}."
+        )
+    if kind in ("VARCHAR", "BOOLEAN") or (table.is_number(name) and kind != "DECIMAL"):
+        return quote(name)
+    return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
 
 
 def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
     from calibrant.errors import InvalidInputError
 
-    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
+    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight}
+    by = list(columns.by) or None
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **names)
+            label = positive_label(table, columns.label, positive)
+            return engines.tally(table.relation, pos_label=label, by=by, **names)
         except InvalidInputError as error:
             raise Problem(_in_columns(str(error), table, names)) from error
 
@@ -84,7 +115,7 @@ def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
     return in_options(text)
 
 
-def _positive_label(table: Table, label: str, given: str | None) -> Any:
+def positive_label(table: Table, label: str, given: str | None) -> Any:
     """Return the positive label in the type of its column; of two words, one that says yes needs no option."""
     if table.is_number(label):
         return None if given is None else _number(given, table.kind(label) == "BOOLEAN")
@@ -147,9 +178,10 @@ def _winner(classes: dict[str, Any]) -> str:
 
 def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
     """Return a table of a score, a label and more, and what is kept of the other columns."""
-    kept = {name: quote(name) for name in (columns.weight, columns.by) if name is not None}
+    others = (columns.weight, *columns.by, columns.groups)
+    kept = {name: quote(name) for name in others if name is not None}
     score, label, *_ = expressions
-    return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
+    return table.select(expressions | kept), replace(columns, scores=(score,), label=label)
 
 
 def _literal(value: Any) -> str:

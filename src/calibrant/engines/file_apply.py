@@ -11,12 +11,14 @@ import numpy as np
 
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant._typing import Floats
-from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_batches
+from calibrant._typing import Bools, Floats
+from calibrant.engines.segment_columns import SegmentReader
+from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_ahead, read_batches
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
 from calibrant.matrix_maps import MatrixMap
+from calibrant.segmented_maps import SegmentedMap
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
@@ -26,19 +28,26 @@ FORMATS = ("csv", "parquet", "arrow", "json")
 
 
 class Applied(NamedTuple):
-    """What `apply_file` did: rows written, rows without a probability, and the names of the new columns."""
+    """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
+
+    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are.
+    """
 
     rows: int
     unusable: int
     columns: list[str]
+    unseen_rows: int = 0
+    unseen_segments: int = 0
 
 
 def apply_file(
-    map_: CalibrationMap | MatrixMap,
+    map_: CalibrationMap | MatrixMap | SegmentedMap,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Table,
     output: str | os.PathLike[str],
     *,
     score: str | Sequence[str] | None = None,
+    by: Sequence[str] = (),
+    missing: str | None = None,
     name: str = "probability",
     only_new: bool = False,
     format: str | None = None,
@@ -52,7 +61,7 @@ def apply_file(
 
     Parameters
     ----------
-    map_ : CalibrationMap or MatrixMap
+    map_ : CalibrationMap, MatrixMap or SegmentedMap
         A map of several classes adds a column for each of them.
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
@@ -61,6 +70,11 @@ def apply_file(
     score : str or list of str, optional
         The score column, by default ``score``; of several, the map is applied to the highest score of each row. For
         several classes the columns in the order of the classes, by default those that the map was fitted to.
+    by : sequence of str
+        For a map of segments the columns of its keys, in their order; by default those with the names of the fit.
+    missing : {"error", "segment"}, optional
+        For a map of segments: refuse rows whose segment is missing, or take them for a segment of their own, which
+        has the pooled map if the fit did not see it. By default as in the fit.
     name : str
         The name of the new column; for several classes the beginning of the names, as in ``probability_cat``.
     only_new : bool
@@ -71,7 +85,7 @@ def apply_file(
     Returns
     -------
     Applied
-        Named tuple of ``rows``, ``unusable``, ``columns``.
+        Named tuple of ``rows``, ``unusable``, ``columns``, ``unseen_rows``, ``unseen_segments``.
 
     Examples
     --------
@@ -84,7 +98,7 @@ def apply_file(
     ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
     ...     print(engines.apply_file(steps.map_, path, path))
     ...     print(path.read_text())
-    Applied(rows=2, unusable=1, columns=['probability'])
+    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0)
     id,score,probability
     007,0.9,1
     008,,
@@ -95,7 +109,12 @@ def apply_file(
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
-        new = NewColumns(map_, [score] if isinstance(score, str) else list(score or ()), name)
+        scores = [score] if isinstance(score, str) else list(score or ())
+        new = (
+            NewSegmented(map_, scores, name, by, missing)
+            if isinstance(map_, SegmentedMap)
+            else NewColumns(map_, scores, name)
+        )
         path = stack.enter_context(replacing(output))
         old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
@@ -104,9 +123,9 @@ def apply_file(
         options = parquet_options(table.files[0], schema) if keep else {}
         delimiter = table.csv.get("delimiter", ",")
         with open_writer(kind, path, schema, os.fspath(output), delimiter, **options) as write:
-            for batch in batches:
-                write(_append(batch, new, schema))
-    return Applied(new.rows, new.unusable, new.names)
+            for batch in read_ahead(_append(batch, new, schema) for batch in batches):
+                write(batch)
+    return Applied(new.rows, new.unusable, new.names, *new.unseen())
 
 
 def output_format(output: str, given: str | None) -> str:
@@ -124,8 +143,7 @@ def output_format(output: str, given: str | None) -> str:
 def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     """Return a batch with the new columns, or the new columns alone if the schema has no others."""
     pa = require("pyarrow", "tables", CALLER)
-    scores = [to_doubles(batch.column(score), score) for score in new.scores]
-    added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
+    added = [pa.array(column, from_pandas=True) for column in new.from_batch(batch)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
 
@@ -167,6 +185,14 @@ class NewColumns:
         if taken is not None:
             raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
 
+    def unseen(self) -> tuple[int, int]:
+        """Rows with segments that the fit did not see, and how many segments these are."""
+        return 0, 0
+
+    def from_batch(self, batch: Any) -> list[Floats]:
+        """Return the new columns of a batch."""
+        return self.compute([to_doubles(batch.column(score), score) for score in self.scores])
+
     def compute(self, scores: list[Floats]) -> list[Floats]:
         """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
         if isinstance(self.map_, MatrixMap):
@@ -174,15 +200,46 @@ class NewColumns:
             usable = self.map_.accepts(matrix)
         else:
             matrix = np.maximum.reduce(scores)
-            usable = np.isfinite(matrix)
-            if self.map_.space == "probability":
-                usable &= (matrix >= 0.0) & (matrix <= 1.0)
+            usable = _are_usable(matrix, self.map_.space)
         new = np.full(matrix.shape, np.nan)
         if usable.any():
             new[usable] = self.map_(matrix[usable])
         self.rows += len(new)
         self.unusable += int((~usable).sum())
         return list(new.reshape(len(new), -1).T)
+
+
+class NewSegmented(NewColumns):
+    """The new column of a map of segments, read from a score and the columns `by` of its keys."""
+
+    def __init__(
+        self, map_: SegmentedMap, scores: Sequence[str], name: str, by: Sequence[str] = (), missing: str | None = None
+    ) -> None:
+        self.segmented, self.names = map_, [name]
+        self.reader = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
+        self.score, self.scores = list(scores), [*scores, *self.reader.by]
+        self.rows = self.unusable = 0
+
+    def unseen(self) -> tuple[int, int]:
+        """Rows with segments that the fit did not see, and how many segments these are."""
+        return self.reader.unseen_rows, len(self.reader.unseen)
+
+    def from_batch(self, batch: Any) -> list[Floats]:
+        """Return the new column of a batch; NaN stands for a missing probability."""
+        scores = np.maximum.reduce([to_doubles(batch.column(score), score) for score in self.score])
+        codes, usable = self.reader.encode(batch), _are_usable(scores, self.segmented.space)
+        new = np.full(len(scores), np.nan)
+        new[usable] = self.segmented.probabilities(scores[usable], codes[usable])
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return [new]
+
+
+def _are_usable(scores: Floats, space: str) -> Bools:
+    usable = np.isfinite(scores)
+    if space == "probability":
+        usable &= (scores >= 0.0) & (scores <= 1.0)
+    return usable
 
 
 def to_doubles(column: Any, name: str) -> Floats:

@@ -12,12 +12,13 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import create, title_of
-from calibrant.comparison.crossfit import crossfit, folds
+from calibrant.comparison.crossfit import crossfit
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.folds import split_tally
 from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.reliability.result import Reliability, reliability
@@ -228,7 +229,7 @@ def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, Met
 def _fit(method: str | Calibrator | None, name: str, cells: Tally, *, probabilities: bool) -> MethodFit:
     """A method that was not compared, cross-fitted as in a comparison; without predictions where rows are too few."""
     own = create(name, probabilities=probabilities) if method is None or isinstance(method, str) else method
-    splits = list(folds(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS, np.random.default_rng(0)))
+    splits = split_tally(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS)
     try:
         return MethodFit(own, crossfit(own, splits, 1) if len(splits) > 1 else None, cells)
     except InvalidInputError:  # some part has rows of one class only, which the method cannot take
