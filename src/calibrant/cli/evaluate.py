@@ -71,9 +71,12 @@ def evaluate(
         return
     sys.stdout.write(f"{evaluation}\n")
     if measured:
-        title = "\nEach class against the rest" if several else "\nEach segment separately"
-        texts = [[_text(value) for value in row.values()] for row in measured]
-        print_table(title, [key.replace("_", " ") for key in measured[0]], texts)
+        _print_parts("Each class against the rest" if several else "Each segment separately", measured)
+
+
+def _print_parts(title: str, measured: list[dict[str, Any]]) -> None:
+    texts = [[_text(value) for value in row.values()] for row in measured]
+    print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
 
 
 def _measure_rows(whole: Tally, grouped: TableRows | None, map_: CalibrationMap | None, level: float) -> Any:
