@@ -13,7 +13,7 @@ import numpy as np
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
-ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
+ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
 
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
