@@ -6,6 +6,7 @@ from calibrant import _lazy
 
 if TYPE_CHECKING:
     from calibrant.estimates.answer import estimate as estimate
+    from calibrant.estimates.answer import estimate_several as estimate_several
     from calibrant.estimates.cells import count_scores as count_scores
     from calibrant.estimates.difference import Difference as Difference
     from calibrant.estimates.difference import estimate_difference as estimate_difference
@@ -17,7 +18,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
     {
         "cells": "count_scores",
         "difference": "Difference estimate_difference",
-        "answer": "estimate",
+        "answer": "estimate estimate_several",
         "quantities": "QUANTITIES",
         "result": "Estimate",
     },
