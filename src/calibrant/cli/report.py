@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
 from calibrant.cli.compare import run_comparison, warn_of_copies
+from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, note, progress, written
 
 if TYPE_CHECKING:
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
+    from calibrant.report.section import Section
     from calibrant.tally import Tally
+
+UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
 
 
 def report(
@@ -29,6 +33,7 @@ def report(
     positive: options.Positive = None,
     method: options.Method = None,
     top_label: options.Top = False,
+    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
@@ -57,8 +62,23 @@ def report(
     comparison = None
     with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
         comparison = run_comparison(tally)
-    write_page(output, tally, segments, comparison, method=method, **about)
+    sections = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
+    write_page(output, tally, segments, comparison, method=method, sections=sections, **about)
     note(f"The report is in {output}; open it in a browser.")
+
+
+def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
+    """Estimate what the default method expects of rows without labels."""
+    from calibrant import Blend
+    from calibrant.cli.tallies import count_unlabelled, is_decision
+    from calibrant.report.unlabelled_section import unlabelled_section
+
+    if len(columns.scores) > 1:
+        raise Problem("--unlabelled needs one score column; with the scores of several classes it has no meaning yet.")
+    rows = count_unlabelled([file], list(columns.scores), None)
+    blend = Blend(space="decision" if is_decision(tally) else "probability").fit_tally(tally)
+    with progress("estimating rows without labels"):
+        return unlabelled_section(blend, rows)
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None) -> str:

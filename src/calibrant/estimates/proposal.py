@@ -148,6 +148,7 @@ def _pick_rows(scores: Floats, cells: Floats, chosen: Ints, rng: np.random.Gener
     shuffled = rng.permutation(len(scores))
     for cell in np.flatnonzero(chosen):
         free = shuffled[~taken[shuffled]]
-        nearest = free[np.argsort(np.abs(scores[free] - cells[cell]), kind="stable")]
-        taken[nearest[: chosen[cell]]] = True
+        count = min(int(chosen[cell]), len(free))
+        nearest = np.argpartition(np.abs(scores[free] - cells[cell]), count - 1)[:count]
+        taken[free[nearest]] = True
     return np.flatnonzero(taken)
