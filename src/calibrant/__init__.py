@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
     from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
+    from calibrant.loading import load as load
     from calibrant.maps import CalibrationMap as CalibrationMap
-    from calibrant.maps import load as load
     from calibrant.matrix_maps import MatrixMap as MatrixMap
     from calibrant.metrics.evaluation import evaluate as evaluate
+    from calibrant.segmented_maps import SegmentedMap as SegmentedMap
     from calibrant.tally import Tally as Tally
 
 __version__ = "0.1.0"
@@ -74,9 +75,11 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "comparison.compare": "compare",
         "displays.calibration_map": "CalibrationMapDisplay",
         "displays.reliability": "ReliabilityDisplay",
-        "maps": "CalibrationMap load",
+        "loading": "load",
+        "maps": "CalibrationMap",
         "matrix_maps": "MatrixMap",
         "metrics.evaluation": "evaluate",
+        "segmented_maps": "SegmentedMap",
         "tally": "Tally",
     },
 )

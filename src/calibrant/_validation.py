@@ -111,7 +111,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             bad = int(wrong.argmax())
             raise InvalidInputError(
                 f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
-                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. For logits use space='decision'."
+                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. If they are logits, say so by `space`."
             )
     return matrix
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _validation, matrix_maps
+from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._kernels import doubles
-from calibrant._model_files import checksum, read_model, restore, write_model
+from calibrant._model_files import checksum, write_model
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import ModelFileError
 from calibrant.map_functions import Chain, MapFunction
-from calibrant.matrix_maps import MatrixMap
 
 FORMAT = "calibrant-map"
 VERSION = 1
@@ -169,34 +168,6 @@ def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) 
         reached = reaches(doubles.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
     return doubles.from_ordinal(above)
-
-
-def load(path: AnyPath) -> CalibrationMap | MatrixMap:
-    """Read a saved map and check that it still computes what it computed when it was saved.
-
-    Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
-    version raises `ModelFileError`. The checksum notices damage; it is not a signature.
-
-    Returns
-    -------
-    CalibrationMap, or MatrixMap where a calibrator of several classes saved the file
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import PlattScaling, load
-    >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "map.json"
-    ...     calibrator.save(path)
-    ...     load(path) == calibrator.map_
-    True
-    """
-    document = read_model(path, {FORMAT: VERSION, matrix_maps.FORMAT: matrix_maps.VERSION})
-    if document["format"] == matrix_maps.FORMAT:
-        return restore(MatrixMap.from_dict, document, path, matrix_maps.REPLAY_TOLERANCE)
-    return restore(CalibrationMap.from_dict, document, path, REPLAY_TOLERANCE)
 
 
 _LARGEST = float(np.finfo(np.float64).max)

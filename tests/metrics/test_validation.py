@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from calibrant import metrics, simulate
@@ -14,6 +15,16 @@ def test_gathers_the_measures():
     assert summary.brier_score == pytest.approx(metrics.brier_score(data.tally))
     assert summary.auc.value == pytest.approx(metrics.roc_auc(data.tally))
     assert summary.auc.low < summary.auc.value < summary.auc.high <= 1.0
+
+
+def test_groups_reach_every_interval():
+    data = simulate.from_truth("underconfident", 150)
+    rows = [np.repeat(column, 8) for column in (data.labels, data.scores, np.arange(150))]
+    plain, grouped = validation_summary(*rows[:2]), validation_summary(*rows[:2], groups=rows[2])
+    for name in ("observed_expected", "intercept", "slope", "auc"):
+        one, other = getattr(grouped, name), getattr(plain, name)
+        assert one.value == other.value
+        assert one.high - one.low > 1.9 * (other.high - other.low)
 
 
 def test_reads_as_a_table():

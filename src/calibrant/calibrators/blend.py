@@ -14,11 +14,11 @@ from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.calibrators.tabulate import tabulate_mixture
 from calibrant.map_functions import Chain
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.tabulate import tabulate_mixture
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -32,7 +32,7 @@ INTERVAL_DRAWS = 2000
 LEVEL = 0.9  # of the gain on which the verdict rests
 # A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
 # of a small fit, runs its chains in full only if it has weight.
-FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 300, (1.3, 10.0), 0.15
+FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 64, 200, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -118,7 +118,7 @@ class Blend(BayesianCalibrator):
         return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
-        few = BayesIso(random_state=self.random_state, n_draws=FEW_DRAWS)
+        few = BayesIso(random_state=self.random_state, max_cells=FEW_CELLS, n_draws=FEW_DRAWS)
         few._convergence = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),

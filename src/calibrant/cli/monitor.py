@@ -7,7 +7,7 @@ import typer
 
 from calibrant.cli import options
 from calibrant.cli.evaluate import check_probabilities
-from calibrant.cli.options import load_model
+from calibrant.cli.options import load_score_map
 from calibrant.cli.printing import print_json
 
 ALARM = 3
@@ -31,7 +31,7 @@ def monitor(
     from calibrant.monitoring import compare_tallies
 
     tallies = []
-    map_ = None if model is None else load_model(model)
+    map_ = load_score_map(model)
     for files in ([reference], current):
         with open_with_columns(files, score, label) as (table, columns):
             tallies.append(count(*binary(table, columns, False, "monitor"), positive))

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options
-from calibrant.cli.compare import run_comparison, warn_of_copies
+from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
+from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
 from calibrant.cli.printing import check_target, note, progress, written
+from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
     from calibrant.tally import Tally
@@ -28,50 +31,64 @@ def report(
     by: options.By = None,
     positive: options.Positive = None,
     method: options.Method = None,
+    logits: options.Logits = False,
     top_label: options.Top = False,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
 
-    With the scores of several classes the page is about the highest score of each row and whether its class was right.
+    With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
-    from calibrant.cli.tallies import binary, count_by, open_with_columns, predicted_class
-    from calibrant.errors import InvalidInputError
+    from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.tallies import binary, count_by, open_with_columns
 
     check_target(output, files)
     check_method(method)
     with open_with_columns(files, score, label, weight, by) as (table, columns):
         warn_of_copies(table, columns)
+        several = are_several(columns, top_label, logits)
+        check_method(method, several=several)
+        if several and by is not None:
+            raise Problem("--by with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
-        top = top_label or len(columns.scores) > 1
-        if len(columns.scores) > 1:
-            heading += ": is the predicted class right?"
-            note("Several classes: the page is about the highest score of each row and whether its class was right.")
-        if len(columns.scores) > 1 and by is None:
-            note("Its segments are the predicted classes.")
-            view = predicted_class(table, columns)
+        if several:
+            rows = read_classes(table, columns, logits)
         else:
-            view = binary(table, columns, top, "report")
-        tally, segments = count_by(*view, positive)
-    about = {"title": title or heading, "commands": _commands(files, columns, positive), "top_label": top}
-    comparison = None
-    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-        comparison = run_comparison(tally)
-    write_page(output, tally, segments, comparison, method=method, **about)
+            tally, segments = count_by(*binary(table, columns, top_label, "report"), positive)
+    options_ = ["--top-label"] * top_label + ["--logits"] * logits
+    about: dict[str, Any] = {
+        "title": title or heading + (": is the predicted class right?" if top_label else ""),
+        "commands": _commands(files, columns, positive, options_),
+    }
+    if several:
+        _write_classes(output, rows, method, **about)
+    else:
+        comparison = None
+        with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+            comparison = run_comparison(tally)
+        write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about)
     note(f"The report is in {output}; open it in a browser.")
 
 
-def _commands(files: list[str], columns: Columns, positive: str | None) -> str:
+def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:
     """Return the commands that calibrate these very rows; the page puts the method in."""
     ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
-    top = ["--top-label"] if len(columns.scores) > 1 else []
-    scores = ["--score", ",".join(columns.scores), *top]
-    more = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
-    given = [part for option, value in more.items() if value is not None for part in (option, value)]
+    scores = ["--score", ",".join(columns.scores)]
+    named = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
+    given = [part for option, value in named.items() if value is not None for part in (option, value)]
     source = files if files != ["-"] else [f"data{ending}"]
-    fit = shlex.join(["calibrant", "fit", *source, *scores, *given])
-    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *scores, "-o", f"calibrated{ending}"])
+    fit = shlex.join(["calibrant", "fit", *source, *scores, *given, *more])
+    again = [*scores, *more] if len(columns.scores) == 1 or "--top-label" in more else []  # the model knows its columns
+    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:
+    from calibrant.report import write_matrix_report
+
+    comparison: Any = run_comparison(rows, methods=class_methods(len(rows.classes), method))
+    with written(output) as path, progress("writing the report"):
+        write_matrix_report(path, comparison, classes=rows.classes, method=method, **about)
 
 
 def write_page(

@@ -68,6 +68,7 @@ def validation_summary(
     y_prob: ArrayLike | None = None,
     *,
     level: float = 0.95,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ValidationSummary:
@@ -81,6 +82,9 @@ def validation_summary(
         Probabilities of the positive class.
     level : float
         Confidence level of the intervals; that of the AUC is by bootstrap.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: all intervals then allow for rows of one group that depend on each
+        other.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -99,13 +103,15 @@ def validation_summary(
     True
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    line = calibration_slope(tally, level=level)
+    rows: dict[str, Any] = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight, "pos_label": pos_label}
+    rows |= {"groups": groups, "level": level}
+    line = calibration_slope(**rows)
     return ValidationSummary(
         tally.total,
         tally.total_positive,
-        observed_expected_ratio(tally, level=level),
+        observed_expected_ratio(**rows),
         line.intercept,
         line.slope,
-        bootstrap_interval(roc_auc, tally, level=level, bounds=(0.0, 1.0), method="basic"),
+        bootstrap_interval(roc_auc, **rows, bounds=(0.0, 1.0), method="basic"),
         brier_score(tally),
     )

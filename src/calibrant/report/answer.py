@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from calibrant.comparison.matrix_compare import MatrixComparison
 from calibrant.metrics.bootstrap import Interval
 from calibrant.report.study import Side, Study
 from calibrant.report.tables import value_of
@@ -158,4 +159,7 @@ def _after(study: Study) -> str:
 
 
 def _raw(study: Study) -> float:
+    if isinstance(study.comparison, MatrixComparison):  # whose log-loss is of all classes
+        raw = study.comparison[study.comparison.reference].log_loss
+        return 0.0 if raw is None else raw.value
     return float(study.before.evaluation["log_loss"].value) if study.before is not None else 0.0

@@ -11,6 +11,7 @@ from calibrant._files import write_atomically
 from calibrant._optional import require
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.comparison import Comparison
 from calibrant.report.context import draw_study, method_context, page_context, segment_context
 from calibrant.report.section import Section
@@ -82,9 +83,16 @@ def write_report(
     ...     "credible interval" in path.read_text(encoding="utf-8")
     True
     """
-    jinja2 = require("jinja2", "report", CALLER)
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
-    write_atomically(path, render(study, title, jinja2, commands=commands or COMMANDS, sections=sections))
+    write_study(path, study, title, commands=commands or COMMANDS, sections=sections)
+
+
+def write_study(
+    path: str | os.PathLike[str], study: Study, title: str, *, commands: str, sections: Sequence[Section]
+) -> None:
+    """Write the page of a study, whole or not at all."""
+    jinja2 = require("jinja2", "report", CALLER)
+    write_atomically(path, render(study, title, jinja2, commands=commands, sections=sections))
 
 
 def render(study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, sections: Sequence[Section] = ()) -> str:
@@ -129,6 +137,9 @@ def _draw_sections(sections: Sequence[Section]) -> dict[str, str]:
 
 def _code(study: Study, commands: str) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
+    shell = commands.replace("{method}", study.name)
+    if isinstance(study.calibrator, MatrixCalibrator):
+        return {"python": _matrix_code(study.calibrator), "shell": shell}
     banded = hasattr(study.calibrator, "sample_maps")
     interval = f"low, high = calibrator.predict_interval(new_scores, level={study.level:g})\n" if banded else ""
     what = "the highest score of each row, and whether its class was right" if study.top_label else ""
@@ -140,10 +151,19 @@ def _code(study: Study, commands: str) -> dict[str, str]:
         'calibrator.save("calibration.json")  # calibrant.load reads it back'
     )
     known = study.name in registry.names()
-    return {"python": python, "shell": commands.replace("{method}", study.name) if known else ""}
+    return {"python": python, "shell": shell if known else ""}
 
 
-def _constructor(calibrator: Calibrator) -> str:
+def _matrix_code(calibrator: MatrixCalibrator) -> str:
+    return (
+        f"{_constructor(calibrator)}"
+        "calibrator.fit(scores, labels)  # (n, K), a column for each class\n"
+        "probabilities = calibrator.predict_proba(new_scores)\n"
+        'calibrator.save("calibration.json")  # calibrant.load reads it back'
+    )
+
+
+def _constructor(calibrator: Calibrator | MatrixCalibrator) -> str:
     cls = type(calibrator)
     if getattr(calibrant, cls.__name__, None) is cls:
         return f"import calibrant\n\ncalibrator = calibrant.{calibrator!r}\n"

@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from calibrant import _limits, _validation
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.crossfit import Fold, folds
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
+from calibrant.metrics.folds import Fold, split_tally
 from calibrant.metrics.verdict import SOME
 from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.tables import binned_points
@@ -113,7 +113,7 @@ def _gap(tally: Tally | None, level: float, tests: int) -> Gap | None:
 def calibrated_segments(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
     """The segments with probabilities from fits that did not see their rows; those too small to split are missing."""
     generator = np.random.default_rng(0)
-    splits = {name: list(folds(part, n_folds, generator)) for name, part in parts.items()}
+    splits = {name: split_tally(part, n_folds, generator) for name, part in parts.items()}
     judged: dict[str, Tally] = {}
     for fold in range(n_folds):
         now = {name: split[fold] for name, split in splits.items() if fold < len(split)}

@@ -90,7 +90,7 @@ def _numbered(figure: Figure) -> Figure:
         ticks = {"tickvals": [*number.values()], "ticktext": words, "range": ends}
         if key == "y":
             ticks["ticktext"] = shortened(words, LONGEST)
-            meta = {"rows": len(words), "names": shortened(words, SHORTEST)} | meta
+            meta = {"rows": len(words), "names": words} | meta
         layout[f"{key}axis"] = ticks | (layout.get(f"{key}axis") or {})
     return figure | {"data": data, "layout": layout, "meta": meta}
 
@@ -150,7 +150,8 @@ def _with_short_names(axis: Axis, names: list[str] | None) -> Axis:
     """Rows have a place for each name; narrow screens get the shorter ones."""
     if not names:
         return axis
-    ticks = tuple(Tick(t.place, t.text, short=short) for t, short in zip(axis.ticks, names, strict=True))
+    short = shortened(names, SHORTEST)
+    ticks = tuple(Tick(tick.place, tick.text, short=name) for tick, name in zip(axis.ticks, short, strict=True))
     return replace(axis, ticks=ticks)
 
 

@@ -3,8 +3,8 @@ import pytest
 from scipy.special import expit, logit
 
 from calibrant import Blend, simulate
-from calibrant.calibrators.tabulate import mix, tabulate_logits, tabulate_mixture, tabulate_scores
 from calibrant.map_functions import Identity, Linear, LogitLinear, Step
+from calibrant.tabulate import mix, tabulate_logits, tabulate_mixture, tabulate_scores
 
 SCORES = np.concatenate((np.linspace(0, 1, 5001), 10.0 ** -np.arange(1, 13), 1 - 10.0 ** -np.arange(1, 13)))
 
