@@ -18,12 +18,16 @@ QUANTILES = np.array([0.1, 0.5, 0.9, 0.99])  # of the rows, where round scores a
 
 @dataclass(frozen=True)
 class Meaning:
-    """A column for each score: itself, its probability, and an interval, or nothing for methods without one."""
+    """A column for each score: itself, its probability, and an interval, or nothing for methods without one.
+
+    `half` says which score reaches one half, `how` where all this comes from.
+    """
 
     scores: tuple[str, ...]
     probabilities: tuple[str, ...]
     intervals: tuple[str, ...]
     half: str
+    how: str
 
 
 def score_meaning(study: Study) -> Meaning | None:
@@ -38,7 +42,14 @@ def score_meaning(study: Study) -> Meaning | None:
         ends = zip(*fitted.predict_interval(scores, level=study.level), strict=True)
         intervals = tuple(f"{percent(low).removesuffix(' %')} to {percent(high)}" for low, high in ends)
     texts = tuple(_score(score, probabilities=probabilities) for score in scores)
-    return Meaning(texts, tuple(map(percent, _calibrate(study, scores))), intervals, _half(study, known))
+    meanings = tuple(map(percent, _calibrate(study, scores)))
+    return Meaning(texts, meanings, intervals, _half(study, known), _how(study))
+
+
+def _how(study: Study) -> str:
+    if isinstance(study.calibrator, MatrixCalibrator):
+        return f"Calibrated with {study.title_of(study.name)}, on average: the scores of the other classes matter, too."
+    return f"Calibrated with {study.title_of(study.name)}, fitted to all rows."
 
 
 def _calibrate(study: Study, scores: Floats) -> Floats:

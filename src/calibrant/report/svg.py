@@ -23,6 +23,7 @@ Figure = dict[str, Any]
 SIDES = {"even": False, "stretched": True}
 DERIVED = ("low", "high", "rows", "left", "right")  # in the meta of a trace, after x and y
 LONGEST, SHORTEST = 29, 20  # letters of a name beside an axis, on wide and on narrow screens
+STRIP = 120.0  # pixels that a strip has at least
 MOST_STOPS = 60  # places of a line whose texts are written out
 EM = 0.62  # the width of a letter
 
@@ -54,7 +55,7 @@ def draw_figure(figure: Figure) -> str:
 
 def draw_strips(figure: Figure, n_rows: int) -> tuple[str, list[str]]:
     """A figure of points in rows, cut up for the rows of a table: its axis for the head, and a strip for each row."""
-    x = make_axis((figure.get("layout") or {}).get("xaxis") or {}, [*_values(figure["data"], "x")])
+    x = make_axis((figure.get("layout") or {}).get("xaxis") or {}, [*_values(figure["data"], "x")], width=STRIP)
     head = _strip(x, "scale")
     for tick in x.ticks:
         name = f"of-x {_screen(tick)}".strip()
