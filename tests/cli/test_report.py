@@ -30,6 +30,7 @@ def test_report(cli, refused, data, tmp_path, quick):
     result = cli("report", data, "-o", page, "--method", "platt", "--title", "Mine & yours")
     assert result.code == 0, result.err
     assert "Mine &amp; yours" in page.read_text(encoding="utf-8")
+    assert re.search(rf"The report is in {re.escape(str(page))} \((\d+ kB|0\.\d MB)\)", result.err)
     assert "does not exist; make it first" in refused("report", data, "-o", tmp_path / "no" / "r.html")
 
 
@@ -87,3 +88,17 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
         assert "would be overwritten" in refused("report", source, "-o", page)
     monkeypatch.chdir(tmp_path)
     assert "would be overwritten" in refused("report", data, "-o", data.name)
+
+
+def test_days_are_in_the_order_of_time(cli, tmp_path, quick):
+    rows = tmp_path / "days.csv"
+    days = [f"2026-{month:02}-{day:02}" for month in (2, 1) for day in (9, 10)]
+    lines = [
+        f"{0.1 * (i % 9 + 0.5):.2f},{int(i % 9 > 4)},{day}" for place, day in enumerate(days) for i in range(20 + place)
+    ]
+    rows.write_text("score,label,day\n" + "\n".join(lines) + "\n")
+    page = tmp_path / "report.html"
+    result = cli("report", rows, "--by", "day", "-m", "platt", "-o", page)
+    assert result.code == 0, result.err
+    shown = re.findall(r'role="rowheader">(2026-\d\d-\d\d)<', page.read_text(encoding="utf-8"))
+    assert shown == sorted(days)
