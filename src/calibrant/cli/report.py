@@ -11,7 +11,7 @@ from calibrant.cli import options
 from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
-from calibrant.cli.printing import check_target, note, progress, written
+from calibrant.cli.printing import check_target, is_stdout, note, progress, written
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -83,7 +83,14 @@ def report(
         if unlabelled is not None:
             about["sections"] = [_describe_unlabelled(tally, unlabelled, columns)]
         write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about, **decisions)
-    note(f"The report is in {output}; open it in a browser.")
+    if not is_stdout(output):
+        note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
+
+
+def file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
 
 
 def _check_decisions(
