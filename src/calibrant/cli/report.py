@@ -61,9 +61,9 @@ def report(
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
-        if several and (by is not None or decisions or unlabelled):
-            option = "--by" if by else "--unlabelled" if unlabelled else "--thresholds" if thresholds else "--cost-fp"
-            raise Problem(f"{option} with several classes needs --top-label.")
+        asked = {"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp}
+        if several and any(value is not None for value in asked.values()):
+            raise Problem(f"{next(key for key in asked if asked[key])} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
         if several:
             rows = read_classes(table, columns, logits)
@@ -77,14 +77,16 @@ def report(
     if several:
         _write_classes(output, rows, method, **about)
     else:
-        comparison = None
-        with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-            comparison = run_comparison(tally)
-        if unlabelled is not None:
-            about["sections"] = [_describe_unlabelled(tally, unlabelled, columns)]
-        write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about, **decisions)
+        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
+        write_page(output, tally, segments, _compare(tally), method=method, top_label=top_label, **about, **decisions)
     if not is_stdout(output):
         note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
+
+
+def _compare(tally: Tally) -> Comparison | None:
+    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+        return run_comparison(tally)
+    return None
 
 
 def file_size(path: str) -> str:
