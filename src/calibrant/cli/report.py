@@ -35,6 +35,7 @@ def report(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
     logits: options.Logits = False,
@@ -57,7 +58,7 @@ def report(
     check_target(output, files)
     check_method(method)
     decisions = _check_decisions(cost_fp, cost_fn, thresholds)
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
+    with open_with_columns(files, score, label, weight, by, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
