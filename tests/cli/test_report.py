@@ -90,6 +90,14 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
     assert "would be overwritten" in refused("report", data, "-o", data.name)
 
 
+def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):
+    (tmp_path / "new.csv").write_text("score\n0.2\n0.7\n0.9\n")
+    assert cli("report", data, "--unlabelled", tmp_path / "new.csv", "-o", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Of the 3 rows without labels" in page
+    assert "absent.csv" in refused("report", data, "--unlabelled", tmp_path / "absent.csv", "-o", tmp_path / "two.html")
+
+
 def test_days_are_in_the_order_of_time(cli, tmp_path, quick):
     rows = tmp_path / "days.csv"
     days = [f"2026-{month:02}-{day:02}" for month in (2, 1) for day in (9, 10)]

@@ -31,8 +31,8 @@ class Meaning:
 
 
 def score_meaning(study: Study) -> Meaning | None:
-    """What some scores mean after calibration; None where the rows do not suffice to compare methods."""
-    if study.comparison is None:
+    """What some scores mean after calibration; None where rows are too few, or where other classes have a say in it."""
+    if study.comparison is None or isinstance(study.calibrator, MatrixCalibrator):
         return None
     probabilities, fitted = study.before is not None, study.calibrator
     known = fitted_scores(study)

@@ -14,6 +14,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.comparison import Comparison
 from calibrant.report.context import draw_study, method_context, page_context, segment_context
+from calibrant.report.decision_section import Question, decision_section
 from calibrant.report.section import Section
 from calibrant.report.study import Study, make_study
 from calibrant.report.svg import draw_figure
@@ -39,6 +40,8 @@ def write_report(
     commands: str | None = None,
     top_label: bool = False,
     sections: Sequence[Section] = (),
+    costs: tuple[float, float] | None = None,
+    thresholds: tuple[float, float] | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -68,6 +71,11 @@ def write_report(
         that class was right. The page then says "right" instead of "happened".
     sections : sequence of Section
         What the page shows beyond that, before what to do next.
+    costs : (float, float), optional
+        Of acting in vain and of not acting where it was needed: adds a section on decisions at the threshold that they
+        imply, and on what calibrating first saves.
+    thresholds : (float, float), optional
+        The lowest and the highest probability from which one might act, for that section.
 
     Examples
     --------
@@ -84,6 +92,8 @@ def write_report(
     True
     """
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
+    if costs is not None or thresholds is not None:
+        sections = (*sections, decision_section(study, Question(costs, thresholds)))
     write_study(path, study, title, commands=commands or COMMANDS, sections=sections)
 
 
