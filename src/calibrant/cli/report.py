@@ -61,9 +61,11 @@ def report(
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
+        asked = {"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp}
+        if several and any(value is not None for value in asked.values()):
+            raise Problem(f"{next(key for key in asked if asked[key])} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
         if several:
-            _refuse({"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp})
             rows = read_classes(table, columns, logits)
         else:
             tally, segments = count_by(*binary(table, columns, top_label, "report"), positive)
@@ -75,28 +77,22 @@ def report(
     if several:
         _write_classes(output, rows, method, **about)
     else:
-        comparison = None
-        with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-            comparison = run_comparison(tally)
-        if unlabelled is not None:
-            about["sections"] = [_describe_unlabelled(tally, unlabelled, columns)]
-        write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about, **decisions)
-    _announce(output)
-
-
-def _announce(output: str) -> None:
-    """Say where the page is and how large, unless it went to standard output."""
+        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
+        write_page(output, tally, segments, _compare(tally), method=method, top_label=top_label, **about, **decisions)
     if not is_stdout(output):
-        size = Path(output).stat().st_size
-        text = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-        note(f"The report is in {output} ({text}); open it in a browser.")
+        note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
 
 
-def _refuse(given: dict[str, Any]) -> None:
-    """Refuse options that need two outcomes, if any is given."""
-    for option, value in given.items():
-        if value is not None:
-            raise Problem(f"{option} with several classes needs --top-label.")
+def _compare(tally: Tally) -> Comparison | None:
+    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+        return run_comparison(tally)
+    return None
+
+
+def file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
 
 
 def _check_decisions(
