@@ -20,12 +20,14 @@ class SectionFigure:
     """A figure as `report/figures.py` describes it, with the words for those who cannot see it.
 
     `shape` is "square" (with "wide" up to 620 pixels), "bars" (lower) or "time" (as wide as the page).
+    `legend` names a colour of the page, such as "before", and what it stands for, one after the other.
     """
 
     figure: Figure
     alt: str
     caption: str = ""
     shape: str = "square wide"
+    legend: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
