@@ -14,6 +14,7 @@ from benchmarks.unlabelled import splits
 from benchmarks.unlabelled.splits import LEVEL, THRESHOLD, WHAT, Answer, Run, Z
 from calibrant import Blend
 from calibrant._kernels.links import expit, logit
+from calibrant.estimates import estimate_several
 
 NOTHING = (np.nan, np.nan, np.nan)
 
@@ -47,14 +48,9 @@ def _wilson(hits: np.ndarray, wider: float) -> Answer:
 
 def ask_blend(run: Run) -> dict[str, Answer]:
     blend = Blend().fit(run.scores, run.labels)
-    answers = {}
-    for what in WHAT:
-        if what == "precision" and not (run.hidden_scores >= THRESHOLD).any():
-            answers[what] = NOTHING
-            continue
-        answer = blend.estimate(run.hidden_scores, what, of="scores", level=LEVEL)
-        answers[what] = (answer.value, answer.low, answer.high)
-    return answers
+    asked = [what for what in WHAT if what != "precision" or (run.hidden_scores >= THRESHOLD).any()]
+    answers = estimate_several(blend, run.hidden_scores, asked, of="scores", level=LEVEL)
+    return {what: (answer.value, answer.low, answer.high) for what, answer in answers.items()}
 
 
 def answer(run: Run) -> dict[str, Answer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,16 +39,16 @@ class Run(NamedTuple):
 
 def runs(folder: Path, patterns: tuple[str, ...], sizes: tuple[int, ...], reps: int) -> Iterator[Run]:
     files = sorted({file for pattern in patterns for file in folder.glob(f"{pattern}.parquet")})
+    tables = {}
     for file in files:
         table = pd.read_parquet(file)
         scores, labels = table["score"].to_numpy(np.float64), table["label"].to_numpy(np.int64)
-        if scores.min() < 0.0 or scores.max() > 1.0 or len(scores) < max(sizes) + FEWEST_HIDDEN:
-            continue
-        for n in sizes:
-            for rep in range(reps):
-                order = np.random.default_rng([2024, rep, n, len(scores)]).permutation(len(scores))
-                own, hidden = order[:n], order[n : n + HIDDEN_ROWS]
-                yield Run(file.stem, n, rep, scores[own], labels[own], scores[hidden], labels[hidden])
+        if scores.min() >= 0.0 and scores.max() <= 1.0 and len(scores) >= max(SIZES) + FEWEST_HIDDEN:
+            tables[file.stem] = scores, labels
+    for rep, (task, (scores, labels)), n in product(range(reps), tables.items(), sizes):
+        order = np.random.default_rng([2024, rep, n, len(scores)]).permutation(len(scores))
+        own, hidden = order[:n], order[n : n + HIDDEN_ROWS]
+        yield Run(task, n, rep, scores[own], labels[own], scores[hidden], labels[hidden])
 
 
 def truths(scores: np.ndarray, labels: np.ndarray) -> dict[str, float]:

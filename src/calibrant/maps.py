@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ SPACES = ("probability", "real")
 REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationMap:
     """A fitted calibration: call it on scores to get probabilities.
 
@@ -47,8 +47,10 @@ class CalibrationMap:
     --------
     >>> from calibrant import IsotonicCalibration
     >>> map_ = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
-    >>> map_([0.1, 0.5, 0.9]).round(3).tolist()
-    [0.25, 0.5, 0.75]
+    >>> map_
+    CalibrationMap(IsotonicCalibration, 0.1 … 0.9 → 0.25 … 0.75, 4 knots, never falls)
+    >>> map_([0.1, 0.5, 0.9]).round(3).tolist(), map_(0.5)
+    ([0.25, 0.5, 0.75], 0.5)
     >>> round(float(map_.inverse(0.5)), 3)
     0.5
     """
@@ -58,13 +60,18 @@ class CalibrationMap:
     monotone: bool = False
     method: str = field(default="", compare=False)
 
-    def __call__(self, scores: ArrayLike) -> Floats:
-        """Calibrated probabilities of the positive class, (n,)."""
-        return self.function(self.check_scores(scores))
+    @overload
+    def __call__(self, scores: float) -> float: ...
+    @overload
+    def __call__(self, scores: ArrayLike) -> Floats: ...
+    def __call__(self, scores: ArrayLike) -> Floats | float:
+        """Calibrated probabilities of the positive class, (n,); of a single number, one."""
+        probabilities = self.function(self.check_scores(scores))
+        return float(probabilities[0]) if _validation.is_number(scores) else probabilities
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """The scores as an array, (n,), if the map accepts them."""
-        array = _validation.check_scores(scores)
+        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
         return array
@@ -152,6 +159,14 @@ class CalibrationMap:
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
         return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
+
+    def __repr__(self) -> str:
+        knots = self.function.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (knots[0], knots[-1]) if len(knots) else (-9.0, 9.0)
+        first, last = self.function(np.array([low, high])).tolist()
+        size = f", {len(knots)} knots" if len(knots) > 1 else ""
+        falls = "never falls" if self.monotone else "may fall"
+        return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationMap):

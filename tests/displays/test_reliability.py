@@ -241,7 +241,7 @@ def test_bad_estimators(ax, classified):
     with pytest.raises(InvalidInputError, match="must have `predict_proba`"):
         ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y, ax=ax)
     with pytest.raises(InvalidInputError, match="must know two classes"):
-        ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, ax=ax)
+        ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, pos_label=1, ax=ax)
     folds = cross_validate(model, X, y, cv=2, return_estimator=True, return_indices=True)
     with pytest.raises(InvalidInputError, match="must be the data of `cv_results`"):
         ReliabilityDisplay.from_cv_results(folds, X[:100], y[:100], ax=ax)

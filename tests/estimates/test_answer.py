@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import ABB, Blend, IsotonicCalibration, Tally, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.estimates import QUANTITIES, count_scores, estimate
+from calibrant.estimates import QUANTITIES, count_scores, estimate, estimate_several
 
 
 class Known:
@@ -154,3 +154,15 @@ def test_a_method_without_a_posterior_is_refused():
 def test_no_rows_are_refused():
     with pytest.raises(InvalidInputError, match="the tally is empty"):
         estimate(Known(1.0), Tally.empty())
+
+
+def test_several_questions_are_answered_in_the_same_worlds():
+    scores = np.linspace(0.05, 0.95, 40)
+    answers = estimate_several(Known(0.7, 1.0, 1.4), scores, ["mean", "positives", "accuracy"], threshold=0.3)
+    np.testing.assert_allclose(answers["positives"].draws, 40 * answers["mean"].draws)
+    alone = estimate(Known(0.7, 1.0, 1.4), scores, "accuracy", threshold=0.3)
+    assert alone.to_dict() == answers["accuracy"].to_dict()
+
+
+def test_all_questions_are_asked_unless_some_are_named():
+    assert list(estimate_several(Known(1.0), [0.2, 0.8], threshold=0.4)) == list(QUANTITIES)

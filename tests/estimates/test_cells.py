@@ -28,7 +28,7 @@ def test_cells_keep_rows_and_decisions_when_they_are_merged():
     rng = np.random.default_rng(0)
     tally = count_scores(rng.random(5000))
     model = Identity().fit([0.1, 0.9], [0, 1])
-    cells = make_cells(model, tally, QUANTITIES["accuracy"], "scores", 0.3, most=100)
+    cells = make_cells(model, tally, [QUANTITIES["accuracy"]], "scores", 0.3, most=100)
     assert len(cells.scores) <= 100
     assert cells.totals.sum() == 5000
     assert cells.totals[cells.called].sum() == tally.totals[tally.scores >= 0.3].sum()
@@ -38,9 +38,9 @@ def test_cells_keep_rows_and_decisions_when_they_are_merged():
 def test_losses_of_scores_need_probabilities():
     model = Identity().fit([0.1, 0.9], [0, 1])
     with pytest.raises(InvalidInputError, match="Brier score of scores"):
-        make_cells(model, count_scores([-1.0, 2.0]), QUANTITIES["brier_score"], "scores", None)
+        make_cells(model, count_scores([-1.0, 2.0]), [QUANTITIES["brier_score"]], "scores", None)
 
 
 def test_the_threshold_of_scores_may_be_any_number():
-    assert check_threshold(QUANTITIES["accuracy"], "scores", -3.0) == -3.0
-    assert check_threshold(QUANTITIES["accuracy"], "probabilities", None) == 0.5
+    assert check_threshold([QUANTITIES["accuracy"]], "scores", -3.0) == -3.0
+    assert check_threshold([QUANTITIES["accuracy"]], "probabilities", None) == 0.5

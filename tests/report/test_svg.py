@@ -101,3 +101,18 @@ def test_a_band_of_a_section_is_inside_its_axis():
 def test_unknown_colours_are_refused():
     with pytest.raises(ValueError, match="must be a name of the page"):
         drawn({"data": [scatter("lines", "a", [0.0], [1.0]) | {"line": {"color": "red"}}], "layout": {}, "meta": {}})
+
+
+def test_rows_that_are_given_as_such_have_shorter_names_on_phones():
+    names = ["a rather long name of a ward", "b"]
+    axis = {"range": [1.5, -0.5], "tickvals": [0, 1], "ticktext": names}
+    meta = {"rows": 2, "names": names, "short": "Points"}
+    gaps = scatter("markers", "gaps", [1.0, 2.0], [-0.15, 1.15])
+    tree = drawn({"data": [gaps], "layout": {"xaxis": titled("Long title"), "yaxis": axis}, "meta": meta})
+    texts = {text.text: text.get("class") for text in tree.iter("text")}
+    assert texts["a rather long name of a ward"] == "of-y on-wide"
+    assert texts["a rather long name …"] == "of-y on-narrow"
+    assert [(span.text, span.get("class")) for span in tree.iter("span")] == [
+        ("Long title", "on-wide"),
+        ("Points", "on-narrow"),
+    ]

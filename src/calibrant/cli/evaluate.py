@@ -63,12 +63,15 @@ def evaluate(
             measured = [_measure(name, tally) for name, tally in parts.items()]
     if as_json:
         print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
-        return
+    else:
+        _show(evaluation, measured, "Each class against the rest" if several else "Each segment separately")
+
+
+def _show(evaluation: Any, measured: list[dict[str, Any]], title: str) -> None:
     sys.stdout.write(f"{evaluation}\n")
     if measured:
-        title = "\nEach class against the rest" if several else "\nEach segment separately"
         texts = [[_text(value) for value in row.values()] for row in measured]
-        print_table(title, [key.replace("_", " ") for key in measured[0]], texts)
+        print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
 
 
 def _apply(

@@ -11,18 +11,20 @@ from calibrant.cli import options
 from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
-from calibrant.cli.printing import check_target, note, progress, written
+from calibrant.cli.printing import check_target, is_stdout, note, progress, written
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
+    from calibrant.report.section import Section
     from calibrant.tally import Tally
 
 COST_FP = "Cost of acting in vain; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of not acting where it was needed."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
 
 
 def report(
@@ -42,6 +44,7 @@ def report(
     thresholds: Annotated[
         tuple[float, float] | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")
     ] = None,
+    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
@@ -58,8 +61,8 @@ def report(
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
-        if several and (by is not None or decisions):
-            option = "--by" if by is not None else "--thresholds" if thresholds else "--cost-fp"
+        if several and (by is not None or decisions or unlabelled):
+            option = "--by" if by else "--unlabelled" if unlabelled else "--thresholds" if thresholds else "--cost-fp"
             raise Problem(f"{option} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
         if several:
@@ -77,8 +80,17 @@ def report(
         comparison = None
         with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
             comparison = run_comparison(tally)
+        if unlabelled is not None:
+            about["sections"] = [_describe_unlabelled(tally, unlabelled, columns)]
         write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about, **decisions)
-    note(f"The report is in {output}; open it in a browser.")
+    if not is_stdout(output):
+        note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
+
+
+def file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
 
 
 def _check_decisions(
@@ -98,6 +110,20 @@ def _check_decisions(
             f"{thresholds[0]:g} and {thresholds[1]:g}."
         )
     return asked
+
+
+def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
+    """Estimate what the default method expects of rows without labels."""
+    from calibrant import Blend
+    from calibrant.cli.tallies import count_unlabelled, is_decision
+    from calibrant.report.unlabelled_section import unlabelled_section
+
+    if len(columns.scores) > 1:
+        raise Problem("--unlabelled needs one score column; with the scores of several classes it has no meaning yet.")
+    rows = count_unlabelled([file], list(columns.scores), None)
+    blend = Blend(space="decision" if is_decision(tally) else "probability").fit_tally(tally)
+    with progress("estimating rows without labels"):
+        return unlabelled_section(blend, rows)
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:

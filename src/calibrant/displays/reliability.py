@@ -14,11 +14,15 @@ from calibrant.displays import axes, marks
 from calibrant.displays.validation_text import draw_validation_text
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Rows
+from calibrant.metrics.multiclass import top_label
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import visible_range
+from calibrant.tally import Tally
 
 DISTRIBUTIONS = ("histogram", "density", None)
 MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
+AXES = ("Predicted probability", "Fraction of positives")
+TOP_LABEL_AXES = ("Probability of the predicted class", "Fraction of right predictions")
 UNEQUAL = 1.5  # bins whose numbers of rows differ by less are described by the legend
 
 
@@ -34,6 +38,8 @@ class ReliabilityDisplay:
         One for each model, all on one scale.
     folds : bool
         Whether the results are folds of one model, drawn alike.
+    top_label : bool
+        Whether the results are of the predicted one of several classes, which only changes the names of the axes.
 
     Attributes
     ----------
@@ -68,9 +74,11 @@ class ReliabilityDisplay:
     10
     """
 
-    def __init__(self, results: Reliability | Sequence[Reliability], *, folds: bool = False) -> None:
+    def __init__(
+        self, results: Reliability | Sequence[Reliability], *, folds: bool = False, top_label: bool = False
+    ) -> None:
         self.results = [results] if isinstance(results, Reliability) else list(results)
-        self.folds = folds
+        self.folds, self.top_label = folds, top_label
         if not self.results:
             raise InvalidInputError("`results` must have at least one Reliability; got an empty list.")
         if len({result.scale for result in self.results}) > 1:
@@ -153,8 +161,9 @@ class ReliabilityDisplay:
             high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
             axes.set_linear(self.ax_, visible_range(low, high))
         axes.set_square(self.ax_, self.ax_scores_)
-        self.ax_.set_ylabel("Fraction of positives")
-        (self.ax_scores_ or self.ax_).set_xlabel("Predicted probability")
+        x, y = TOP_LABEL_AXES if self.top_label else AXES
+        self.ax_.set_ylabel(y)
+        (self.ax_scores_ or self.ax_).set_xlabel(x)
 
     def _draw(
         self, i: int, points: bool, counts: bool | str, distribution: str | None, style: dict[str, Any]
@@ -227,8 +236,10 @@ class ReliabilityDisplay:
         ----------
         y_true : array-like of shape (n,), or Tally
             Labels; or a tally in place of labels and probabilities.
-        y_prob : array-like of shape (n,), or dict of such
-            Predicted probabilities; with several models, a dict from name to probabilities.
+        y_prob : array-like of shape (n,) or (n, K), or dict of such
+            Predicted probabilities; with several models, a dict from name to probabilities. With a column for each of
+            three or more classes the diagram is of the predicted class: its probability, and whether it was right. For
+            a diagram of each class see `ClassReliabilityDisplay`.
         name : str, optional
             Of the model.
         ax, points, counts, distribution, curve_kwargs
@@ -246,10 +257,18 @@ class ReliabilityDisplay:
                 raise InvalidInputError(
                     "A dict for `y_prob` must name at least one model, and then `name` is not used."
                 )
-            results = [reliability(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
+            models: dict[str | None, Any] = {str(key): p for key, p in y_prob.items()}
         else:
-            results = [reliability(y_true, y_prob, name=name, **options)]
-        return cls(results).plot(ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs)
+            models = {name: y_prob}
+        several = not isinstance(y_true, Tally) and any(
+            p is not None and _validation.is_class_matrix(p) for p in models.values()
+        )
+        labels: Any = y_true
+        rows = [(key, top_label(labels, p) if several else (labels, p)) for key, p in models.items()]
+        results = [reliability(y, p, name=key, **options) for key, (y, p) in rows]
+        return cls(results, top_label=several).plot(
+            ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs
+        )
 
     @classmethod
     def from_estimator(
@@ -259,8 +278,8 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : classifier with two classes, or calibrator
-            Its `predict_proba` is called.
+        estimator : classifier or calibrator
+            Its `predict_proba` is called. Of more than two classes the diagram is of the predicted one.
         X : array or table of n rows
             Features; for a calibrator, scores.
         y : array-like of shape (n,)
@@ -276,8 +295,10 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
         name = type(estimator).__name__ if name is None else name
+        if len(getattr(estimator, "classes_", ())) > 2 and hasattr(estimator, "predict_proba") and pos_label is None:
+            return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
+        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
         return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)
 
     @classmethod
@@ -342,6 +363,15 @@ def _curve_label(result: Reliability) -> str:
         return f"{name}, {100 * result.level:.4g} % finite-sample band"
     has_band = result.curve is not None and "low" in (result.curve.dtype.names or ())
     return f"{name}, {100 * result.level:.4g} % band" if has_band else name
+
+
+def class_probabilities(estimator: Any, X: Any, y: ArrayLike) -> tuple[Any, Any]:
+    """The column number of each label, and the probabilities of all classes."""
+    classes, labels = np.asarray(estimator.classes_), _validation.as_array(y, "y")
+    if not np.isin(labels, classes).all():
+        raise InvalidInputError(f"`y` must have labels that `estimator` knows: {', '.join(map(str, classes[:6]))} ….")
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, labels, sorter=order)], estimator.predict_proba(X)
 
 
 def _positive_probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:

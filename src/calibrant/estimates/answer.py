@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.estimates.cells import Cells, as_unlabelled, make_cells
-from calibrant.estimates.quantities import Quantity, find_quantity
+from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
 from calibrant.estimates.result import Estimate, ends
 from calibrant.estimates.source import HasPosterior, check_posterior, draw_outcomes, outside
 from calibrant.tally import Tally
 
-__all__ = ["estimate"]
+__all__ = ["estimate", "estimate_several"]
 
 N_DRAWS = 400  # the ends of a 90 % interval then vary by 5 % of its width
 
@@ -77,25 +79,73 @@ def estimate(
     >>> bool(answer.low < truth < answer.high)
     True
     """
+    answers = estimate_several(
+        model,
+        scores,
+        (what,),
+        threshold=threshold,
+        level=level,
+        finite=finite,
+        of=of,
+        n_draws=n_draws,
+        random_state=random_state,
+    )
+    return answers[what]
+
+
+def estimate_several(
+    model: HasPosterior,
+    scores: ArrayLike | Tally,
+    what: Iterable[str] = tuple(QUANTITIES),
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    finite: bool = True,
+    of: str = "probabilities",
+    n_draws: int = N_DRAWS,
+    random_state: RandomState = 0,
+) -> dict[str, Estimate]:
+    """Answer several questions about the same rows in the same possible worlds.
+
+    Parameters
+    ----------
+    model, scores
+        As for `estimate`.
+    what : iterable of str
+        The questions; all of them unless stated.
+    threshold, level, finite, of, n_draws, random_state
+        As for `estimate`; the threshold holds for those questions that depend on one.
+
+    Returns
+    -------
+    dict of str to Estimate
+
+    Examples
+    --------
+    >>> from calibrant import BayesIso, simulate
+    >>> from calibrant.estimates import estimate_several
+    >>> data = simulate.from_truth("D1", 300)
+    >>> answers = estimate_several(BayesIso().fit(data.scores, data.labels), data.scores, ["mean", "auc"])
+    >>> list(answers)
+    ['mean', 'auc']
+    """
     check_posterior(model)
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
-    quantity, tally = find_quantity(what), as_unlabelled(scores)
-    rng = _validation.generator(random_state)
-    cells = make_cells(model, tally, quantity, of, threshold)
+    quantities = {name: find_quantity(name) for name in what}
+    tally, rng = as_unlabelled(scores), _validation.generator(random_state)
+    cells = make_cells(model, tally, list(quantities.values()), of, threshold)
     maps = np.clip(model.sample_maps(cells.scores, n_draws=count, random_state=rng), 0.0, 1.0)
-    value = expected(quantity, cells, model.predict(cells.scores))
-    draws = possible(quantity, cells, maps, rng if finite else None)
-    low, high = ends(what, value, draws, level)
-    return Estimate(what, value, low, high, level, tally.total, *outside(model, tally), draws)
+    worlds = draw_worlds(cells, maps, rng if finite else None)
+    fitted = cells.outcomes(model.predict(cells.scores)[None, :])
+    share, warning = outside(model, tally)
+    answers = {}
+    for name, quantity in quantities.items():
+        value, draws = float(quantity.compute(fitted)[0]), quantity.compute(worlds)
+        low, high = ends(name, value, draws, level)
+        answers[name] = Estimate(name, value, low, high, level, tally.total, share, warning, draws)
+    return answers
 
 
-def expected(quantity: Quantity, cells: Cells, probabilities: Floats) -> float:
-    """Return the number at given probabilities of the cells, (m,)."""
-    return float(quantity.compute(cells.outcomes(probabilities[None, :]))[0])
-
-
-def possible(quantity: Quantity, cells: Cells, maps: Floats, rng: np.random.Generator | None) -> Floats:
-    """Return the number under each map, (d,); with a generator, that of outcomes drawn from the map."""
-    if rng is None:
-        return quantity.compute(cells.outcomes(maps))
-    return quantity.compute(cells.with_positives(draw_outcomes(maps, cells.totals, rng)))
+def draw_worlds(cells: Cells, maps: Floats, rng: np.random.Generator | None) -> Outcomes:
+    """Return the expected outcomes under each map; with a generator, outcomes drawn from it."""
+    return cells.outcomes(maps) if rng is None else cells.with_positives(draw_outcomes(maps, cells.totals, rng))

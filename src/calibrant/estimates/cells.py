@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ class Cells(NamedTuple):
 def make_cells(
     model: HasPosterior,
     tally: Tally,
-    quantity: Quantity,
+    quantities: Sequence[Quantity],
     of: str,
     threshold: float | None,
     *,
@@ -95,11 +96,11 @@ def make_cells(
 ) -> Cells:
     """Merge rows into cells; rows that are called positive never share a cell with others."""
     _validation.check_choice("of", of, JUDGED)
-    limit = check_threshold(quantity, of, threshold)
-    judged = tally.scores if of == "scores" else model.predict(tally.scores)
-    if quantity.probabilities and of == "scores":
-        _validation.check_unit_interval(tally.scores, "scores", f"The {quantity.title} of scores")
-    called = judged >= limit
+    limit = check_threshold(quantities, of, threshold)
+    losses = [quantity.title for quantity in quantities if quantity.probabilities]
+    if losses and of == "scores":
+        _validation.check_unit_interval(tally.scores, "scores", f"The {losses[0]} of scores")
+    called = (tally.scores if of == "scores" else model.predict(tally.scores)) >= limit
     sides = [(_rows(tally, mask), flag) for mask, flag in ((~called, False), (called, True)) if mask.any()]
     parts = [(side.coarsen(most // len(sides)), flag) for side, flag in sides]
     scores = np.concatenate([side.scores for side, _ in parts])
@@ -110,15 +111,16 @@ def make_cells(
     return Cells(scores[order], values[order], totals[order], flags[order], limit)
 
 
-def check_threshold(quantity: Quantity, of: str, threshold: float | None) -> float:
+def check_threshold(quantities: Sequence[Quantity], of: str, threshold: float | None) -> float:
     """Return the threshold; a half unless stated, but net benefit, whose exchange rate it is, must be told."""
+    deciding = [quantity for quantity in quantities if quantity.decides]
     if threshold is None:
-        if quantity.title == "net benefit":
+        if any(quantity.probabilities for quantity in deciding):
             raise InvalidInputError("`threshold` must be given for the net benefit: it says what a false alarm costs.")
         return 0.5
-    if not quantity.decides:
-        raise InvalidInputError(f"`threshold` has no part in the {quantity.title}; leave it out.")
-    if of == "probabilities" or quantity.probabilities:
+    if not deciding:
+        raise InvalidInputError(f"`threshold` has no part in the {quantities[0].title}; leave it out.")
+    if of == "probabilities" or any(quantity.probabilities for quantity in deciding):
         return _validation.check_number("threshold", threshold, "rate")
     return float(_validation.as_floats(threshold, "threshold"))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.estimates.answer import N_DRAWS, expected, possible
+from calibrant.estimates.answer import N_DRAWS, draw_worlds
 from calibrant.estimates.cells import as_unlabelled, make_cells
 from calibrant.estimates.quantities import QUANTITIES, find_quantity
 from calibrant.estimates.result import ends, format_interval
@@ -120,13 +120,14 @@ def estimate_difference(
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
     quantity, rng = find_quantity(what), _validation.generator(random_state)
     tallies = [as_unlabelled(scores) for scores in (first, second)]
-    cells = [make_cells(model, tally, quantity, of, threshold) for tally in tallies]
+    cells = [make_cells(model, tally, [quantity], of, threshold) for tally in tallies]
     # One call for both sets: some methods draw differently at different scores.
     maps = np.clip(model.sample_maps(np.concatenate([c.scores for c in cells]), count, rng), 0.0, 1.0)
     both = np.split(maps, [len(cells[0].scores)], axis=1)
-    values = [expected(quantity, own, model.predict(own.scores)) for own in cells]
-    worlds = [possible(quantity, own, part, rng if finite else None) for own, part in zip(cells, both, strict=True)]
-    value, draws = values[0] - values[1], worlds[0] - worlds[1]
+    values = [quantity.compute(own.outcomes(model.predict(own.scores)[None, :])) for own in cells]
+    pairs = zip(cells, both, strict=True)
+    worlds = [quantity.compute(draw_worlds(own, part, rng if finite else None)) for own, part in pairs]
+    value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
     low, high = ends(what, value, draws, level)
     sure = draws[np.isfinite(draws)]
     higher = float((sure > 0.0).mean() + 0.5 * (sure == 0.0).mean())

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._kernels import bins
 from calibrant._typing import Floats, Ints, RandomState
-from calibrant.estimates.answer import expected, possible
+from calibrant.estimates.answer import draw_worlds
 from calibrant.estimates.cells import Cells, check_threshold, count_scores
 from calibrant.estimates.quantities import find_quantity
 from calibrant.estimates.result import Estimate, ends
@@ -61,7 +61,7 @@ def estimate_ensemble(
     """
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
     quantity, rng = find_quantity(what), _validation.generator(random_state)
-    limit = check_threshold(quantity, "probabilities", threshold)
+    limit = check_threshold([quantity], "probabilities", threshold)
     cells, owner = _merge_rows(probabilities, limit)
     each = -(-count // len(members))
     worlds, shares = [], []
@@ -69,9 +69,9 @@ def estimate_ensemble(
         check_posterior(model)
         shares.append(outside(model, count_scores(scores)))
         maps = _average_in_cells((model, scores), owner, cells.totals, each, rng)
-        worlds.append(possible(quantity, cells, maps, rng if finite else None))
+        worlds.append(quantity.compute(draw_worlds(cells, maps, rng if finite else None)))
     draws = np.concatenate(worlds)
-    value = expected(quantity, cells, cells.values)
+    value = float(quantity.compute(cells.outcomes(cells.values[None, :]))[0])
     low, high = ends(what, value, draws, level)
     share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
     return Estimate(what, value, low, high, level, float(len(probabilities)), share, warning, draws)

@@ -17,7 +17,7 @@ from calibrant.tally import Tally, row_count
 __all__ = ["ValidationSummary", "validation_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ValidationSummary:
     """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
 
@@ -57,7 +57,7 @@ class ValidationSummary:
         """Plain Python values, ready for JSON."""
         return {key: plain(value) for key, value in vars(self).items()}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         named = {
             "O/E": self.observed_expected,
             "Intercept": self.intercept,

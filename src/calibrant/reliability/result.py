@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
+from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
@@ -83,6 +84,10 @@ class Reliability:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, tables as lists by column, ready for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_frame(self) -> Any:
+        """The bins as a pandas data frame: a row for each, with the columns of `points`."""
+        return make_frame({name: self.points[name] for name in self.points.dtype.names or ()})
 
     def __repr__(self) -> str:
         owner = f"{self.name}: " if self.name else ""

@@ -11,7 +11,7 @@ import numpy as np
 from calibrant.report.hover import format_value
 
 MARGIN = 0.02  # of an axis of probabilities, so that points at its ends can be seen
-NARROW, WIDE = 250.0, 400.0  # the least width of the plotting area in pixels, on phones and elsewhere
+NARROW, WIDE, HEIGHT = 250.0, 400.0, 220.0  # the least size of the plotting area in pixels, on phones and elsewhere
 LETTER, LINE, GAP = 7.0, 18.0, 10.0  # pixels
 TICKS = 7
 TINY = 1e-12
@@ -61,9 +61,17 @@ class Axis:
 
 
 def make_axis(
-    options: dict[str, Any], values: Sequence[Any], *, upright: bool = False, zero_based: bool = False
+    options: dict[str, Any],
+    values: Sequence[Any],
+    *,
+    upright: bool = False,
+    zero_based: bool = False,
+    width: float = WIDE,
 ) -> Axis:
-    """The axis that the options of a layout ask for, wide enough for the values where they give no range."""
+    """The axis that the options of a layout ask for, wide enough for the values where they give no range.
+
+    `width` is the least number of pixels that it has for its ticks where the screen is not narrow.
+    """
     kind = "log" if options.get("type") == "log" else "linear"
     low, high = options.get("range") or _range(kind, values, zero_based)
     plain = Axis(kind, low, high, (), (options.get("title") or {}).get("text", ""), bool(options.get("zeroline")))
@@ -79,7 +87,7 @@ def make_axis(
         at = even_ticks(min(low, high), max(low, high), int(options.get("nticks", TICKS)))
         usual = _usual_format(at)
         texts = [format_value(value, options.get("tickformat") or (usual if value else "")) for value in at]
-    return with_ticks(plain, at, texts, upright=upright)
+    return with_ticks(plain, at, texts, upright=upright, width=width)
 
 
 def probability_axis(options: dict[str, Any], scale: dict[str, Any], *, stretched: bool, upright: bool = False) -> Axis:
@@ -96,21 +104,20 @@ def probability_axis(options: dict[str, Any], scale: dict[str, Any], *, stretche
     return with_ticks(Axis("linear", low - margin, high + margin, (), title), at, texts, upright=upright)
 
 
-def with_ticks(axis: Axis, at: Sequence[float], texts: Sequence[str], *, upright: bool = False) -> Axis:
+def with_ticks(
+    axis: Axis, at: Sequence[float], texts: Sequence[str], *, upright: bool = False, width: float = WIDE
+) -> Axis:
     """The axis with those ticks for which there is room."""
     places = [axis.place(value) for value in at]
     middle = next((i for i, text in enumerate(texts) if text in ("50%", "0")), 0)
-    fit = {width: roomy_ticks(places, texts, pixels, middle, upright=upright) for width, pixels in _pixels(upright)}
+    sizes = {"narrow": HEIGHT, "wide": HEIGHT} if upright else {"narrow": min(NARROW, width), "wide": width}
+    fit = {key: roomy_ticks(places, texts, pixels, middle, upright=upright) for key, pixels in sizes.items()}
     ticks = tuple(
         Tick(round(place, 2), text, i in fit["narrow"], i in fit["wide"])
         for i, (place, text) in enumerate(zip(places, texts, strict=True))
         if (i in fit["narrow"] or i in fit["wide"]) and -0.01 <= place <= 100.01
     )
     return replace(axis, ticks=ticks)
-
-
-def _pixels(upright: bool) -> tuple[tuple[str, float], ...]:
-    return ("narrow", 220.0 if upright else NARROW), ("wide", 220.0 if upright else WIDE)
 
 
 def roomy_ticks(

@@ -1,11 +1,11 @@
 """What a score means: the calibrated probability of some round scores, and the score that reaches one half."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibrant._typing import Floats
+from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.report.axis import even_ticks
 from calibrant.report.hover import format_value
 from calibrant.report.study import Study
@@ -18,28 +18,46 @@ QUANTILES = np.array([0.1, 0.5, 0.9, 0.99])  # of the rows, where round scores a
 
 @dataclass(frozen=True)
 class Meaning:
-    """A column for each score: itself, its probability, and an interval, or nothing for methods without one."""
+    """A column for each score: itself, its probability, and an interval, or nothing for methods without one.
+
+    `half` says which score reaches one half, `how` where all this comes from.
+    """
 
     scores: tuple[str, ...]
     probabilities: tuple[str, ...]
     intervals: tuple[str, ...]
     half: str
+    how: str
 
 
 def score_meaning(study: Study) -> Meaning | None:
-    """What some scores mean after calibration; None where the rows do not suffice to compare methods."""
-    if study.comparison is None:
+    """What some scores mean after calibration; None where rows are too few, or where other classes have a say in it."""
+    if study.comparison is None or isinstance(study.calibrator, MatrixCalibrator):
         return None
-    side, fitted = study.before, study.calibrator
-    tally = fitted_scores(study)
-    scores = pick_scores(tally, probabilities=side is not None)
+    probabilities, fitted = study.before is not None, study.calibrator
+    known = fitted_scores(study)
+    scores = pick_scores(known, probabilities=probabilities)
     intervals: tuple[str, ...] = ()
-    if hasattr(fitted, "sample_maps"):
+    if hasattr(fitted, "sample_maps") and not isinstance(fitted, MatrixCalibrator):
         ends = zip(*fitted.predict_interval(scores, level=study.level), strict=True)
         intervals = tuple(f"{percent(low).removesuffix(' %')} to {percent(high)}" for low, high in ends)
-    words = [_score(score, probabilities=side is not None) for score in scores]
-    probabilities = tuple(percent(p) for p in np.asarray(fitted.predict(scores)))
-    return Meaning(tuple(words), probabilities, intervals, _half(study, tally))
+    texts = tuple(_score(score, probabilities=probabilities) for score in scores)
+    meanings = tuple(map(percent, _calibrate(study, scores)))
+    return Meaning(texts, meanings, intervals, _half(study, known), _how(study))
+
+
+def _how(study: Study) -> str:
+    if isinstance(study.calibrator, MatrixCalibrator):
+        return f"Calibrated with {study.title_of(study.name)}, on average: the scores of the other classes matter, too."
+    return f"Calibrated with {study.title_of(study.name)}, fitted to all rows."
+
+
+def _calibrate(study: Study, scores: Floats) -> Floats:
+    """What scores become; with several classes on average, since the other classes matter as well."""
+    if isinstance(study.calibrator, MatrixCalibrator):
+        table = study.maps[study.name]
+        return np.asarray(np.interp(scores, table["score"], table["probability"]))
+    return np.asarray(study.calibrator.predict(scores))
 
 
 def fitted_scores(study: Study) -> Floats:
@@ -80,14 +98,17 @@ def pick_scores(scores: Floats, *, probabilities: bool) -> Floats:
 
 def _half(study: Study, scores: Floats) -> str:
     """The score from which on the event is more likely than not."""
-    words, start = outcome_of(study.top_label), float(study.calibrator.map_.inverse(np.array([0.5]))[0])
+    words, reached = outcome_of(study.top_label), _calibrate(study, scores) >= 0.5
     likely = f"{words.subject} is more likely {words.than_not}"
-    reached = np.asarray(study.calibrator.predict(scores)) >= 0.5
     if reached.all():
         return f"At every score in these rows, {likely}."
-    if not reached.any() or not math.isfinite(start):
-        top = percent(float(np.max(study.calibrator.predict(scores))))
+    if not reached.any():
+        top = percent(float(np.max(_calibrate(study, scores))))
         return f"No score in these rows reaches one half: the highest probability is {top}."
+    if isinstance(study.calibrator, MatrixCalibrator):
+        start = float(scores[reached.argmax()])
+    else:
+        start = float(study.calibrator.map_.inverse(np.array([0.5]))[0])
     return f"From a score of {_score(float(f'{start:.3g}'), probabilities=study.before is not None)} up, {likely}."
 
 

@@ -19,7 +19,8 @@ class SectionTable:
 class SectionFigure:
     """A figure as `report/figures.py` describes it, with the words for those who cannot see it.
 
-    `shape` is "square" (with "wide" up to 620 pixels), "bars" (lower) or "time" (as wide as the page).
+    `shape` is "square" (with "wide" up to 620 pixels, with "small" 300 pixels beside others), "bars" (lower) or "time"
+    (as wide as the page); figures of rows are as high as their rows, whatever their shape.
     `legend` names a colour of the page, such as "before", and what it stands for, one after the other.
     """
 

@@ -23,6 +23,7 @@ Figure = dict[str, Any]
 SIDES = {"even": False, "stretched": True}
 DERIVED = ("low", "high", "rows", "left", "right")  # in the meta of a trace, after x and y
 LONGEST, SHORTEST = 29, 20  # letters of a name beside an axis, on wide and on narrow screens
+STRIP = 120.0  # pixels that a strip has at least
 MOST_STOPS = 60  # places of a line whose texts are written out
 EM = 0.62  # the width of a letter
 
@@ -54,7 +55,7 @@ def draw_figure(figure: Figure) -> str:
 
 def draw_strips(figure: Figure, n_rows: int) -> tuple[str, list[str]]:
     """A figure of points in rows, cut up for the rows of a table: its axis for the head, and a strip for each row."""
-    x = make_axis((figure.get("layout") or {}).get("xaxis") or {}, [*_values(figure["data"], "x")])
+    x = make_axis((figure.get("layout") or {}).get("xaxis") or {}, [*_values(figure["data"], "x")], width=STRIP)
     head = _strip(x, "scale")
     for tick in x.ticks:
         name = f"of-x {_screen(tick)}".strip()
@@ -90,7 +91,7 @@ def _numbered(figure: Figure) -> Figure:
         ticks = {"tickvals": [*number.values()], "ticktext": words, "range": ends}
         if key == "y":
             ticks["ticktext"] = shortened(words, LONGEST)
-            meta = {"rows": len(words), "names": shortened(words, SHORTEST)} | meta
+            meta = {"rows": len(words), "names": words} | meta
         layout[f"{key}axis"] = ticks | (layout.get(f"{key}axis") or {})
     return figure | {"data": data, "layout": layout, "meta": meta}
 
@@ -150,7 +151,8 @@ def _with_short_names(axis: Axis, names: list[str] | None) -> Axis:
     """Rows have a place for each name; narrow screens get the shorter ones."""
     if not names:
         return axis
-    ticks = tuple(Tick(t.place, t.text, short=short) for t, short in zip(axis.ticks, names, strict=True))
+    short = shortened(names, SHORTEST)
+    ticks = tuple(Tick(tick.place, tick.text, short=name) for tick, name in zip(axis.ticks, short, strict=True))
     return replace(axis, ticks=ticks)
 
 
