@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def measure(n: int) -> dict[str, list[float]]:
 def measure_elsewhere(source: str, n: int) -> dict[str, list[float]]:
     command = "import json, sys; from benchmarks.accuracy.bayes_iso_seeds import measure; "
     command += "print(json.dumps(measure(int(sys.argv[1]))))"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((source, os.getcwd()))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((source, str(Path.cwd())))}
     answer = subprocess.run(
         [sys.executable, "-c", command, str(n)], env=environment, check=True, capture_output=True, text=True
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import BayesIso, BayesianTemperature, Blend, SplineCalibration, simulate
+from calibrant import BayesianTemperature, BayesIso, Blend, SplineCalibration, simulate
 
 
 @pytest.mark.parametrize("make", [BayesIso, BayesianTemperature, Blend, SplineCalibration])

@@ -50,16 +50,17 @@ def sample(
     of each chain.
     """
     unit = _FINEST * 2.0 ** math.ceil(math.log2(totals.sum()))
-    counts = [np.round(part / unit) * unit for part in (positives, totals - positives)]
-    mirrored = [part[::-1].copy() for part in counts[::-1]]
-    order = _compare(counts, mirrored)
-    found = _sample(*(counts if order <= 0 else mirrored), rng, n_draws, limits, max_sweeps)
-    if order == 0:  # the data are their own mirror image
+    k, n = np.round(positives / unit) * unit, np.round((totals - positives) / unit) * unit
+    mirrored = n[::-1].copy(), k[::-1].copy()
+    order = _compare((k, n), mirrored)
+    first, second = (k, n) if order <= 0.0 else mirrored
+    found = _sample(first, second, rng, n_draws, limits, max_sweeps)
+    if order == 0.0:  # the data are their own mirror image
         return found._replace(mean=(found.mean + 1.0 - found.mean[::-1]) / 2.0)
-    return found if order < 0 else _mirror(found)
+    return found if order < 0.0 else _mirror(found)
 
 
-def _compare(first: list[Floats], second: list[Floats]) -> float:
+def _compare(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> float:
     """Negative, zero or positive: which of two comes first in the order of their first difference."""
     differences = np.concatenate(first) - np.concatenate(second)
     different = np.flatnonzero(differences)

@@ -213,7 +213,7 @@ class _Chain:
             self.lift(node, parent)
 
     def find_slopes(self) -> None:
-        """How the posterior density grows with the logarithm of each gap between neighbouring values, into `slopes`. O(m).
+        """How the posterior density grows with the logarithm of each gap between values, into `slopes`. O(m).
 
         With the gaps as the softmax of such logarithms the density has no edges, so these slopes have mean zero.
         """

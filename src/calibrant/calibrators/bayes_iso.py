@@ -56,8 +56,8 @@ class BayesIso(BayesianCalibrator):
     ----------
     diagnostics_ : dict
         For the tree sampler: the largest ``r_hat`` and the smallest and median effective sample size (``ess``,
-        ``ess_median``) over cells, the largest standard error of the mean (``error``), ``acceptance``, ``n_chains``, ``n_sweeps``, ``n_draws``, ``n_cells`` and
-        ``converged``.
+        ``ess_median``) over cells, the largest standard error of the mean (``error``), ``acceptance``, ``n_chains``,
+        ``n_sweeps``, ``n_draws``, ``n_cells`` and ``converged``.
         For the importance sampler: ``ess``, and ``dominated``, the paper's flag that one candidate outweighs all
         others together.
 
@@ -93,12 +93,8 @@ class BayesIso(BayesianCalibrator):
     description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
     reference = "Allikivi and Kull 2019"
     monotone = True
-    # R-hat, effective draws and, unless left out, the error;
-    _convergence: tuple[float, ...] = (
-        R_HAT_LIMIT,
-        LEAST_EFFECTIVE,
-        LARGEST_ERROR,
-    )  # wider ones do where the map is a small part of a mixture
+    # R-hat, effective draws and the error; wider ones, without the error, do for a small part of a mixture
+    _convergence: tuple[float, ...] = (R_HAT_LIMIT, LEAST_EFFECTIVE, LARGEST_ERROR)
 
     def __init__(
         self,
@@ -163,8 +159,8 @@ class BayesIso(BayesianCalibrator):
         found = self.diagnostics_
         error = f", standard error of the mean {found['error']:.4f}, should be below {limits.error}"
         warnings.warn(
-            f"BayesIso: the chains do not agree after {found['n_sweeps']} sweeps (R-hat {found['r_hat']:.2f}, should be "
-            f"below {limits.r_hat}; effective sample size {found['ess']:.0f}, should be above {limits.effective:.0f}"
+            f"BayesIso: the chains do not agree after {found['n_sweeps']} sweeps (R-hat {found['r_hat']:.2f}, should "
+            f"be below {limits.r_hat}; effective sample size {found['ess']:.0f}, should be above {limits.effective:.0f}"
             f"{error if np.isfinite(limits.error) else ''}). Raise `max_sweeps`, or lower `max_cells`.",
             ConvergenceWarning,
             stacklevel=2,
@@ -221,7 +217,7 @@ class BayesIso(BayesianCalibrator):
 def _enough_cells(n_rows: float) -> int:
     """More cells than this change the map by less than its own uncertainty, but each makes the chains slower."""
     # An odd number: then no row of equal mass lies on a boundary, where its place would depend on the direction.
-    half = min(CELLS_PER_ROOT * min(n_rows, _limits.MONOTONE_CELLS**4) ** 0.25, n_rows / 4.0)
+    half = float(min(CELLS_PER_ROOT * min(n_rows, _limits.MONOTONE_CELLS**4) ** 0.25, n_rows / 4.0))
     return min(max(2 * round(half) + 1, LEAST_CELLS), _limits.MONOTONE_CELLS)
 
 
