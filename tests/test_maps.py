@@ -165,3 +165,9 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
         LINEAR.save(path)
     assert path.read_text() == before
     assert [p.name for p in tmp_path.iterdir()] == ["map.json"]
+
+
+def test_a_map_with_an_edge_at_one_can_be_loaded_again(tmp_path):
+    map_ = CalibrationMap(Step(np.array([0.5, 1.0]), np.array([0.1, 0.6, 0.9])), space="probability")
+    map_.save(tmp_path / "map.json")
+    assert load(tmp_path / "map.json")([0.2, 1.0]).tolist() == [0.1, 0.6]

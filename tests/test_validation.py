@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calibrant import Tally, _validation
+from calibrant import Tally, _validation, metrics
 from calibrant.errors import InvalidInputError
 
 
@@ -169,3 +169,9 @@ def test_scores_that_hardly_differ_are_refused(scores):
     with pytest.raises(InvalidInputError, match="Multiply them"):
         Tally.from_arrays(scores, [0, 1])
     assert len(Tally.from_arrays([scores[1]] * 2, [0, 1])) == 1
+
+
+def test_a_matrix_of_classes_is_sent_to_the_functions_for_matrices():
+    with pytest.raises(InvalidInputError, match="begin with `matrix_`"):
+        metrics.log_loss([0, 1, 2], np.full((3, 3), 1 / 3))
+    assert metrics.matrix_log_loss([0, 1, 2], np.full((3, 3), 1 / 3)) == pytest.approx(np.log(3.0))

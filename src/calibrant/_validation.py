@@ -92,9 +92,11 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
+        several = array.ndim == 2 and array.shape[1] > 2
         raise InvalidInputError(
             f"`{name}` must have shape (n,), (n, 1) or (n, 2); got shape {array.shape}. "
             "Pass one score per row; reshape your data or select a column."
+            + (" Measures of several classes have names that begin with `matrix_`." if several else "")
         )
     check_finite(array, name)
     return np.ascontiguousarray(array)

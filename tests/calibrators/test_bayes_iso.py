@@ -95,6 +95,16 @@ def test_a_fit_that_has_not_converged_warns():
     assert not calibrator.diagnostics_["converged"]
 
 
+def test_a_part_of_a_mixture_does_not_warn_of_what_its_user_cannot_set():
+    data = simulate.bayes_iso(2000, rng=0)
+    part = BayesIso(n_draws=100, max_sweeps=10)
+    part._convergence = (1.0, 1e9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        part.fit(data.scores, data.labels)
+    assert not part.diagnostics_["converged"]
+
+
 def test_importance_sampling_flags_domination():
     data = simulate.bayes_iso(3000, rng=0)
     with pytest.warns(ConvergenceWarning, match="outweighs"):

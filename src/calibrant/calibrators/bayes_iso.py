@@ -145,7 +145,8 @@ class BayesIso(BayesianCalibrator):
             "n_cells": len(cells),
             "converged": found.converged,
         }
-        if not found.converged:
+        # Who set limits of its own has no use for advice about parameters that its users cannot reach.
+        if not found.converged and self._convergence is type(self)._convergence:
             self._warn(limits)
         return found.mean
 
