@@ -162,6 +162,8 @@ class CalibrationMap:
         knots = self.function.knots()
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
+        if self.space == "probability":
+            inner = np.clip(inner, low, high)  # the next double after an edge at 1 is no probability
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
         return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
 
