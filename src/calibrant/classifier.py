@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
 
@@ -25,9 +24,9 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
+from calibrant.classifier_rows import ClassifierRows, find_segments
 from calibrant.errors import InvalidInputError
-from calibrant.feature_segments import find_segments
-from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, Segment, choose_recipe
+from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 
@@ -161,7 +160,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             self.classes_,
             segmented=columns is not None,
         )
-        data = _Data(X, labels, np.searchsorted(self.classes_, labels), weights, for_model, columns)
+        data = ClassifierRows(X, labels, np.searchsorted(self.classes_, labels), weights, for_model, columns)
         self._has_segments = columns is not None
         self.calibrated_classifiers_ = self._calibrated(recipe, data, for_split)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -169,7 +168,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.calibrated_classifiers_[0].estimator, name))
         return self
 
-    def _calibrated(self, recipe: Recipe, data: _Data, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
+    def _calibrated(self, recipe: Recipe, data: ClassifierRows, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
         frozen = isinstance(self.estimator, FrozenEstimator)
         _validation.check_choice("ensemble", self.ensemble, ("auto", True, False))
         ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
@@ -268,35 +267,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-@dataclass(frozen=True)
-class _Data:
-    """The data of `fit`, row by row; `codes` are the indices of the labels among the classes."""
-
-    X: Any
-    labels: np.ndarray[Any, Any]
-    codes: Ints
-    weights: Floats | None
-    fit_params: Mapping[str, Any]
-    segment: Segment | None = None
-
-    def segment_of(self, rows: Ints) -> Segment | None:
-        return None if self.segment is None else {name: column[rows] for name, column in self.segment.items()}
-
-    def weights_of(self, rows: Ints) -> Floats | None:
-        return None if self.weights is None else self.weights[rows]
-
-    def fit_params_of(self, rows: Ints) -> dict[str, Any]:
-        return {name: self._part(value, rows) for name, value in self.fit_params.items()}
-
-    def _part(self, value: Any, rows: Ints) -> Any:
-        """The rows of a column; anything that is not one goes to every split as it is."""
-        if value is None or isinstance(value, str | bytes | Mapping):
-            return value
-        (column,) = indexable(value)
-        shape = getattr(column, "shape", None) or (len(column) if hasattr(column, "__len__") else 0,)
-        return _safe_indexing(column, rows) if shape[0] == len(self.labels) else value
-
-
 def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:
     """The features as they are, if only rows can be picked from them, and the labels as an array."""
     if y is None:
@@ -327,7 +297,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
     return seen
 
 
-def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: bool) -> list[tuple[Ints, Ints]]:
+def _splits(cv: Any, data: ClassifierRows, for_split: Mapping[str, Any], *, ensemble: bool) -> list[tuple[Ints, Ints]]:
     try:
         splitter = check_cv(cv, data.labels, classifier=True)
     except ValueError as error:
@@ -361,12 +331,16 @@ def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: boo
     return splits
 
 
-def _fit_and_score(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> tuple[Any, ClassScores]:
+def _fit_and_score(
+    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
+) -> tuple[Any, ClassScores]:
     estimator.fit(_safe_indexing(data.X, train), data.labels[train], **data.fit_params_of(train))
     return estimator, recipe.scores(estimator, _safe_indexing(data.X, test), data.segment_of(test))
 
 
-def _fit_and_calibrate(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> CalibratedModel:
+def _fit_and_calibrate(
+    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
+) -> CalibratedModel:
     estimator, scores = _fit_and_score(recipe, estimator, data, train, test)
     return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test))
 

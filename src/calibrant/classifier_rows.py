@@ -1,18 +1,53 @@
-"""The segments of a classifier's rows: columns of its features, or columns of their own."""
+"""The rows that a classifier is fitted to, and their segments: columns of its features, or columns of their own."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from calibrant import _validation
+from calibrant._typing import Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.segment_keys import as_columns
+
+
+@dataclass(frozen=True)
+class ClassifierRows:
+    """The data of `fit`, row by row; `codes` are the indices of the labels among the classes."""
+
+    X: Any
+    labels: np.ndarray[Any, Any]
+    codes: Ints
+    weights: Floats | None
+    fit_params: Mapping[str, Any]
+    segment: Mapping[str, np.ndarray[Any, Any]] | None = None
+
+    def segment_of(self, rows: Ints) -> Mapping[str, np.ndarray[Any, Any]] | None:
+        """The segments of some rows."""
+        return None if self.segment is None else {name: column[rows] for name, column in self.segment.items()}
+
+    def weights_of(self, rows: Ints) -> Floats | None:
+        """The weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
+
+    def fit_params_of(self, rows: Ints) -> dict[str, Any]:
+        """The arguments of the classifier's fit for some rows."""
+        return {name: self._part(value, rows) for name, value in self.fit_params.items()}
+
+    def _part(self, value: Any, rows: Ints) -> Any:
+        """The rows of a column; anything that is not one goes to every split as it is."""
+        if value is None or isinstance(value, str | bytes | Mapping):
+            return value
+        (column,) = indexable(value)
+        shape = getattr(column, "shape", None) or (len(column) if hasattr(column, "__len__") else 0,)
+        return _safe_indexing(column, rows) if shape[0] == len(self.labels) else value
 
 
 def find_segments(
@@ -25,7 +60,7 @@ def find_segments(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.feature_segments import find_segments
+    >>> from calibrant.classifier_rows import find_segments
     >>> find_segments(np.array([[0.3, 7.0], [0.4, 8.0]]), 1, None)
     {'1': array([7., 8.])}
     """

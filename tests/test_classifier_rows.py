@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from calibrant.classifier_rows import ClassifierRows, find_segments
 from calibrant.errors import InvalidInputError
-from calibrant.feature_segments import find_segments
 
 X = np.array([[0.3, 7.0], [0.4, 8.0], [0.5, 7.0]])
 
@@ -36,3 +36,16 @@ def test_columns_that_are_passed():
         find_segments(X, None, None, True)
     with pytest.raises(InvalidInputError, match="given to `fit`, too"):
         find_segments(X, None, ["a", "b", "a"], False)
+
+
+def test_rows_are_picked_with_all_that_belongs_to_them():
+    labels, codes = np.array(["n", "y", "y"]), np.array([0, 1, 1])
+    options = {"sample_weight": [1.0, 2.0, 3.0], "eval": "loss", "rounds": [1, 2]}
+    rows = ClassifierRows(X, labels, codes, np.array([1.0, 2.0, 3.0]), options, {"g": np.array(["a", "b", "c"])})
+    picked = np.array([2, 0])
+    assert rows.weights_of(picked).tolist() == [3.0, 1.0]
+    assert rows.segment_of(picked)["g"].tolist() == ["c", "a"]
+    assert rows.fit_params_of(picked) == {"sample_weight": [3.0, 1.0], "eval": "loss", "rounds": [1, 2]}
+    bare = ClassifierRows(X, labels, codes, None, {})
+    assert bare.weights_of(picked) is None
+    assert bare.segment_of(picked) is None
