@@ -15,6 +15,7 @@ from calibrant.cli.printing import check_target, note, progress, written
 if TYPE_CHECKING:
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
+    from calibrant.report.section import Section
     from calibrant.tally import Tally
 
 
@@ -25,7 +26,7 @@ def report(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
-    by: options.By = None,
+    by: options.Keys = None,
     positive: options.Positive = None,
     method: options.Method = None,
     top_label: options.Top = False,
@@ -35,7 +36,7 @@ def report(
 
     With the scores of several classes the page is about the highest score of each row and whether its class was right.
     """
-    from calibrant.cli.tallies import binary, count_by, open_with_columns, predicted_class
+    from calibrant.cli.tallies import binary, count_parts, name_segments, open_with_columns, predicted_class
     from calibrant.errors import InvalidInputError
 
     check_target(output, files)
@@ -52,13 +53,27 @@ def report(
             view = predicted_class(table, columns)
         else:
             view = binary(table, columns, top, "report")
-        tally, segments = count_by(*view, positive)
+        tally, parts = count_parts(*view, positive)
     about = {"title": title or heading, "commands": _commands(files, columns, positive), "top_label": top}
     comparison = None
     with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
         comparison = run_comparison(tally)
-    write_page(output, tally, segments, comparison, method=method, **about)
+    sections = _pooling(parts, view[1].by, method, comparison) if by else []
+    write_page(output, tally, name_segments(parts), comparison, method=method, sections=sections, **about)
     note(f"The report is in {output}; open it in a browser.")
+
+
+def _pooling(
+    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
+) -> list[Section]:
+    """Return the section on maps by segment, around the method that the page shows."""
+    from calibrant.calibrators import registry
+    from calibrant.report.pooling_section import pooling_section
+
+    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
+    with progress(f"fitting {len(parts)} segments"):
+        section = pooling_section(parts, keys, registry.create(shown))
+    return [] if section is None else [section]
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None) -> str:
