@@ -25,6 +25,10 @@ from calibrant.tally import Tally
 
 MOST_DRAWN = 20
 MOST_LISTED = 200
+CAPTION = (
+    "Predicted minus happened, for rows that the fit did not see: circles before calibration, squares with one map for "
+    "all, dots by segment"
+)
 SIDES = {"before": "before calibration", "pooled": "one map for all", "segmented": "by segment"}
 COLOURS = {"before": ("@before", "circle-open"), "pooled": ("@neutral", "square"), "segmented": ("@after", "circle")}
 
@@ -121,7 +125,7 @@ def pooling_section(
         "pooling",
         "Maps by segment",
         (result.verdict(level), result.summary),
-        (SectionFigure(_figure(result), _alt(result), "Predicted minus happened, for rows that the fit did not see"),),
+        (SectionFigure(_figure(result), _alt(result), CAPTION),),
         (
             SectionTable("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), losses),
             SectionTable("Each segment", head, rows, folded=True),
