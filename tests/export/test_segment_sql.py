@@ -50,10 +50,10 @@ def test_duckdb_computes_what_python_computes(map_, text):
 
 
 def test_it_is_exactly_the_maps_of_the_segments(map_, text):
-    p = np.linspace(0.0, 1.0, 301)
-    for segment in (("a", -2), ("it's", None), ("new", -2), ("new", 9)):
-        own = run(text, p=p, team=[segment[0]] * 301, **{"no of cup": np.full(301, segment[1], object)})
-        np.testing.assert_allclose(own, map_.map_for(segment)(p), atol=1e-12)
+    p, segments = np.linspace(0.0, 1.0, 301), [("a", -2), ("it's", None), ("new", -2), ("new", 9)]
+    team, cup = ([segment[k] for segment in segments for _ in p] for k in (0, 1))
+    expected = np.concatenate([map_.map_for(segment)(p) for segment in segments])
+    np.testing.assert_allclose(run(text, p=np.tile(p, 4), team=team, **{"no of cup": cup}), expected, atol=1e-12)
 
 
 def test_scores_that_are_refused_become_null(text):
@@ -92,7 +92,7 @@ def test_what_is_too_long_is_refused(map_, monkeypatch):
     monkeypatch.setattr("calibrant.export.segment_sql.MOST_PIECES", 100)
     with pytest.raises(InvalidInputError, match="at most 100 pieces to become SQL; this one has 9 maps of"):
         segments_to_sql(map_)
-    monkeypatch.setattr("calibrant.export.segment_sql.MOST_PIECES", 10)
+    monkeypatch.setattr("calibrant.export.segment_sql.MOST_PIECES", 8)
     with pytest.raises(InvalidInputError, match=r"this one has 9 maps\. Use fewer"):
         segments_to_sql(map_)
 

@@ -11,6 +11,7 @@ from calibrant.cli import options
 from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.options import load_class_map, load_score_map
 from calibrant.cli.printing import print_json, progress
+from calibrant.cli.segment_monitor import monitor_segments
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
@@ -28,6 +29,7 @@ def monitor(
     *,
     score: options.Score = None,
     label: options.Label = None,
+    by: options.Keys = None,
     positive: options.Positive = None,
     model: options.ModelOption = None,
     logits: options.Logits = False,
@@ -37,11 +39,19 @@ def monitor(
 ) -> None:
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far.
 
-    With the scores of several classes: of the predicted class and of each class, with one rate of false alarms.
+    With the scores of several classes: of the predicted class and of each class, with one rate of false alarms. With
+    --by every segment of REFERENCE is tested, with one probability of a false alarm over all of them.
     """
     from calibrant.cli.classes import are_several, read_classes
     from calibrant.cli.tallies import binary, count, open_with_columns
 
+    if by:
+        alarm = monitor_segments(
+            ([reference], current), score, label, by, positive=positive, model=model, alpha=alpha, as_json=as_json
+        )
+        if alarm and fail:
+            raise typer.Exit(ALARM)
+        return
     tallies, matrices = [], []
     for files in ([reference], current):
         with open_with_columns(files, score, label) as (table, columns):

@@ -35,7 +35,7 @@ def report(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
-    by: options.By = None,
+    by: options.Keys = None,
     drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
@@ -52,7 +52,7 @@ def report(
     With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
     from calibrant.cli.classes import are_several, read_classes
-    from calibrant.cli.tallies import binary, count_by, open_with_columns
+    from calibrant.cli.tallies import binary, count_parts, open_with_columns
 
     check_target(output, files)
     check_method(method)
@@ -68,7 +68,7 @@ def report(
         if several:
             rows = read_classes(table, columns, logits)
         else:
-            tally, segments = count_by(*binary(table, columns, top_label, "report"), positive)
+            tally, parts = count_parts(*binary(table, columns, top_label, "report"), positive)
     options_ = ["--top-label"] * top_label + ["--logits"] * logits
     about: dict[str, Any] = {
         "title": title or heading + (": is the predicted class right?" if top_label else ""),
@@ -78,7 +78,7 @@ def report(
         _write_classes(output, rows, method, **about)
     else:
         about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
-        _write_rows(output, tally, segments, method=method, top_label=top_label, **about, **decisions)
+        _write_rows(output, tally, parts, columns.by, method=method, top_label=top_label, **about, **decisions)
     if not is_stdout(output):
         note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
 
@@ -120,6 +120,19 @@ def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
         return unlabelled_section(blend, rows)
 
 
+def _pooling(
+    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
+) -> list[Section]:
+    """Return the section on maps by segment, around the method that the page shows."""
+    from calibrant.calibrators import registry
+    from calibrant.report.pooling_section import pooling_section
+
+    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
+    with progress(f"fitting {len(parts)} segments"):
+        section = pooling_section(parts, keys, registry.create(shown))
+    return [] if section is None else [section]
+
+
 def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:
     """Return the commands that calibrate these very rows; the page puts the method in."""
     ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
@@ -133,11 +146,17 @@ def _commands(files: list[str], columns: Columns, positive: str | None, more: li
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
 
 
-def _write_rows(output: str, tally: Tally, segments: dict[str, Tally], **arguments: Any) -> None:
+def _write_rows(
+    output: str, tally: Tally, parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], **arguments: Any
+) -> None:
+    from calibrant.cli.tallies import name_segments
+
     comparison = None
     with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
         comparison = run_comparison(tally)
-    write_page(output, tally, segments, comparison, **arguments)
+    if parts:
+        arguments["sections"] += _pooling(parts, keys, arguments["method"], comparison)
+    write_page(output, tally, name_segments(parts), comparison, **arguments)
 
 
 def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:

@@ -63,14 +63,22 @@ def count_unlabelled(files: list[str], scores: list[str] | None, weight: str | N
 
 
 def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:
-    """Count all rows and, with --by, those of each segment, in the same scan."""
+    """Count all rows and, with --by, those of each segment by its name, in the same scan."""
+    whole, parts = count_parts(table, columns, positive)
+    return whole, name_segments(parts)
+
+
+def count_parts(
+    table: Table, columns: Columns, positive: str | None = None
+) -> tuple[Tally, dict[tuple[Any, ...], Tally]]:
+    """Count all rows and, with --by, those of each of a few segments, in the same scan."""
     if not columns.by:
         return count(table, columns, positive), {}
     from calibrant import Tally
 
     check_few_segments(table, columns.by)
-    segments = name_segments(count_segments(table, columns, positive))
-    return sum(segments.values(), Tally.empty()), segments
+    parts = count_segments(table, columns, positive)
+    return sum(parts.values(), Tally.empty()), parts
 
 
 def check_few_segments(table: Table, by: tuple[str, ...]) -> None:
