@@ -2,8 +2,10 @@ import os
 import pwd
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -165,3 +167,29 @@ def test_a_real_postgres_computes_the_map(postgres, name):
     got = [np.nan if line == "" else float(line) for line in out[: len(scores) + 2]]
     np.testing.assert_allclose(got[: len(scores)], map_(scores), rtol=0, atol=1e-12)
     assert np.isnan(got[len(scores) :]).all()
+
+
+@pytest.mark.parametrize("name", [*MAPS, "long"])
+def test_sqlite_is_run_by_sqlite(name):
+    z = np.linspace(-8.0, 8.0, 350)
+    long = CalibrationMap(map_functions.LogitLinear(z, 0.7 * z + 0.1 * np.sin(z), 0.0, 0.0), "probability", True)
+    map_ = long if name == "long" else MAPS[name]
+    text = to_sql(map_, dialect="sqlite", column="a b.p")
+    scores = np.random.default_rng(0).random(500)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute('CREATE TABLE "a b" (p REAL)')
+        connection.executemany('INSERT INTO "a b" VALUES (?)', [(s,) for s in scores.tolist()])
+        connection.execute('INSERT INTO "a b" VALUES (NULL)')
+        found = [row[0] for row in connection.execute(f'SELECT {text} FROM "a b" ORDER BY rowid')]
+    assert found[-1] is None
+    np.testing.assert_allclose(found[:-1], map_(scores), rtol=0, atol=1e-12)
+
+
+def test_a_map_of_many_pieces_says_how_far_its_sql_is():
+    x = np.linspace(0.0, 1.0, 3001)
+    map_ = CalibrationMap(map_functions.Linear(x, x**3), "probability", True)
+    text = to_sql(map_)
+    told = float(text.partition("/* within ")[2].partition(" of the map")[0])
+    scores = np.random.default_rng(0).random(500)
+    assert np.abs(run_duckdb(text, scores) - map_(scores)).max() <= told * 1.05
+    assert len(text) < 60_000

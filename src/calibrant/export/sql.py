@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,23 +15,28 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import decide, fold
 from calibrant.export.expression_graph import DOMAINS, lower
+from calibrant.export.thinning import thin
 from calibrant.maps import CalibrationMap
 
-DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark")
+DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
 
 
 def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "score") -> str:
     """One SQL expression that computes the calibrated probability of a column.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
-    probabilities) gives NULL. The expression ends with a comment that holds a test vector.
+    probabilities) gives NULL. The expression ends with a comment that holds a test vector. A map of more than 400
+    pieces is written with fewer; the comment then says how far its probabilities are from those of the map.
+
+    The text is run before it is returned: by SQLite for sqlite, otherwise by DuckDB after a translation back.
 
     Parameters
     ----------
     map_ : CalibrationMap
         The map of a fitted calibrator, ``calibrator.map_``.
     dialect : str
-        duckdb, postgres, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        duckdb, postgres, sqlite, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        SQLite needs its mathematical functions where the map is a formula, as most builds have them.
     column : str
         Name of the score column; it is quoted as the dialect demands. A dot separates table and column.
 
@@ -39,7 +47,7 @@ def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "scor
     Raises
     ------
     ModelFileError
-        If DuckDB, running the expression, does not compute what the map computes.
+        If the expression, when run, does not compute what the map computes.
 
     Examples
     --------
@@ -55,10 +63,13 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
         raise InvalidInputError(
             f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}."
         )
-    expression = _expression(map_, column, _SqlAlgebra(sqlglot.exp, dialect))
+    shorter, off = thin(map_)
+    expression = _expression(shorter, column, _SqlAlgebra(sqlglot.exp, dialect))
     text: str = expression.sql(dialect=dialect)
-    parity.check(map_, lambda scores: _run(text, dialect, scores), f"SQL ({dialect})")
-    return f"{text} /* calibrant test vector {parity.vector_text(map_)} */"
+    run = partial(_run_sqlite, expression) if dialect == "sqlite" else partial(_run, text, dialect)
+    parity.check(shorter, run, f"SQL ({dialect})")
+    distance = f"within {off:.1e} of the map; " if off else ""
+    return f"{text} /* {distance}calibrant test vector {parity.vector_text(shorter)} */"
 
 
 def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
@@ -80,6 +91,7 @@ class _SqlAlgebra:
         self.exp = exp
         self.dialect = dialect
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
+        self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -104,9 +116,27 @@ class _SqlAlgebra:
         return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect != "snowflake")
 
     def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
-        """A question of the balanced CASE."""
-        question = self.exp.LTE(this=self.free(value), expression=edge)
-        return self.exp.Case(ifs=[self.exp.If(this=question, true=self.free(below))], default=self.free(above))
+        """A question of the balanced CASE; in SQLite, whose parser runs out of depth, one more line of a flat one."""
+        if self.dialect != "sqlite":
+            return self._case([(self._at_most(value, edge), below)], above)
+        lines, last = self._lines(value, below)
+        more, default = self._lines(value, above)
+        lines = [*lines, (edge, last), *more]
+        case = self._case([(self._at_most(value, end), result) for end, result in lines], default)
+        self.flat[id(case)] = value, lines, default
+        return case
+
+    def _at_most(self, value: Any, edge: Any) -> Any:
+        return self.exp.LTE(this=self.free(value), expression=self.free(edge))
+
+    def _case(self, lines: list[tuple[Any, Any]], default: Any) -> Any:
+        ifs = [self.exp.If(this=question, true=self.free(result)) for question, result in lines]
+        return self.exp.Case(ifs=ifs, default=self.free(default))
+
+    def _lines(self, value: Any, branch: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        """The lines of a flat CASE on the same value, and what is left after them."""
+        own, lines, default = self.flat.get(id(branch), (None, [], branch))
+        return (lines, default) if own is value else ([], branch)
 
 
 def _scientific(value: float) -> str:
@@ -114,14 +144,30 @@ def _scientific(value: float) -> str:
     return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
 
 
+def _run_sqlite(expression: Any, scores: Floats) -> Floats:
+    """Let SQLite compute the expression."""
+    _call_score(expression)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE probe (score REAL)")
+        connection.executemany("INSERT INTO probe VALUES (?)", [(score,) for score in scores.tolist()])
+        rows = connection.execute(f"SELECT {expression.sql(dialect='sqlite')} FROM probe ORDER BY rowid").fetchall()
+    return np.array([np.nan if row[0] is None else row[0] for row in rows], dtype=np.float64)
+
+
+def _call_score(expression: Any) -> None:
+    """Let every reference to the column be to one that is called score."""
+    sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
+    name = sqlglot.exp.to_identifier("score", quoted=True)
+    for reference in list(expression.find_all(sqlglot.exp.Column)):
+        reference.replace(sqlglot.exp.Column(this=name.copy()))
+
+
 def _run(text: str, dialect: str, scores: Floats) -> Floats:
     """Let DuckDB compute the text, after sqlglot has read it back from its dialect."""
     sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
     duckdb = require("duckdb", "tables", "calibrant.export.to_sql")
     expression = sqlglot.parse_one(text, dialect=dialect)
-    name = sqlglot.exp.to_identifier("score", quoted=True)
-    for reference in list(expression.find_all(sqlglot.exp.Column)):
-        reference.replace(sqlglot.exp.Column(this=name.copy()))
+    _call_score(expression)
     for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         extreme.set("ignore_nulls", True)  # as in the algebra: there are none
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
