@@ -206,6 +206,24 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         predicted = self.predict_proba(X)
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
+    def summary(self) -> str:
+        """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""
+        check_is_fitted(self)
+        models, names = self.calibrated_classifiers_, [str(label) for label in self.classes_.tolist()]
+        shown = ", ".join(names[:5]) + ", …" * (len(names) > 5)
+        method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
+        times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
+        model_name = type(models[0].estimator).__name__
+        lines = [f"{model_name} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
+        if len(names) == 2:
+            lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
+        for i, model in enumerate(models, 1):
+            own = [one for one in model.calibrators if hasattr(one, "summary")]
+            columns = names if len(own) == len(names) else [""] * len(own)
+            for name, calibrator in zip(columns, own, strict=True):
+                lines.append(f"Model {i}{', class ' * bool(name)}{name}: {' '.join(calibrator.summary().splitlines())}")
+        return "\n".join(lines)
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
