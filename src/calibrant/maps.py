@@ -8,14 +8,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from calibrant import _validation, matrix_maps
+from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._kernels import doubles
-from calibrant._model_files import checksum, read_model, restore, write_model
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._model_files import checksum, write_model
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import Chain, MapFunction
-from calibrant.matrix_maps import MatrixMap
 
 FORMAT = "calibrant-map"
 VERSION = 1
@@ -146,7 +148,10 @@ class CalibrationMap:
 
     def save(self, path: AnyPath) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()}, indent=1)
+        write_model(path, FORMAT, VERSION, self._content(), indent=1)
+
+    def _content(self) -> dict[str, Any]:
+        return {"map": self.to_dict(), "test_vector": self._test_vector()}
 
     def _test_vector(self) -> dict[str, list[float]]:
         knots = self.function.knots()
@@ -176,6 +181,61 @@ class CalibrationMap:
         return hash(checksum(self.function.to_dict()))
 
 
+@dataclass(frozen=True, eq=False)
+class PosteriorMap(CalibrationMap, EstimateMethods):
+    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
+
+    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
+
+    Parameters
+    ----------
+    posterior : PosteriorTable
+        Draws of the map and ends of its intervals at some scores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import BayesIso, load, simulate
+    >>> data = simulate.from_truth("D1", 300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     BayesIso().fit(data.scores, data.labels).save(path)
+    ...     loaded = load(path)
+    >>> answer = loaded.estimate(data.scores, "mean")
+    >>> bool(answer.low < data.labels.mean() < answer.high)
+    True
+    """
+
+    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def map_(self) -> CalibrationMap:
+        """The map without its posterior."""
+        return CalibrationMap(self.function, self.space, self.monotone, self.method)
+
+    @property
+    def labelled_(self) -> LabelledRows:
+        """Where the labelled scores lie."""
+        return self.posterior.labelled
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self(scores)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        array = self.check_scores(scores)
+        return self.posterior.interval(array, level, self.function(array))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+
+    def _content(self) -> dict[str, Any]:
+        return super()._content() | {"posterior": self.posterior.to_dict()}
+
+
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
     below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
@@ -184,34 +244,6 @@ def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) 
         reached = reaches(doubles.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
     return doubles.from_ordinal(above)
-
-
-def load(path: AnyPath) -> CalibrationMap | MatrixMap:
-    """Read a saved map and check that it still computes what it computed when it was saved.
-
-    Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
-    version raises `ModelFileError`. The checksum notices damage; it is not a signature.
-
-    Returns
-    -------
-    CalibrationMap, or MatrixMap where a calibrator of several classes saved the file
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import PlattScaling, load
-    >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "map.json"
-    ...     calibrator.save(path)
-    ...     load(path) == calibrator.map_
-    True
-    """
-    document = read_model(path, {FORMAT: VERSION, matrix_maps.FORMAT: matrix_maps.VERSION})
-    if document["format"] == matrix_maps.FORMAT:
-        return restore(MatrixMap.from_dict, document, path, matrix_maps.REPLAY_TOLERANCE)
-    return restore(CalibrationMap.from_dict, document, path, REPLAY_TOLERANCE)
 
 
 _LARGEST = float(np.finfo(np.float64).max)

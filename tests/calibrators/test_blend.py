@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, simulate
+from calibrant.calibrators.blend import _left_out
 from calibrant.errors import InvalidInputError
 
 
@@ -168,13 +169,30 @@ def test_intervals_reach_zero_where_no_positive_is():
     assert high.max() < 0.05
 
 
-def test_draws_come_from_the_members_in_proportion():
+def test_draws_come_from_the_members_by_what_they_foresee():
     data = simulate.bayes_iso(500, rng=3)
     blend = Blend().fit(data.scores, data.labels)
     at = np.linspace(0.05, 0.95, 10)
     draws = blend.sample_maps(at, n_draws=3000, random_state=0)
     assert draws.shape == (3000, 10)
-    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.02)
+    likelihoods, counts = _left_out(blend.members_, blend._cells)
+    foreseen = np.exp(counts @ np.log(likelihoods) - (counts @ np.log(likelihoods)).max())
+    means = np.array([member.predict(at) for member in blend.members_.values()])
+    assert draws.mean(axis=0) == pytest.approx(foreseen @ means / foreseen.sum(), abs=0.02)
+    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.05)
+
+
+def test_draws_of_the_mean_do_not_keep_a_member_that_the_labels_refute():
+    """A score that is off by a third has no part in the draws, though some of its probabilities are right."""
+    rng = np.random.default_rng(0)
+    truth = rng.beta(2, 2, 1000)
+    scores = np.where(truth > 0.5, 0.5 + 0.3 * (truth - 0.5), truth)
+    labels = rng.random(1000) < truth
+    blend = Blend().fit(scores, labels)
+    means = blend.sample_maps(scores, n_draws=400).mean(axis=1)
+    low, high = np.quantile(means, [0.05, 0.95])
+    assert low < labels.mean() < high
+    assert high - low < 2 * 1.645 * np.sqrt(labels.var() / 1000)
 
 
 def test_summary_says_what_was_needed_and_how_sure():

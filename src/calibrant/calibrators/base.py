@@ -12,8 +12,11 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import MapFunction
-from calibrant.maps import CalibrationMap
+from calibrant.maps import CalibrationMap, PosteriorMap
 from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
@@ -170,8 +173,13 @@ class Calibrator(BaseEstimator, ABC):
         return tags
 
 
-class BayesianCalibrator(Calibrator):
+class BayesianCalibrator(Calibrator, EstimateMethods):
     """A calibrator with a posterior over maps.
+
+    Attributes
+    ----------
+    labelled_ : LabelledRows
+        After fitting: where the labelled scores lie, for answers about rows without labels.
 
     Examples
     --------
@@ -184,6 +192,28 @@ class BayesianCalibrator(Calibrator):
 
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000
+
+    def fit_tally(self, tally: Tally) -> Self:
+        """Learn the map from a tally; the same as `fit` on the rows that it counts."""
+        super().fit_tally(tally)
+        self.labelled_ = LabelledRows.of(tally)
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
+        """Save the fitted map as JSON, with a table of its posterior unless that is not wanted.
+
+        The table takes some hundred kilobytes. With it `calibrant.load` gives a map with intervals, draws and
+        answers about rows without labels; without it, the map alone.
+        """
+        map_ = self._fitted_map()
+        if posterior and self._has_posterior():
+            table = PosteriorTable.of(self, map_.space)
+            map_ = PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, posterior=table)
+        map_.save(path)
+
+    def _has_posterior(self) -> bool:
+        """Tell whether this fit has a posterior; some kinds of a method have none."""
+        return True
 
     @abstractmethod
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import _limits, _validation
 from calibrant._kernels import curves, linear_pool, links
@@ -15,11 +16,11 @@ from calibrant.calibrators.falling import Fall, pool_outside, settle_falls
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.calibrators.tabulate import tabulate_mixture
 from calibrant.map_functions import Chain, Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.tabulate import tabulate_mixture
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -34,7 +35,7 @@ LIGHT = 0.01  # a weight below which a member does not decide whether the blend 
 LEVEL = 0.9  # of the gain on which the verdict rests
 # A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
 # of a small fit, runs its chains in full only if it has weight.
-FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 300, (1.3, 10.0), 0.15
+FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 64, 200, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -137,10 +138,11 @@ class Blend(BayesianCalibrator):
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        self._shares = softmax(counts @ np.log(likelihoods))
         return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
-        few = BayesIso(random_state=self.random_state, n_draws=FEW_DRAWS)
+        few = BayesIso(random_state=self.random_state, max_cells=FEW_CELLS, n_draws=FEW_DRAWS)
         few._convergence = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),
@@ -151,9 +153,11 @@ class Blend(BayesianCalibrator):
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
+        """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
 
-        A member gives its share of the draws; the identity has one map, the score itself.
+        A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
+        weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
+        right about some rows however wrong its whole map is about the mean of all.
         """
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array = self._probabilities(scores)
@@ -165,7 +169,7 @@ class Blend(BayesianCalibrator):
         return out
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-        shares = rng.multinomial(count, list(self.weights_.values()))
+        shares = rng.multinomial(count, self._shares)
         pairs = zip(self.members_.values(), shares.tolist(), strict=True)
         return rng.permutation(np.concatenate([_curves(member, scores, n, rng) for member, n in pairs if n]))
 

@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import special
 from sklearn.base import BaseEstimator, clone
 
 from calibrant import _validation
 from calibrant._kernels import grouping, links
-from calibrant._typing import ArrayLike, Floats, Ints, RandomState
-from calibrant.calibrators import registry, segment_maps
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.platt import PlattScaling
-from calibrant.calibrators.segment_basis import Basis, Cells, Counts
-from calibrant.calibrators.segment_model import SegmentModel, TermEffects
+from calibrant.calibrators.segment_basis import Cells, Counts
 from calibrant.calibrators.segment_report import tabulate_segments
 from calibrant.calibrators.segment_search import fit_terms
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.reversal import warn_of_reversal
+from calibrant.segment_effects import Basis, TermEffects
 from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
+from calibrant.segmented_maps import SegmentedMap
 from calibrant.tally import Tally, row_count
 
 __all__ = ["SegmentedCalibrator"]
@@ -61,8 +61,8 @@ class SegmentedCalibrator(BaseEstimator):
         The negative and the positive label; 0 and 1 after `fit_tallies`.
     pooled_ : Calibrator
         The pooled calibrator, fitted to all rows.
-    model_ : SegmentModel
-        The frozen numbers of the model.
+    map_ : SegmentedMap
+        The fitted map: frozen numbers that predict, and that are saved and exported.
 
     Examples
     --------
@@ -169,11 +169,11 @@ class SegmentedCalibrator(BaseEstimator):
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
         warn_of_reversal(pooled, stacklevel=4)
-        self._first: CalibrationMap | None = None
+        first: CalibrationMap | None = None
         if self.space == "decision":
-            self._first = PlattScaling(space="decision").fit_tally(pooled).map_
-            counts = Counts(self._first(counts.scores), counts.positives, counts.totals, counts.codes)
-            pooled = pooled.rescored(self._first(pooled.scores))
+            first = PlattScaling(space="decision").fit_tally(pooled).map_
+            counts = Counts(first(counts.scores), counts.positives, counts.totals, counts.codes)
+            pooled = pooled.rescored(first(pooled.scores))
         _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
         self.pooled_ = _new_calibrator(self.calibrator).fit_tally(pooled)
         cells, coarse, totals = Cells.of(counts, pooled.scores, pooled.totals)
@@ -186,15 +186,16 @@ class SegmentedCalibrator(BaseEstimator):
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
             if term.difference > LEAST_DIFFERENCE
         )
-        self.model_ = SegmentModel(keys, self.pooled_.map_, basis, _wobble(self.pooled_, coarse), terms)
-        self.segments_ = tabulate_segments(self.model_, cells)
+        wobble = _wobble(self.pooled_, coarse)
+        name = type(self).__name__
+        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, wobble, terms, first, self.missing, name)
+        self.segments_ = tabulate_segments(self.map_, cells)
         self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
-        array, codes = self._rows(scores, segment)
-        return links.expit(self.model_.logits(array, codes))
+        return self._fitted()(scores, segment)
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
@@ -207,66 +208,35 @@ class SegmentedCalibrator(BaseEstimator):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        z = -special.ndtri(0.5 * (1.0 - _validation.check_level(level)))
-        array, codes = self._rows(scores, segment)
-        centre, spread = self.model_.centre_and_spread(array, codes)
-        return links.expit(centre - z * spread), links.expit(centre + z * spread)
+        return self._fitted().predict_interval(scores, segment, level)
 
     def sample_maps(
         self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        array, codes = self._rows(scores, segment)
-        return links.expit(self.model_.draw(array, codes, rng, count))
+        return self._fitted().sample_maps(scores, segment, n_draws, random_state)
 
     def map_for(self, segment: Any) -> CalibrationMap:
         """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.
 
-        A segment that was not there in `fit` has the pooled map.
+        A segment that was not there in `fit` has the pooled map. The formula of a segment becomes a table of straight
+        pieces, within 1e-5 of it.
         """
-        self._check_fitted()
-        columns = name_columns([segment], self.model_.keys.names)
-        codes = self.model_.keys.encode(columns, 1, self.missing)[0]
-        own = segment_maps.segment_map(self.model_, codes, type(self).__name__)
-        return own if self._first is None else self._first.then(own)
+        return self._fitted().map_for(segment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save pooled map and effects as one JSON file; `SegmentedCalibrator.load` reads it."""
-        self._check_fitted()
-        first = None if self._first is None else self._first.to_dict()
-        segment_maps.save_segments(path, self.model_, {"missing": self.missing, "space": self.space, "first": first})
+        """Save the map of all segments as one JSON file; `calibrant.load` reads it as a `SegmentedMap`."""
+        self._fitted().save(path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved model; no code from the file is run. The table `segments_` is not part of the file."""
-        model, document = segment_maps.load_segments(path)
-        loaded = cls(missing=document.get("missing", "error"), space=document.get("space", "probability"))
-        first = document.get("first")
-        loaded._first = None if first is None else CalibrationMap.from_dict(first)
-        loaded.model_ = model
-        loaded.n_features_in_ = 1
-        return loaded
-
-    def _rows(self, scores: ArrayLike, segment: Any) -> tuple[Floats, Ints]:
-        self._check_fitted()
-        if segment is None:
-            raise InvalidInputError("`segment` must be given: a value of each key for every row.")
-        array = _validation.check_scores(scores)
-        if self._first is None:
-            _validation.check_unit_interval(array, "scores", type(self).__name__)
-        else:
-            array = self._first(array)
-        return array, self.model_.keys.encode(segment, len(array), self.missing)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
+    def _fitted(self) -> SegmentedMap:
+        if not hasattr(self, "map_"):
             raise NotFittedError(
                 f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tallies` before using it."
             )
+        return self.map_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return hasattr(self, "map_")
 
 
 def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:

@@ -143,6 +143,9 @@ class SplineCalibration(BayesianCalibrator):
         drawn = self._shaped(posterior.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
 
+    def _has_posterior(self) -> bool:
+        return self.posterior_ is not None
+
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, in closed form."""
         if self.monotone:

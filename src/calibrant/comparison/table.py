@@ -10,8 +10,8 @@ from sklearn.base import clone
 from calibrant._frames import make_frame
 from calibrant._validation import check_choice
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.table import align, html_list, html_table, plain
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import Tally, row_count

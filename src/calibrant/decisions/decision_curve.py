@@ -186,7 +186,7 @@ def decision_curve(
             draws = draw_counts(tally, cuts, n_resamples, rng)
         else:
             rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
-            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.expansion(level)
+            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.groups.expansion(level)
         ends = np.quantile(_benefits(draws, cuts), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)

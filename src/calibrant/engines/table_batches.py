@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -14,7 +15,7 @@ from calibrant.engines.tables import Table, open_arrow, quote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
-ROWS = 1 << 17  # of a batch, and so of a row group
+ROWS = 122_880  # of a batch, and so of a row group: DuckDB's own number, so that its groups need not be cut
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 NOT_IN_JSON = ("binary", "duration", "map<", "extension", "union")
 
@@ -59,6 +60,15 @@ def _read_arrow(name: str) -> tuple[Any, Iterator[Any]]:
     reader = open_arrow(name)
     is_file = hasattr(reader, "num_record_batches")
     return reader.schema, map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+
+
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Prepare a batch in another thread while the one before it is written; Arrow reads and writes without the lock."""
+    with ThreadPoolExecutor(1) as thread:
+        upcoming = thread.submit(next, batches, None)
+        while (batch := upcoming.result()) is not None:
+            upcoming = thread.submit(next, batches, None)
+            yield batch
 
 
 @contextmanager
