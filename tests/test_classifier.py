@@ -586,20 +586,3 @@ def test_a_class_without_rows_keeps_a_sensible_probability_by_default():
     proba, raw = model.predict_proba(X), frozen.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     assert 0.0 < proba[:, 2].mean() < raw[:, 2].mean()
-
-
-def test_summary_says_what_was_done():
-    X, y = make_classification(200, random_state=0)
-    text = CalibratedClassifier(GaussianNB(), cv=2).fit(X, np.where(y, "stay", "churn")).summary()
-    assert text.startswith(
-        "GaussianNB of 2 classes (churn, stay), trained 2 times, on different rows and calibrated by B"
-    )
-    assert "P(stay) is the second column" in text
-    assert "Model 2: " in text
-    frozen = CalibratedClassifier(FrozenEstimator(GaussianNB().fit(X, y)), "isotonic").fit(X, y)
-    assert "trained once, calibrated by IsotonicCalibration" in frozen.summary()
-    with pytest.raises(NotFittedError):
-        CalibratedClassifier(GaussianNB()).summary()
-    X, y = make_classification(300, n_classes=3, n_informative=5, random_state=0)
-    several = CalibratedClassifier(GaussianNB(), cv=2, multiclass="one_vs_rest").fit(X, y)
-    assert several.summary().count("Model 1, class ") == 3

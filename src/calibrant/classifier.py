@@ -25,6 +25,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
+from calibrant.classifier_summary import describe_models
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.result import Estimate
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
@@ -234,20 +235,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def summary(self) -> str:
         """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""
         check_is_fitted(self)
-        models, names = self.calibrated_classifiers_, [str(label) for label in self.classes_.tolist()]
-        shown = ", ".join(names[:5]) + ", …" * (len(names) > 5)
-        method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
-        times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
-        model_name = type(models[0].estimator).__name__
-        lines = [f"{model_name} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
-        if len(names) == 2:
-            lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
-        for i, model in enumerate(models, 1):
-            own = [one for one in model.calibrators if hasattr(one, "summary")]
-            columns = names if len(own) == len(names) else [""] * len(own)
-            for name, calibrator in zip(columns, own, strict=True):
-                lines.append(f"Model {i}{', class ' * bool(name)}{name}: {' '.join(calibrator.summary().splitlines())}")
-        return "\n".join(lines)
+        return describe_models(self.calibrated_classifiers_, self.classes_.tolist())
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
@@ -331,9 +319,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
             )
         return known
     if len(seen) < 2:
-        raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)}: {seen.tolist()}. Add rows of another."
-        )
+        raise InvalidInputError(f"`y` must have at least two classes; got 1 class: {seen.tolist()}. Add other rows.")
     return seen
 
 
