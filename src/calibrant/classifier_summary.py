@@ -9,7 +9,7 @@ SHOWN = 5
 
 
 def describe_models(models: Sequence[Any], classes: Sequence[Any]) -> str:
-    """Say in a few lines what was calibrated how, and what each calibrator of the fitted `CalibratedModel`s has to say."""
+    """Say in a few lines what was calibrated how, and what each calibrator of these models has to say."""
     names = [str(label) for label in classes]
     shown = ", ".join(names[:SHOWN]) + ", …" * (len(names) > SHOWN)
     method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"

@@ -1,4 +1,4 @@
-"""Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
+"""Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
 
 from dataclasses import replace
 
@@ -88,7 +88,7 @@ class Blend(BayesianCalibrator):
 
     name = "blend"
     title = "Blend (average of methods)"
-    description = "the default: five of the others, mixed by how well each foresees rows left out; intervals"
+    description = "the default: five other methods, weighted by their leave-one-out predictions; intervals"
     reference = "this library"
     space: str = "probability"
 
