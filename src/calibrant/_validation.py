@@ -62,9 +62,9 @@ def check_finite(values: Floats, name: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         value = "NaN" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
-        others = f" ({len(bad)} values are NaN or inf)" if len(bad) > 1 else ""
+        number = "1 value is" if len(bad) == 1 else f"{len(bad)} values are"
         raise InvalidInputError(
-            f"`{name}` must be finite, not NaN or inf; got {value} at index {bad[0]}{others}. "
+            f"`{name}` must be finite; got {value} at index {bad[0]} ({number} NaN or inf). "
             "Drop or repair these rows first."
         )
 
