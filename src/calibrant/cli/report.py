@@ -36,6 +36,7 @@ def report(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
     logits: options.Logits = False,
@@ -56,13 +57,13 @@ def report(
     check_target(output, files)
     check_method(method)
     decisions = _check_decisions(cost_fp, cost_fn, thresholds)
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
+    with open_with_columns(files, score, label, weight, by, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
-        if several and (by is not None or decisions or unlabelled):
-            option = "--by" if by else "--unlabelled" if unlabelled else "--thresholds" if thresholds else "--cost-fp"
-            raise Problem(f"{option} with several classes needs --top-label.")
+        asked = {"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp}
+        if several and any(value is not None for value in asked.values()):
+            raise Problem(f"{next(key for key in asked if asked[key])} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
         if several:
             rows = read_classes(table, columns, logits)
@@ -76,8 +77,7 @@ def report(
     if several:
         _write_classes(output, rows, method, **about)
     else:
-        if unlabelled is not None:
-            about["sections"] = [_describe_unlabelled(tally, unlabelled, columns)]
+        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
         _write_rows(output, tally, segments, method=method, top_label=top_label, **about, **decisions)
     if not is_stdout(output):
         note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
