@@ -27,11 +27,12 @@ Predict = Callable[[np.ndarray], np.ndarray]
 
 def draw(n: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Class probabilities that are too extreme and too fond of some classes, and labels."""
+    fondness = np.random.default_rng(n_classes).normal(0.0, 0.3, n_classes)  # the same whatever the rows
     rng = np.random.default_rng([n, n_classes, seed])
     y = rng.integers(0, n_classes, n)
     logits = rng.normal(size=(n, n_classes))
     logits[np.arange(n), y] += 2.0 + 0.5 * np.log(n_classes)
-    logits = 1.7 * logits + rng.normal(0.0, 0.3, n_classes)
+    logits = 1.7 * logits + fondness
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True), y
 
