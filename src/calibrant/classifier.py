@@ -26,6 +26,7 @@ from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.result import Estimate
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
@@ -199,6 +200,30 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 
+    def estimate(self, X: Any, what: str = "mean", **options: Any) -> Estimate:
+        """Say something about rows without labels, such as their share of positives or the accuracy of `predict`.
+
+        For two classes and a method with a posterior; ``classes_[1]`` is the positive class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or list of n rows
+            Rows for which the relation of scores and labels is that of the rows of the fit.
+        what : str
+            Any of those that `calibrant.estimates.estimate` knows.
+        **options : dict
+            `threshold`, `level`, `finite`, `n_draws` and `random_state`, as there.
+
+        Returns
+        -------
+        Estimate
+        """
+        from calibrant.estimates.ensemble import estimate_ensemble
+
+        check_is_fitted(self)
+        members = [model.posterior(X) for model in self.calibrated_classifiers_]
+        return estimate_ensemble(members, self.predict_proba(X)[:, 1], what, **options)
+
     def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
         each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))
         draws = np.concatenate([m.sample_maps(X, each, i) for i, m in enumerate(self.calibrated_classifiers_)])
@@ -289,7 +314,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
         return known
     if len(seen) < 2:
         raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another."
+            f"`y` must have at least two classes; got {len(seen)}: {seen.tolist()}. Add rows of another."
         )
     return seen
 

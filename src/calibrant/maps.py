@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._kernels import doubles
 from calibrant._model_files import checksum, write_model
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import Chain, MapFunction
 
 FORMAT = "calibrant-map"
@@ -22,7 +25,7 @@ SPACES = ("probability", "real")
 REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationMap:
     """A fitted calibration: call it on scores to get probabilities.
 
@@ -44,8 +47,10 @@ class CalibrationMap:
     --------
     >>> from calibrant import IsotonicCalibration
     >>> map_ = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
-    >>> map_([0.1, 0.5, 0.9]).round(3).tolist()
-    [0.25, 0.5, 0.75]
+    >>> map_
+    CalibrationMap(IsotonicCalibration, 0.1 … 0.9 → 0.25 … 0.75, 4 knots, never falls)
+    >>> map_([0.1, 0.5, 0.9]).round(3).tolist(), map_(0.5)
+    ([0.25, 0.5, 0.75], 0.5)
     >>> round(float(map_.inverse(0.5)), 3)
     0.5
     """
@@ -55,13 +60,18 @@ class CalibrationMap:
     monotone: bool = False
     method: str = field(default="", compare=False)
 
-    def __call__(self, scores: ArrayLike) -> Floats:
-        """Calibrated probabilities of the positive class, (n,)."""
-        return self.function(self.check_scores(scores))
+    @overload
+    def __call__(self, scores: float) -> float: ...
+    @overload
+    def __call__(self, scores: ArrayLike) -> Floats: ...
+    def __call__(self, scores: ArrayLike) -> Floats | float:
+        """Calibrated probabilities of the positive class, (n,); of a single number, one."""
+        probabilities = self.function(self.check_scores(scores))
+        return float(probabilities[0]) if _validation.is_number(scores) else probabilities
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """The scores as an array, (n,), if the map accepts them."""
-        array = _validation.check_scores(scores)
+        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
         return array
@@ -138,7 +148,10 @@ class CalibrationMap:
 
     def save(self, path: AnyPath) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()}, indent=1)
+        write_model(path, FORMAT, VERSION, self._content(), indent=1)
+
+    def _content(self) -> dict[str, Any]:
+        return {"map": self.to_dict(), "test_vector": self._test_vector()}
 
     def _test_vector(self) -> dict[str, list[float]]:
         knots = self.function.knots()
@@ -146,6 +159,14 @@ class CalibrationMap:
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
         return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
+
+    def __repr__(self) -> str:
+        knots = self.function.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (knots[0], knots[-1]) if len(knots) else (-9.0, 9.0)
+        first, last = self.function(np.array([low, high])).tolist()
+        size = f", {len(knots)} knots" if len(knots) > 1 else ""
+        falls = "never falls" if self.monotone else "may fall"
+        return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationMap):
@@ -158,6 +179,61 @@ class CalibrationMap:
 
     def __hash__(self) -> int:
         return hash(checksum(self.function.to_dict()))
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorMap(CalibrationMap, EstimateMethods):
+    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
+
+    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
+
+    Parameters
+    ----------
+    posterior : PosteriorTable
+        Draws of the map and ends of its intervals at some scores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import BayesIso, load, simulate
+    >>> data = simulate.from_truth("D1", 300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     BayesIso().fit(data.scores, data.labels).save(path)
+    ...     loaded = load(path)
+    >>> answer = loaded.estimate(data.scores, "mean")
+    >>> bool(answer.low < data.labels.mean() < answer.high)
+    True
+    """
+
+    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def map_(self) -> CalibrationMap:
+        """The map without its posterior."""
+        return CalibrationMap(self.function, self.space, self.monotone, self.method)
+
+    @property
+    def labelled_(self) -> LabelledRows:
+        """Where the labelled scores lie."""
+        return self.posterior.labelled
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self(scores)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        array = self.check_scores(scores)
+        return self.posterior.interval(array, level, self.function(array))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+
+    def _content(self) -> dict[str, Any]:
+        return super()._content() | {"posterior": self.posterior.to_dict()}
 
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:

@@ -22,6 +22,7 @@ __all__ = ["MatrixMap", "MatrixMember"]
 FORMAT = "calibrant-matrix-map"
 VERSION = 1
 SPACES = ("probability", "logits")
+SHOWN_CLASSES = 5
 CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
 REPLAY_TOLERANCE = 1e-9
 EMPTY = np.zeros(0)
@@ -79,7 +80,7 @@ class MatrixMember:
         return replace(self, **moved)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MatrixMap:
     """A fitted calibration of K classes: call it on an (n, K) matrix to get probabilities.
 
@@ -147,6 +148,13 @@ class MatrixMap:
         with np.errstate(invalid="ignore"):
             shares: Bools = (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
         return finite & shares
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.classes[:SHOWN_CLASSES])) + ", …" * (len(self.classes) > SHOWN_CLASSES)
+        return (
+            f"MatrixMap({self.method}, {len(self.classes)} classes ({shown}), {self.space}, "
+            f"temperature {1.0 / self.inverse_temperature:.3g})"
+        )
 
     def check(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
         """The scores as a matrix with this map's columns."""

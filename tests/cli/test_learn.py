@@ -10,7 +10,6 @@ from calibrant.cli.options import check_method, method_names
 
 
 def test_demo(cli, refused, tmp_path, monkeypatch):
-    pytest.importorskip("plotly", reason="the report needs the extra report")
     pytest.importorskip("jinja2", reason="the report needs the extra report")
     from calibrant.cli import learn
 

@@ -11,7 +11,6 @@ import pytest
 @pytest.fixture
 def quick(monkeypatch):
     """Reports that compare two methods only, on their way to the page."""
-    pytest.importorskip("plotly", reason="the report needs the extra report")
     pytest.importorskip("jinja2", reason="the report needs the extra report")
     from calibrant.cli.compare import run_comparison
 
@@ -31,6 +30,7 @@ def test_report(cli, refused, data, tmp_path, quick):
     result = cli("report", data, "-o", page, "--method", "platt", "--title", "Mine & yours")
     assert result.code == 0, result.err
     assert "Mine &amp; yours" in page.read_text(encoding="utf-8")
+    assert re.search(rf"The report is in {re.escape(str(page))} \((\d+ kB|0\.\d MB)\)", result.err)
     assert "does not exist; make it first" in refused("report", data, "-o", tmp_path / "no" / "r.html")
 
 
@@ -88,3 +88,25 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
         assert "would be overwritten" in refused("report", source, "-o", page)
     monkeypatch.chdir(tmp_path)
     assert "would be overwritten" in refused("report", data, "-o", data.name)
+
+
+def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):
+    (tmp_path / "new.csv").write_text("score\n0.2\n0.7\n0.9\n")
+    assert cli("report", data, "--unlabelled", tmp_path / "new.csv", "-o", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Of the 3 rows without labels" in page
+    assert "absent.csv" in refused("report", data, "--unlabelled", tmp_path / "absent.csv", "-o", tmp_path / "two.html")
+
+
+def test_days_are_in_the_order_of_time(cli, tmp_path, quick):
+    rows = tmp_path / "days.csv"
+    days = [f"2026-{month:02}-{day:02}" for month in (2, 1) for day in (9, 10)]
+    lines = [
+        f"{0.1 * (i % 9 + 0.5):.2f},{int(i % 9 > 4)},{day}" for place, day in enumerate(days) for i in range(20 + place)
+    ]
+    rows.write_text("score,label,day\n" + "\n".join(lines) + "\n")
+    page = tmp_path / "report.html"
+    result = cli("report", rows, "--by", "day", "-m", "platt", "-o", page)
+    assert result.code == 0, result.err
+    shown = re.findall(r'role="rowheader">(2026-\d\d-\d\d)<', page.read_text(encoding="utf-8"))
+    assert shown == sorted(days)

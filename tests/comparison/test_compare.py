@@ -124,9 +124,19 @@ def test_labels_of_any_kind_and_weights():
     data = simulate.from_truth("D1", 300)
     words = np.where(data.labels, "yes", "no")
     plain = compare(data.scores, data.labels, methods="platt")
-    assert compare(data.scores, words, methods="platt")["platt"].log_loss == plain["platt"].log_loss
-    doubled = compare(data.scores, words, methods="platt", sample_weight=np.full(300, 2.0))
+    with pytest.raises(InvalidInputError, match="Say which one is the positive class"):
+        compare(data.scores, words)
+    named = compare(data.scores, words, methods="platt", pos_label="yes")
+    assert named["platt"].log_loss == plain["platt"].log_loss
+    doubled = compare(data.scores, words, methods="platt", pos_label="yes", sample_weight=np.full(300, 2.0))
     assert doubled.n_rows == 600
+
+
+def test_swapped_classes_are_remarked_once():
+    data = simulate.from_truth("D1", 300)
+    table = compare(data.scores, ~data.labels.astype(bool), methods=["platt", "isotonic"])
+    assert sum("Were the classes swapped?" in note for note in table.notes) == 1
+    assert not any("swapped" in note for note in compare(data.scores, data.labels, methods="platt").notes)
 
 
 @pytest.mark.parametrize(

@@ -30,5 +30,5 @@ def test_groups_reach_every_interval():
 def test_reads_as_a_table():
     data = simulate.from_truth("D1", 300)
     lines = str(validation_summary(data.tally)).splitlines()
-    assert [line.split()[0] for line in lines] == ["Rows", "O/E", "Intercept", "Slope", "AUC", "Brier"]
+    assert [line.split()[0] for line in lines] == ["Rows", "O/E", "Intercept", "Slope", "AUC", "Brier", "Intervals"]
     assert lines[0] == f"Rows          300 ({data.labels.sum()} positive)"

@@ -7,7 +7,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.report import write_matrix_report
 
 pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
-pytest.importorskip("plotly", reason="plotly is in the extra `report`")
 
 
 def draw(n=240):

@@ -43,7 +43,6 @@ def evaluate(
 
     if groups is not None and by is not None:
         raise Problem("--groups and --by cannot go together.")
-    grouped: TableRows | None = None
     with open_with_columns(files, score, label, weight, by, groups=groups) as (table, columns):
         several = are_several(columns, top_label, logits)
         if several and (by is not None or groups is not None):
@@ -53,30 +52,39 @@ def evaluate(
         else:
             map_ = load_score_map(model)
             view = binary(table, columns, top_label, "evaluate")
-            whole, parts = count_by(*view, positive)
+            tallies = count_by(*view, positive)
             grouped = None if groups is None else read_rows(*view, positive)
     if several:
         evaluation, measured = _measure_classes(rows, model, level)
     else:
-        if map_ is not None:
-            whole = whole.rescored(map_(whole.scores))
-            parts = {name: tally.rescored(map_(tally.scores)) for name, tally in parts.items()}
-        for name, tally in {columns.score: whole, **parts}.items():
-            check_probabilities(name, tally, "evaluate")
+        whole, parts = _apply(map_, tallies, columns.score)
         with progress("measuring"):
             evaluation = _measure_rows(whole, grouped, map_, level)
             measured = [_measure(name, tally) for name, tally in parts.items()]
     if as_json:
         print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
-        return
+    else:
+        _show(evaluation, measured, "Each class against the rest" if several else "Each segment separately")
+
+
+def _show(evaluation: Any, measured: list[dict[str, Any]], title: str) -> None:
     sys.stdout.write(f"{evaluation}\n")
     if measured:
-        _print_parts("Each class against the rest" if several else "Each segment separately", measured)
+        texts = [[_text(value) for value in row.values()] for row in measured]
+        print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
 
 
-def _print_parts(title: str, measured: list[dict[str, Any]]) -> None:
-    texts = [[_text(value) for value in row.values()] for row in measured]
-    print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
+def _apply(
+    map_: CalibrationMap | None, tallies: tuple[Tally, dict[str, Tally]], score: str
+) -> tuple[Tally, dict[str, Tally]]:
+    """Return all rows and those of each segment with the probabilities of a model, if there is one."""
+    whole, parts = tallies
+    if map_ is not None:
+        whole = whole.rescored(map_(whole.scores))
+        parts = {name: tally.rescored(map_(tally.scores)) for name, tally in parts.items()}
+    for name, tally in {score: whole, **parts}.items():
+        check_probabilities(name, tally, "evaluate")
+    return whole, parts
 
 
 def _measure_rows(whole: Tally, grouped: TableRows | None, map_: CalibrationMap | None, level: float) -> Any:

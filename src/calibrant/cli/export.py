@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.options import load_model
+from calibrant.cli.options import load_model, load_segments
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
+from calibrant.cli.segments import export_segments
 from calibrant.engines.table_columns import split
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ def export(
     score: Annotated[list[str] | None, options.option(SCORE, "--score", "-s", value="COLUMN")] = None,
     table: Annotated[str, options.option(TABLE, "--table", value="TABLE")] = "scores",
     keep: Annotated[list[str] | None, options.option(KEEP, "--keep", value="COLUMN")] = None,
+    by: Annotated[list[str] | None, options.option("Columns of segments in SQL.", "--by", value="COLUMN")] = None,
     name: Annotated[str, options.option("Name of the function in Python and C.", "--name", value="NAME")] = "calibrate",
     output: options.Output = None,
 ) -> None:
     """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
     import calibrant.export
+    from calibrant.segmented_maps import SegmentedMap
 
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
@@ -43,9 +46,16 @@ def export(
         raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
     if target == "onnx":
         check_screen(output, "ONNX")
-    map_ = load_model(model)
+    segmented = load_segments(model)
+    if segmented is None and by:
+        raise Problem("--by is for a model of segments; fit one with `calibrant fit --by`.")
     with progress(f"exporting to {target}"):
-        if target == "onnx":
+        map_ = segmented or load_model(model)
+        if isinstance(map_, SegmentedMap):
+            content = export_segments(
+                map_, target, dialect=dialect, score=_one_score(split(score or [])), by=by or [], name=name
+            )
+        elif target == "onnx":
             content = calibrant.export.to_onnx(map_).SerializeToString()
         elif target == "schema":
             content = json.dumps(calibrant.export.schema(), indent=1).encode() + b"\n"
@@ -71,6 +81,10 @@ def _to_sql(
         return matrix_sql.matrix_to_sql(
             map_, columns=scores or map_.columns or None, table=table, keep=keep, dialect=dialect
         )
+    return to_sql(map_, dialect=dialect, column=_one_score(scores))
+
+
+def _one_score(scores: tuple[str, ...]) -> str:
     if len(scores) > 1:
         raise Problem(f"The model is of one score; --score names {len(scores)} columns.")
-    return to_sql(map_, dialect=dialect, column=scores[0] if scores else "score")
+    return scores[0] if scores else "score"

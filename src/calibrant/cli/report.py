@@ -11,14 +11,20 @@ from calibrant.cli import options
 from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
-from calibrant.cli.printing import check_target, note, progress, written
+from calibrant.cli.printing import check_target, is_stdout, note, progress, written
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
+    from calibrant.report.section import Section
     from calibrant.tally import Tally
+
+COST_FP = "Cost of acting in vain; with --cost-fn adds a section on decisions."
+COST_FN = "Cost of not acting where it was needed."
+THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
 
 
 def report(
@@ -33,6 +39,12 @@ def report(
     method: options.Method = None,
     logits: options.Logits = False,
     top_label: options.Top = False,
+    cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
+    cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
+    thresholds: Annotated[
+        tuple[float, float] | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")
+    ] = None,
+    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
@@ -44,12 +56,14 @@ def report(
 
     check_target(output, files)
     check_method(method)
+    decisions = _check_decisions(cost_fp, cost_fn, thresholds)
     with open_with_columns(files, score, label, weight, by) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
-        if several and by is not None:
-            raise Problem("--by with several classes needs --top-label.")
+        asked = {"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp}
+        if several and any(value is not None for value in asked.values()):
+            raise Problem(f"{next(key for key in asked if asked[key])} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
         if several:
             rows = read_classes(table, columns, logits)
@@ -63,11 +77,55 @@ def report(
     if several:
         _write_classes(output, rows, method, **about)
     else:
-        comparison = None
-        with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-            comparison = run_comparison(tally)
-        write_page(output, tally, segments, comparison, method=method, top_label=top_label, **about)
-    note(f"The report is in {output}; open it in a browser.")
+        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
+        write_page(output, tally, segments, _compare(tally), method=method, top_label=top_label, **about, **decisions)
+    if not is_stdout(output):
+        note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
+
+
+def _compare(tally: Tally) -> Comparison | None:
+    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+        return run_comparison(tally)
+    return None
+
+
+def file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
+
+def _check_decisions(
+    cost_fp: float | None, cost_fn: float | None, thresholds: tuple[float, float] | None
+) -> dict[str, Any]:
+    """Return what the section on decisions is about, if anything; bad numbers are refused before data are read."""
+    if (cost_fp is None) != (cost_fn is None):
+        raise Problem("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
+    asked: dict[str, Any] = {} if thresholds is None else {"thresholds": thresholds}
+    if cost_fp is not None and cost_fn is not None:
+        asked["costs"] = (cost_fp, cost_fn)
+        if not (cost_fp > 0.0 and cost_fn > 0.0):
+            raise Problem(f"--cost-fp and --cost-fn must be above 0; got {cost_fp:g} and {cost_fn:g}.")
+    if thresholds is not None and not 0.0 < thresholds[0] < thresholds[1] < 1.0:
+        raise Problem(
+            "--thresholds must be two probabilities between 0 and 1, the lower one first; got "
+            f"{thresholds[0]:g} and {thresholds[1]:g}."
+        )
+    return asked
+
+
+def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
+    """Estimate what the default method expects of rows without labels."""
+    from calibrant import Blend
+    from calibrant.cli.tallies import count_unlabelled, is_decision
+    from calibrant.report.unlabelled_section import unlabelled_section
+
+    if len(columns.scores) > 1:
+        raise Problem("--unlabelled needs one score column; with the scores of several classes it has no meaning yet.")
+    rows = count_unlabelled([file], list(columns.scores), None)
+    blend = Blend(space="decision" if is_decision(tally) else "probability").fit_tally(tally)
+    with progress("estimating rows without labels"):
+        return unlabelled_section(blend, rows)
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:

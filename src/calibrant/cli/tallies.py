@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant.cli.classes import class_of
 from calibrant.cli.errors import Problem, in_options
 from calibrant.cli.printing import note, progress, warn
-from calibrant.engines.table_columns import Columns, choose_columns
+from calibrant.engines.table_columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import Table, open_table, quote
 
@@ -45,6 +45,18 @@ def count(table: Table, columns: Columns, positive: str | None = None) -> Tally:
     """Count all rows, in the engine."""
     tally: Tally = _count(table, replace(columns, by=()), positive)
     return tally
+
+
+def count_unlabelled(files: list[str], scores: list[str] | None, weight: str | None) -> Tally:
+    """Count rows without labels, in the engine."""
+    with open_table(files) as table:
+        names = choose_scores(table, scores or [], say=note)
+        if len(names) > 1:
+            raise Problem("Estimates take one score column; name it with --score.")
+        if weight is not None:
+            check_number(table, weight, "--weight")
+        columns = Columns(names, "label", weight)
+        return count(*_view(table, columns, {"score": quote(names[0]), "unknown": "FALSE"}))
 
 
 def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:

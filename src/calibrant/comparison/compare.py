@@ -23,6 +23,7 @@ from calibrant.metrics.folds import Fold, split_rows, split_tally
 from calibrant.metrics.grouped_rows import check_grouped_rows
 from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.reversal import describe_reversal
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
@@ -35,6 +36,7 @@ def compare(
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     methods: Methods | None = None,
     cv: int = 5,
     repeats: int = 1,
@@ -62,9 +64,12 @@ def compare(
         Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
         classes are compared, by `compare_matrix`, which also takes logits.
     y : array-like of shape (n,)
-        Two classes; the larger label is the positive one. With several classes, the sorted labels of the columns.
+        Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
+        classes, the sorted labels of the columns.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
+    pos_label : label, optional
+        The positive one of two classes. Text labels need it.
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
         Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
         name of its method, or of its class where that has none; a dict gives other names. The raw score is always
@@ -99,6 +104,8 @@ def compare(
     ('platt', True)
     """
     if not isinstance(scores, Tally) and y is not None and _validation.is_class_matrix(scores):
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return compare_matrix(
             scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, groups=groups, level=level,
             rng=rng, progress=progress,
@@ -106,7 +113,7 @@ def compare(
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    sample = _check_rows(scores, y, sample_weight, groups)
+    sample = _check_rows(scores, y, sample_weight, groups, pos_label)
     tally = sample.tally
     probabilities = _validation.are_probabilities(tally.scores)
     candidates = name_candidates(methods, probabilities=probabilities)
@@ -125,23 +132,28 @@ def compare(
     choice = recommend(ranking, predictions, reference, level, barred)
     kept = tally.coarsen(_limits.REPORT_CELLS)
     facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
-    remarks = (*([] if probabilities else [DECISION_SCORES]), *sample.remarks, *choice.notes)
+    general = (None if probabilities else DECISION_SCORES, describe_reversal(tally))
+    remarks = (*(remark for remark in general if remark), *sample.remarks, *choice.notes)
     fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
     verdict = judge_calibration(tally, choice.gain, rows=sample.rows)
     return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
 
 
 def _check_rows(
-    scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    scores: ArrayLike | Tally,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    pos_label: Any,
 ) -> Sample:
     if isinstance(scores, Tally):
-        sample = read_sample(scores, y, sample_weight, groups=groups, probabilities=False)
+        sample = read_sample(scores, y, sample_weight, pos_label, groups=groups, probabilities=False)
     elif y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
     elif groups is None:
-        sample = Sample(Tally.from_arrays(scores, y, sample_weight, _validation.larger_label(y)))
+        sample = Sample(Tally.from_arrays(scores, y, sample_weight, _validation.choose_positive(y, pos_label)))
     else:
-        how: dict[str, Any] = {"pos_label": _validation.larger_label(y), "names": ("y", "scores")}
+        how: dict[str, Any] = {"pos_label": _validation.choose_positive(y, pos_label), "names": ("y", "scores")}
         rows = check_grouped_rows(y, scores, groups, sample_weight=sample_weight, **how)
         sample = Sample(rows.tally(), rows)
     tally = sample.tally

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant import _limits, _validation
+from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.decisions.net_benefit import acted_on, benefit
 from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
@@ -102,6 +103,11 @@ class DecisionCurve:
         """Plain Python values, ready for JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each threshold."""
+        names = ("thresholds", "net_benefit", "low", "high", "treat_all", "interventions_avoided")
+        return make_frame({name: getattr(self, name) for name in names})
 
     def __repr__(self) -> str:
         owner = f"{self.name}: " if self.name else ""

@@ -11,6 +11,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
+from calibrant.displays.validation_text import draw_validation_text
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Rows
 from calibrant.metrics.multiclass import top_label
@@ -53,6 +54,8 @@ class ReliabilityDisplay:
         The triangles at the edges of logit axes.
     scores_ : matplotlib artist, or list of them
         The histogram or density.
+    validation_ : matplotlib Text or None
+        The numbers of the validation, if the result has them.
     identity_ : matplotlib Line2D
         The diagonal.
     legend_ : matplotlib Legend
@@ -126,9 +129,16 @@ class ReliabilityDisplay:
         for part in ("line", "band", "points", "intervals", "scores"):
             artists = [one.get(part) for one in drawn]
             setattr(self, f"{part}_", artists if len(artists) > 1 else artists[0])
+        self.validation_ = self._draw_validation()
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
-        self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
+        self.legend_ = axes.draw_legend(self.ax_, self._legend_title(), above=self.validation_ is not None)
         return self
+
+    def _draw_validation(self) -> Any:
+        numbers = [result.validation for result in self.results if result.validation is not None]
+        if len(self.results) > 1 and numbers:
+            raise InvalidInputError("`validation` has place for the numbers of one model; draw each by itself.")
+        return draw_validation_text(self.ax_, numbers[0]) if numbers else None
 
     def _styles(self, given: Any) -> list[dict[str, Any]]:
         if given is None or isinstance(given, Mapping):
@@ -162,8 +172,9 @@ class ReliabilityDisplay:
         line = self._draw_line(i, result, style, alpha)
         color = line.get_color()
         drawn: dict[str, Any] = {"line": line}
-        if result.curve is not None:
-            drawn["band"] = marks.draw_band(self.ax_, result.curve, color=color, alpha=0.22 * alpha)
+        band = result.curve if result.band is None else result.band
+        if band is not None:
+            drawn["band"] = marks.draw_band(self.ax_, band, color=color, alpha=0.22 * alpha)
         if points:
             label = marks.points_label(result.points, result.level)
             drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label, alpha=alpha)
@@ -234,8 +245,8 @@ class ReliabilityDisplay:
         ax, points, counts, distribution, curve_kwargs
             See `plot`.
         **options
-            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `level` and `scale` of
-            `calibrant.reliability.reliability`.
+            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and
+            `scale` of `calibrant.reliability.reliability`.
 
         Returns
         -------
@@ -347,10 +358,11 @@ class ReliabilityDisplay:
 
 
 def _curve_label(result: Reliability) -> str:
-    if result.curve is None:
-        return "line between bins"
-    has_band = "low" in (result.curve.dtype.names or ())
-    return f"{result.curve_name}, {100 * result.level:.4g} % band" if has_band else str(result.curve_name)
+    name = "line between bins" if result.curve is None else str(result.curve_name)
+    if result.band is not None:
+        return f"{name}, {100 * result.level:.4g} % finite-sample band"
+    has_band = result.curve is not None and "low" in (result.curve.dtype.names or ())
+    return f"{name}, {100 * result.level:.4g} % band" if has_band else name
 
 
 def class_probabilities(estimator: Any, X: Any, y: ArrayLike) -> tuple[Any, Any]:

@@ -11,12 +11,13 @@ from calibrant.metrics.bootstrap import Interval, bootstrap_interval
 from calibrant.metrics.direction import calibration_slope
 from calibrant.metrics.observed_expected import observed_expected_ratio
 from calibrant.metrics.scores import brier_score, roc_auc
+from calibrant.metrics.table import plain
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValidationSummary", "validation_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ValidationSummary:
     """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
 
@@ -41,6 +42,7 @@ class ValidationSummary:
     Slope         ...
     AUC           ...
     Brier score   ...
+    Intervals     95 %
     """
 
     rows: float
@@ -51,7 +53,11 @@ class ValidationSummary:
     auc: Interval
     brier_score: float
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {key: plain(value) for key, value in vars(self).items()}
+
+    def __repr__(self) -> str:
         named = {
             "O/E": self.observed_expected,
             "Intercept": self.intercept,
@@ -60,7 +66,8 @@ class ValidationSummary:
         }
         lines = [f"{'Rows':<13} {row_count(self.rows)} ({row_count(self.positives)} positive)"]
         lines += [f"{name:<13} {i.value:.2f} ({i.low:.2f} to {i.high:.2f})" for name, i in named.items()]
-        return "\n".join([*lines, f"{'Brier score':<13} {self.brier_score:.3f}"])
+        last = [f"{'Brier score':<13} {self.brier_score:.3f}", f"{'Intervals':<13} {100 * self.slope.level:g} %"]
+        return "\n".join([*lines, *last])
 
 
 def validation_summary(

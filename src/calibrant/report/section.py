@@ -17,7 +17,11 @@ class SectionTable:
 
 @dataclass(frozen=True)
 class SectionFigure:
-    """A Plotly figure as the page draws it (see `report/figures.py`), with the words for those who cannot see it."""
+    """A figure as `report/figures.py` describes it, with the words for those who cannot see it.
+
+    `shape` is "square" (with "wide" up to 620 pixels, with "small" 300 pixels beside others), "bars" (lower) or "time"
+    (as wide as the page); figures of rows are as high as their rows, whatever their shape.
+    """
 
     figure: Figure
     alt: str

@@ -84,7 +84,7 @@ class Study:
     comparison : Comparison or None
         None where the data are too few, with the reason among the notes.
     segments : tuple of Segment
-        Largest first.
+        Dates and numbers in their order, others with the largest first.
     notes : tuple of str
         What was left out or warned of.
     top_label : bool

@@ -3,7 +3,7 @@ import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling, Tally, load, simulate
 from calibrant._kernels import links
-from calibrant.anchoring import anchor
+from calibrant.adjust import anchor
 from calibrant.errors import InvalidInputError
 
 

@@ -48,7 +48,7 @@ def attributions(
 
     Examples
     --------
-    >>> from calibrant.attributions import attributions
+    >>> from calibrant.adjust import attributions
     >>> from calibrant.map_functions import Sigmoid
     >>> from calibrant.maps import CalibrationMap
     >>> map_ = CalibrationMap(Sigmoid(slope=0.5, intercept=-1.0, link="logit"), "probability", True)

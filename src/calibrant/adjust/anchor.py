@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 import numpy as np
-from scipy import optimize
 
 from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats
+from calibrant.adjust.calibrator import AdjustedCalibrator, HasPosterior, follow
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
@@ -16,9 +18,21 @@ from calibrant.tally import Tally
 __all__ = ["anchor"]
 
 
+@overload
 def anchor(
-    map_: CalibrationMap, scores: ArrayLike | Tally, mean: float, *, sample_weight: ArrayLike | None = None
-) -> CalibrationMap:
+    map_: CalibrationMap, scores: ArrayLike | Tally, mean: float, *, sample_weight: ArrayLike | None = ...
+) -> CalibrationMap: ...
+@overload
+def anchor(
+    map_: HasPosterior, scores: ArrayLike | Tally, mean: float, *, sample_weight: ArrayLike | None = ...
+) -> AdjustedCalibrator: ...
+def anchor(
+    map_: CalibrationMap | HasPosterior,
+    scores: ArrayLike | Tally,
+    mean: float,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationMap | AdjustedCalibrator:
     """The map whose probabilities average to `mean` over the given rows, by one shift of the log-odds.
 
     The order of the rows and the ratios of their odds stay as they are. In credit this is anchoring to the central
@@ -27,8 +41,8 @@ def anchor(
 
     Parameters
     ----------
-    map_ : CalibrationMap
-        The map as fitted.
+    map_ : CalibrationMap or fitted Bayesian calibrator
+        As fitted.
     scores : array-like of shape (n,) or Tally
         Scores of the portfolio, as the map takes them.
     mean : float
@@ -38,21 +52,26 @@ def anchor(
 
     Returns
     -------
-    CalibrationMap
-        It can be saved, inverted and exported as any other.
+    CalibrationMap, or AdjustedCalibrator
+        A map can be saved, inverted and exported as any other; from a calibrator one that keeps its posterior. The
+        mean is that of its probabilities; draws of the posterior scatter around it.
 
     Examples
     --------
     >>> from calibrant import Identity
-    >>> from calibrant.anchoring import anchor
+    >>> from calibrant.adjust import anchor
     >>> portfolio = [0.01, 0.02, 0.05, 0.2]
     >>> map_ = anchor(Identity().fit([0.1, 0.9], [0, 1]).map_, portfolio, mean=0.035)
     >>> round(float(map_(portfolio).mean()), 9)
     0.035
     """
+    from scipy import optimize
+
     _validation.check_number("mean", mean, "rate")
     values, weights = _portfolio(scores, sample_weight)
-    logits = links.logit(map_(values))
+    # Following by nothing refuses what has neither map nor posterior.
+    whole = follow(map_, _shift(0.0))
+    logits = links.logit(whole(values) if isinstance(whole, CalibrationMap) else whole.predict(values))
 
     def excess(shift: float) -> float:
         return float(weights @ links.expit(logits + shift)) - mean
@@ -61,7 +80,11 @@ def anchor(
     target = float(links.logit(np.array(mean)))
     low, high = target - float(logits.max()), target - float(logits.min())
     shift = low if low == high else optimize.brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-14, rtol=1e-14)
-    return map_.then(CalibrationMap(Sigmoid(1.0, float(shift), "logit"), "probability", True, "anchor"))
+    return follow(map_, _shift(float(shift)))
+
+
+def _shift(size: float) -> CalibrationMap:
+    return CalibrationMap(Sigmoid(1.0, size, "logit"), "probability", True, "anchor")
 
 
 def _portfolio(scores: ArrayLike | Tally, sample_weight: ArrayLike | None) -> tuple[Floats, Floats]:

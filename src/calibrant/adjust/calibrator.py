@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias, overload
+
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps import CalibrationMap
 
-__all__ = ["AdjustedCalibrator"]
+if TYPE_CHECKING:
+    from calibrant.calibrators.base import BayesianCalibrator
+
+__all__ = ["AdjustedCalibrator", "HasPosterior", "follow"]
 
 
 class AdjustedCalibrator:
@@ -31,28 +35,26 @@ class AdjustedCalibrator:
     Examples
     --------
     >>> from calibrant import BayesIso, simulate
-    >>> from calibrant.adjusted import AdjustedCalibrator
-    >>> from calibrant.map_functions import Sigmoid
-    >>> from calibrant.maps import CalibrationMap
+    >>> from calibrant.adjust import adjust_prior
     >>> data = simulate.from_truth("D1", 300)
-    >>> shift = CalibrationMap(Sigmoid(1.0, -1.0, "logit"), "probability", True, "prior shift")
-    >>> adjusted = AdjustedCalibrator(BayesIso().fit(data.scores, data.labels), shift)
+    >>> calibrator = BayesIso().fit(data.scores, data.labels)
+    >>> adjusted = adjust_prior(calibrator, train_rate=data.labels.mean(), serve_rate=0.1)
     >>> low, high = adjusted.predict_interval([0.5])
     >>> bool(low[0] < adjusted.predict([0.5])[0] < high[0]), adjusted.sample_maps([0.5], n_draws=7).shape
     (True, (7, 1))
     """
 
-    def __init__(self, calibrator: BayesianCalibrator, adjustment: CalibrationMap) -> None:
+    def __init__(self, calibrator: HasPosterior, adjustment: CalibrationMap) -> None:
         if not hasattr(calibrator, "sample_maps") or not hasattr(calibrator, "map_"):
             raise InvalidInputError(
-                f"`calibrator` must be a fitted Bayesian calibrator, such as ABB; got {type(calibrator).__name__}. For "
-                "others adjust the map itself, `calibrator.map_.then(adjustment)`."
+                f"What is adjusted must be a map or a fitted Bayesian calibrator, such as ABB; got "
+                f"{type(calibrator).__name__}. Of other fitted calibrators adjust the map, `calibrator.map_`."
             )
         if not adjustment.monotone:
             raise InvalidInputError("`adjustment` must never decrease, or intervals would not stay intervals.")
         self.calibrator = calibrator
         self.adjustment = adjustment
-        self.map_ = calibrator.map_.then(adjustment)
+        self.map_: CalibrationMap = calibrator.map_.then(adjustment)
 
     def predict(self, scores: ArrayLike) -> Floats:
         """P(y = positive class) for each score, (n,)."""
@@ -67,3 +69,15 @@ class AdjustedCalibrator:
         """Draws of the adjusted map from its posterior, (n_draws, n)."""
         draws = self.calibrator.sample_maps(scores, n_draws=n_draws, random_state=random_state)
         return self.adjustment(draws.ravel()).reshape(draws.shape)
+
+
+HasPosterior: TypeAlias = "BayesianCalibrator | AdjustedCalibrator"
+
+
+@overload
+def follow(what: CalibrationMap, adjustment: CalibrationMap) -> CalibrationMap: ...
+@overload
+def follow(what: HasPosterior, adjustment: CalibrationMap) -> AdjustedCalibrator: ...
+def follow(what: CalibrationMap | HasPosterior, adjustment: CalibrationMap) -> CalibrationMap | AdjustedCalibrator:
+    """A map followed by an adjustment is a map; a calibrator with a posterior keeps it."""
+    return what.then(adjustment) if isinstance(what, CalibrationMap) else AdjustedCalibrator(what, adjustment)

@@ -1,15 +1,25 @@
 """Probabilities for a population other than the one that the map was fitted on."""
 
+from __future__ import annotations
+
 import math
+from typing import overload
 
 from calibrant import _validation
+from calibrant.adjust.calibrator import AdjustedCalibrator, HasPosterior, follow
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
 
 __all__ = ["adjust_prior", "adjust_sampling"]
 
 
-def adjust_prior(map_: CalibrationMap, train_rate: float, serve_rate: float) -> CalibrationMap:
+@overload
+def adjust_prior(map_: CalibrationMap, train_rate: float, serve_rate: float) -> CalibrationMap: ...
+@overload
+def adjust_prior(map_: HasPosterior, train_rate: float, serve_rate: float) -> AdjustedCalibrator: ...
+def adjust_prior(
+    map_: CalibrationMap | HasPosterior, train_rate: float, serve_rate: float
+) -> CalibrationMap | AdjustedCalibrator:
     """The map for a population in which positives are more or less frequent.
 
     When only the share of positives changes, and not what positives and negatives look like, the odds of every
@@ -18,15 +28,16 @@ def adjust_prior(map_: CalibrationMap, train_rate: float, serve_rate: float) -> 
 
     Parameters
     ----------
-    map_ : CalibrationMap
+    map_ : CalibrationMap or fitted Bayesian calibrator
         Fitted where the share of positives was `train_rate`.
     train_rate, serve_rate : float
         Shares of positives, between 0 and 1.
 
     Returns
     -------
-    CalibrationMap
-        It can be saved, inverted and exported as any other.
+    CalibrationMap, or AdjustedCalibrator
+        A map can be saved, inverted and exported as any other; from a calibrator one that keeps its posterior, with
+        `predict_interval`, `sample_maps` and the map in `map_`.
 
     Examples
     --------
@@ -40,15 +51,24 @@ def adjust_prior(map_: CalibrationMap, train_rate: float, serve_rate: float) -> 
     for name, rate in rates.items():
         _validation.check_number(name, rate, "rate")
     shift = _log_odds(serve_rate) - _log_odds(train_rate)
-    return map_.then(CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "prior shift"))
+    return follow(map_, CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "prior shift"))
 
 
+@overload
 def adjust_sampling(
-    map_: CalibrationMap, *, negatives_kept: float = 1.0, positives_kept: float = 1.0
-) -> CalibrationMap:
+    map_: CalibrationMap, *, negatives_kept: float = ..., positives_kept: float = ...
+) -> CalibrationMap: ...
+@overload
+def adjust_sampling(
+    map_: HasPosterior, *, negatives_kept: float = ..., positives_kept: float = ...
+) -> AdjustedCalibrator: ...
+def adjust_sampling(
+    map_: CalibrationMap | HasPosterior, *, negatives_kept: float = 1.0, positives_kept: float = 1.0
+) -> CalibrationMap | AdjustedCalibrator:
     """The map for the whole population, when it was fitted on a sample that kept only a share of a class.
 
-    A common case: all positives and one in a hundred negatives were kept for training, ``negatives_kept=0.01``.
+    A common case: all positives and one in a hundred negatives were kept for training, ``negatives_kept=0.01``. What
+    is given and returned is as in `adjust_prior`.
 
     Examples
     --------
@@ -61,7 +81,7 @@ def adjust_sampling(
     for name, share in {"negatives_kept": negatives_kept, "positives_kept": positives_kept}.items():
         _validation.check_number(name, share, "share")
     shift = math.log(negatives_kept) - math.log(positives_kept)
-    return map_.then(CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "sampling correction"))
+    return follow(map_, CalibrationMap(Sigmoid(1.0, shift, "logit"), "probability", True, "sampling correction"))
 
 
 def _log_odds(rate: float) -> float:

@@ -3,8 +3,7 @@ import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling, simulate
 from calibrant._kernels import links
-from calibrant.adjust import adjust_prior
-from calibrant.attributions import attributions
+from calibrant.adjust import adjust_prior, attributions
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Sigmoid
 from calibrant.maps import CalibrationMap
