@@ -156,7 +156,8 @@ def _picture(options: argparse.Namespace) -> None:
 
     rows, recorded = _read(options)
     table = multiclass_summary.loss_table(pd.concat((recorded, rows[rows["seed"] == 0])), options.loss)
-    result = summary.rank(table.xs(options.n, level="N").dropna(axis=1, how="all"))
+    # Ranks compare only methods that were run on every table.
+    result = summary.rank(table.xs(options.n, level="N").dropna(axis=1))
     name = {"log_loss": "log-loss", "brier": "Brier score"}[options.loss]
     picture.draw(result, f"{name} on {result.n_tasks} tables, calibrated on {options.n} rows", options.out)
 
