@@ -185,3 +185,9 @@ def test_a_long_map_has_a_short_text():
     assert repr(Linear(many, many)) == "Linear(x=[500 numbers], y=[500 numbers])"
     assert repr(Step([0.5], [0.1, 0.8])) == "Step(edges=[0.5], values=[0.1, 0.8])"
     assert "may fall" in repr(CalibrationMap(Sigmoid(-1.0, 0.0, "identity"), "real", False, "Mine"))
+
+
+def test_a_map_with_an_edge_at_one_can_be_loaded_again(tmp_path):
+    map_ = CalibrationMap(Step(np.array([0.5, 1.0]), np.array([0.1, 0.6, 0.9])), space="probability")
+    map_.save(tmp_path / "map.json")
+    assert load(tmp_path / "map.json")([0.2, 1.0]).tolist() == [0.1, 0.6]

@@ -14,6 +14,8 @@ from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
 ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
+LEAST_WEIGHT, MOST_WEIGHT = 1e-100, 1e15
+NARROWEST_RANGE = 1e-290  # of scores: slopes over less than this overflow
 
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
@@ -30,6 +32,11 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     except ValueError as error:
         raise InvalidInputError(
             f"`{name}` must be a rectangular array of numbers; it could not be read as one ({error})."
+        ) from error
+    except (TypeError, RuntimeError) as error:  # such as an array on another device, which must not move unasked
+        raise InvalidInputError(
+            f"`{name}` must convert to a numpy array; {type(values).__name__} refuses ({error}). Copy it to the host "
+            "first, for instance with `.get()` or `.cpu().numpy()`."
         ) from error
 
 
@@ -104,6 +111,18 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
         )
     check_finite(array, name)
     return np.ascontiguousarray(array)
+
+
+def check_range(scores: Floats, name: str = "scores") -> None:
+    """Refuse scores that differ, but by less than arithmetic with their slopes can bear."""
+    if len(scores) == 0:
+        return
+    low, high = float(scores.min()), float(scores.max())
+    if low < high and high - low < NARROWEST_RANGE:
+        raise InvalidInputError(
+            f"`{name}` must span more than {NARROWEST_RANGE:g} unless they are all equal; got a range of "
+            f"{high - low:g}. Multiply them by a constant first."
+        )
 
 
 def is_class_matrix(scores: Any) -> bool:
@@ -203,8 +222,7 @@ def _says_itself(low: Any, high: Any) -> bool:
 
 def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     """Object columns hold strings, booleans or numbers; a missing value among them is an error."""
-    # Only NaN and its kin differ from themselves.
-    missing = np.array([x is None or x != x for x in labels.tolist()], dtype=bool)  # noqa: PLR0124
+    missing = np.array([_is_missing(x) for x in labels.tolist()], dtype=bool)
     if missing.any():
         raise InvalidInputError(
             f"`{name}` must have no missing labels; got {plain(labels[missing.argmax()])!r} at index "
@@ -216,6 +234,14 @@ def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
     if column.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
         raise InvalidInputError(f"`{name}` must hold labels of one type; got strings and numbers mixed.")
     return column
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT, or what pandas puts in their place."""
+    try:
+        return label is None or bool(label != label)  # only NaN and its kin differ from themselves  # noqa: PLR0124
+    except TypeError:  # pandas' NA is neither equal to itself nor different
+        return True
 
 
 def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
@@ -286,7 +312,20 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
         raise InvalidInputError(f"`sample_weight` must not be negative; got {plain(weights[bad])!r} at index {bad}.")
     if len(weights) and not weights.any():
         raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
+    _check_weight_range(weights)
     return weights
+
+
+def _check_weight_range(weights: Floats) -> None:
+    """Weights are numbers of rows: beyond this range sums and logarithms of them lose their digits."""
+    largest = float(weights.max(initial=0.0))
+    smallest = float(weights[weights > 0.0].min(initial=np.inf))
+    if largest > MOST_WEIGHT or float(weights.sum()) > MOST_WEIGHT or smallest < LEAST_WEIGHT:
+        raise InvalidInputError(
+            f"`sample_weight` must have positive entries of at least {LEAST_WEIGHT:g} that sum to at most "
+            f"{MOST_WEIGHT:g}, since a weight is a number of rows; got {smallest:g} to {largest:g}. Divide all weights "
+            "by their mean."
+        )
 
 
 def check_same_length(n_scores: int, n_other: int, name: str) -> None:

@@ -329,8 +329,8 @@ def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: boo
         ) from error
     if ensemble and isinstance(splitter, LeaveOneOut):
         raise InvalidInputError(
-            "`cv` must hold out rows of every class when `ensemble` is true; LeaveOneOut holds out one row. "
-            "Use folds, or ensemble=False."
+            "LeaveOneOut cross-validation does not go with `ensemble`: it holds out one row, and `cv` must hold out "
+            "rows of every class. Use folds, or ensemble=False."
         )
     # Random splits hold out rows of a rare class again and again; folds share them out.
     n_splits = 0 if isinstance(splitter, BaseShuffleSplit) else getattr(splitter, "n_splits", 0)

@@ -47,4 +47,4 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
     if "posterior" not in document:
         return map_
     table = read_part(PosteriorTable.from_dict, document["posterior"], path)
-    return PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, posterior=table)
+    return PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table)

@@ -185,7 +185,11 @@ class Linear(MapFunction):
     name: ClassVar[str] = "linear"
 
     def __call__(self, scores: Floats) -> Floats:
-        return np.interp(scores, self.x, self.y)
+        found = np.interp(scores, self.x, self.y)
+        if not np.isfinite(found).all():  # a slope between two points overflowed: no score is far from either
+            nearest = self.y[np.maximum(np.searchsorted(self.x, scores, side="right") - 1, 0)]
+            return np.where(np.isfinite(found), found, nearest)
+        return found
 
     def knots(self) -> Floats:
         return self.x

@@ -42,6 +42,8 @@ class CalibrationMap:
         Whether it never decreases.
     method : str
         The name of the method that made it.
+    fitted_range : tuple of float, optional
+        The lowest and the highest score that it was fitted to; `calibrant apply` warns of scores on another scale.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class CalibrationMap:
     space: str = "real"
     monotone: bool = False
     method: str = field(default="", compare=False)
+    fitted_range: tuple[float, float] | None = field(default=None, compare=False)
 
     @overload
     def __call__(self, scores: float) -> float: ...
@@ -114,16 +117,18 @@ class CalibrationMap:
             self.space,
             self.monotone and other.monotone,
             " then ".join(name for name in (self.method, other.method) if name),
+            self.fitted_range,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return {
+        entries = {
             "method": self.method,
             "space": self.space,
             "monotone": self.monotone,
             "function": self.function.to_dict(),
         }
+        return entries if self.fitted_range is None else entries | {"fitted_range": list(self.fitted_range)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
@@ -135,7 +140,7 @@ class CalibrationMap:
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
         if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        loaded = cls(MapFunction.from_dict(function), space, monotone, method)
+        loaded = cls(MapFunction.from_dict(function), space, monotone, method, _read_range(data))
         if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
             raise ModelFileError("The numbers of this map are damaged: they are no function from scores to [0, 1].")
         return loaded
@@ -157,6 +162,8 @@ class CalibrationMap:
         knots = self.function.knots()
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
+        if self.space == "probability":
+            inner = np.clip(inner, low, high)  # the next double after an edge at 1 is no probability
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
         return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
 
@@ -212,7 +219,7 @@ class PosteriorMap(CalibrationMap, EstimateMethods):
     @property
     def map_(self) -> CalibrationMap:
         """The map without its posterior."""
-        return CalibrationMap(self.function, self.space, self.monotone, self.method)
+        return CalibrationMap(self.function, self.space, self.monotone, self.method, self.fitted_range)
 
     @property
     def labelled_(self) -> LabelledRows:
@@ -234,6 +241,15 @@ class PosteriorMap(CalibrationMap, EstimateMethods):
 
     def _content(self) -> dict[str, Any]:
         return super()._content() | {"posterior": self.posterior.to_dict()}
+
+
+def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
+    if "fitted_range" not in data:
+        return None
+    low, high = map(float, data["fitted_range"])
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise ModelFileError("The entry `fitted_range` of this map is damaged.")
+    return low, high
 
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:

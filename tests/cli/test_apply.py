@@ -66,9 +66,9 @@ def test_a_model_without_names_takes_the_classes(cli, tmp_path):
 def test_unusable_scores_are_counted(cli, data, tmp_path):
     model, rows = tmp_path / "m.json", tmp_path / "rows.csv"
     cli("fit", data, "-m", "platt", "-o", model)
-    rows.write_text("score,id\n0.5,1\n,2\n7,3\n")
+    rows.write_text("score,id\n0.5,1\n,2\n7,3\n0.6,4\n")
     result = cli("apply", model, rows)
-    assert result.out.splitlines()[2:] == [",2,", "7,3,"]
+    assert result.out.splitlines()[2:4] == [",2,", "7,3,"]
     assert "warning: 2 rows have scores that are missing" in result.err
 
 
@@ -158,3 +158,30 @@ def test_names_that_are_long_or_lead_in_circles(cli, refused, data, model, tmp_p
     assert f"The folder {tmp_path / 'nowhere'} does not exist" in refused(
         "apply", model, data, "-o", tmp_path / "lost.csv"
     )
+
+
+def test_scores_on_another_scale(cli, refused, tmp_path):
+    shares, percent = tmp_path / "shares.csv", tmp_path / "percent.csv"
+    lines = [(i % 97 / 97, int(i % 97 > 48)) for i in range(300)]
+    shares.write_text("score,label\n" + "".join(f"{s},{y}\n" for s, y in lines))
+    percent.write_text("score,label\n" + "".join(f"{100 * s},{y}\n" for s, y in lines))
+    result = cli("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
+    assert "read as decision values, not as probabilities. If they are percentages" in result.err
+    result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
+    assert result.code == 0
+    assert "Are they on the same scale?" in result.err
+    assert cli("fit", shares, "-m", "beta", "-o", tmp_path / "shares.json").code == 0
+    assert "on the same scale?" not in cli("apply", tmp_path / "shares.json", shares, "-o", tmp_path / "out.csv").err
+    message = refused("apply", tmp_path / "shares.json", percent, "-o", tmp_path / "none.csv")
+    assert "so nothing was written" in message
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_decimal_commas_are_read_and_written(cli, tmp_path):
+    rows, model, output = tmp_path / "rows.csv", tmp_path / "model.json", tmp_path / "out.csv"
+    rows.write_text("score;label\n" + "".join(f"0,{i % 10}5;{int(i % 10 > 4)}\n" for i in range(60)))
+    assert cli("fit", rows, "-m", "isotonic", "-o", model).code == 0
+    assert cli("apply", model, rows, "-o", output).code == 0
+    first = output.read_text().splitlines()[1].split(";")
+    assert first[:2] == ["0,05", "0"]
+    assert float(first[2].replace(",", ".")) == pytest.approx(calibrant.load(model)(0.05))

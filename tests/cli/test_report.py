@@ -90,6 +90,17 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
     assert "would be overwritten" in refused("report", data, "-o", data.name)
 
 
+def test_costs_and_thresholds_add_a_section_on_decisions(cli, refused, data, animals, tmp_path):
+    page = tmp_path / "page.html"
+    assert cli("report", data, "-m", "platt", "-o", page, "--cost-fp", 1, "--cost-fn", 4).code == 0
+    assert "it pays to act from a probability of 20.0" in page.read_text("utf-8")
+    assert "belong together" in refused("report", data, "-o", page, "--cost-fp", 1)
+    assert "must be above 0; got 1 and 0" in refused("report", data, "-o", page, "--cost-fp", 1, "--cost-fn", 0)
+    assert "the lower one first; got 0.5 and 0.2" in refused("report", data, "-o", page, "--thresholds", 0.5, 0.2)
+    several = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--thresholds", 0.2, 0.5)
+    assert "--thresholds with several classes needs --top-label" in refused("report", animals, "-o", page, *several)
+
+
 def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):
     (tmp_path / "new.csv").write_text("score\n0.2\n0.7\n0.9\n")
     assert cli("report", data, "--unlabelled", tmp_path / "new.csv", "-o", tmp_path / "page.html").code == 0

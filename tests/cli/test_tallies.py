@@ -11,7 +11,7 @@ from calibrant.cli.tallies import (
     count,
     count_by,
     is_decision,
-    warn_of_one_class,
+    warn_of_few,
 )
 from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
@@ -86,7 +86,7 @@ def test_views_and_spaces():
 @pytest.mark.parametrize(
     ("sql", "columns", "message"),
     [
-        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^--score 'n' must be finite"),
+        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^Of 2 rows 1 has no score. Add --drop"),
         ("SELECT 0.5 AS score, 1 AS y, -1 AS w", Columns(("score",), "y", "w"), "^--weight 'w' must be finite and not"),
         ("SELECT 0.5 AS score, 1 AS label WHERE 1 = 0", Columns(("score",), "label"), "^data has no rows.$"),
         ("SELECT 0.5 AS score, 3 AS label UNION ALL SELECT 0.6, 4", Columns(("score",), "label"), "got 3 and 4. Say"),
@@ -103,12 +103,17 @@ def test_segments_by_a_column_with_an_odd_name():
     assert set(count_by(rows, Columns(("s",), "y", None, ('gr"oup',)))[1]) == {"0", "1", "2"}
 
 
-def test_rows_of_one_class_are_worth_a_warning(capsys):
-    warn_of_one_class(Tally.from_arrays(SCORES, LABELS))
+def test_few_rows_are_worth_a_warning(capsys):
+    warn_of_few(Tally.from_arrays(SCORES, LABELS))
+    assert "rows, 2 of the rarer class, are very few" in capsys.readouterr().err
+    warn_of_few(Tally.from_arrays(SCORES * 20, LABELS * 20))
     assert capsys.readouterr().err == ""
-    warn_of_one_class(Tally.from_arrays(SCORES, [True] * 4))
+
+
+def test_rows_of_one_class_are_worth_a_warning(capsys):
+    warn_of_few(Tally.from_arrays(SCORES, [True] * 4))
     assert capsys.readouterr().err.startswith("warning: All 4 rows are positive, so there is little to learn")
-    warn_of_one_class(Tally.from_arrays(SCORES, [False] * 4), "cat")
+    warn_of_few(Tally.from_arrays(SCORES, [False] * 4), "cat")
     assert "All 4 rows for cat are negative" in capsys.readouterr().err
 
 

@@ -188,6 +188,7 @@ def test_a_line_shows_the_values_of_its_map(page, segmented):
     assert becomes == pytest.approx(100 * float(segmented.calibrator.predict([score / 100])[0]), abs=1.0)
     low, high = (float(number) for number in re.findall(r"\(([\d.]+).% to ([\d.]+)", text)[0])
     assert low <= becomes <= high
+    assert not js(page, "document.getElementById('spot').hidden")
 
 
 def test_a_finger_shows_values(page):

@@ -58,6 +58,7 @@ def test_days_stand_in_their_order_and_those_that_are_off_stand_out():
     trace = figure["data"][0]
     assert trace["x"] == pytest.approx([-0.17, 0.83])
     assert trace["y"] == pytest.approx([0.0, -30.0])
-    assert trace["marker"]["color"] == ["@before", "@bad"]
+    assert trace["marker"]["color"] == ("@before", "@bad")
+    assert trace["marker"]["symbol"] == ("circle-open", "diamond")
     assert figure["layout"]["xaxis"]["ticktext"] == ["2026-03-01", "2026-03-02"]
     assert figure["layout"]["yaxis"]["title"]["text"] == "Predicted − happened, percentage points"

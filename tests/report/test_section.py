@@ -19,7 +19,7 @@ def test_a_section_is_linked_drawn_and_escaped(tmp_path):
         "costs",
         "What a <mistake> costs",
         ("First & foremost.",),
-        (SectionFigure(figure, "A line."),),
+        (SectionFigure(figure, "A line.", legend=(("before", "now & then"),)),),
         (
             SectionTable("Costs", ("Kind", "Cost"), (("miss", "<b>9</b>"),)),
             SectionTable("More", ("A",), (("1",),), folded=True),
@@ -36,6 +36,7 @@ def test_a_section_is_linked_drawn_and_escaped(tmp_path):
     assert drawn.count('class="mark"') == 2
     assert "a &lt;miss&gt;" in drawn
     assert "Cost &amp; more" in drawn
+    assert '<span class="dot before"></span>now &amp; then' in page
     assert page.index('id="costs"') < page.index('id="next"')
     assert page.count("<summary>More</summary>") == 1
     assert "<summary>Costs</summary>" not in page

@@ -2,6 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -125,7 +126,8 @@ class Calibrator(BaseEstimator, ABC):
                 "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
             )
         fitted = self.fit_map(tally)
-        self.map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
+        map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
+        self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
         self.classes_, self.n_features_in_ = np.array([0, 1]), 1
         return self
 
@@ -208,7 +210,9 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         map_ = self._fitted_map()
         if posterior and self._has_posterior():
             table = PosteriorTable.of(self, map_.space)
-            map_ = PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, posterior=table)
+            map_ = PosteriorMap(
+                map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table
+            )
         map_.save(path)
 
     def _has_posterior(self) -> bool:

@@ -35,7 +35,7 @@ LIGHT = 0.01  # a weight below which a member does not decide whether the blend 
 LEVEL = 0.9  # of the gain on which the verdict rests
 # A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
 # of a small fit, runs its chains in full only if it has weight.
-FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 64, 200, (1.3, 10.0), 0.15
+FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 65, 200, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",

@@ -13,12 +13,14 @@ from calibrant.cli.segments import report_unseen, segment_options
 from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
+    from calibrant.engines.file_apply import Applied
     from calibrant.engines.tables import Table
     from calibrant.maps import CalibrationMap
     from calibrant.matrix_maps import MatrixMap
     from calibrant.segmented_maps import SegmentedMap
 
 MOST_NAMED = 5
+FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 NAME = "Name of the new column; for several classes its beginning."
 
@@ -59,6 +61,20 @@ def apply(
     if done.unusable:
         warn(f"{done.unusable} rows have scores that are missing or that the map does not take; their result is empty.")
     report_unseen(done, segmented)
+    _warn_of_scale(done, getattr((segmented.first or segmented.pooled) if segmented else map_, "fitted_range", None))
+
+
+def _warn_of_scale(done: Applied, fitted: tuple[float, float] | None) -> None:
+    """Warn where scores seem to be on another scale than those of the fit, such as percentages and shares."""
+    if fitted is None or done.score_range is None:
+        return
+    (low, high), (lowest, highest) = fitted, done.score_range
+    narrow = done.rows >= FEW_ROWS and highest - lowest < NARROW * (high - low)
+    if narrow or done.outside > 0.5 * done.rows:
+        warn(
+            f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from {low:.4g} to "
+            f"{high:.4g}. Are they on the same scale?"
+        )
 
 
 def _choose_scores(

@@ -28,6 +28,7 @@ def compare(
     label: options.Label = None,
     weight: options.Weight = None,
     groups: options.Groups = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Methods = None,
     logits: options.Logits = False,
@@ -51,7 +52,7 @@ def compare(
     check_method(*(names or []))
     how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
     source: Tally | ClassRows | Floats
-    with open_with_columns(files, score, label, weight, groups=groups) as (table, columns):
+    with open_with_columns(files, score, label, weight, groups=groups, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(*(names or []), several=several)

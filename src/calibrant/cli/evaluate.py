@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 
+WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE", "ece_low": "from", "ece_high": "to"}
+
+
 def evaluate(
     files: options.Files,
     *,
@@ -26,6 +29,7 @@ def evaluate(
     weight: options.Weight = None,
     by: options.By = None,
     groups: options.Groups = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     model: options.ModelOption = None,
     logits: options.Logits = False,
@@ -43,7 +47,7 @@ def evaluate(
 
     if groups is not None and by is not None:
         raise Problem("--groups and --by cannot go together.")
-    with open_with_columns(files, score, label, weight, by, groups=groups) as (table, columns):
+    with open_with_columns(files, score, label, weight, by, groups=groups, drop=drop_missing) as (table, columns):
         several = are_several(columns, top_label, logits)
         if several and (by is not None or groups is not None):
             raise Problem(f"--{'by' if groups is None else 'groups'} with several classes needs --top-label.")
@@ -71,7 +75,7 @@ def _show(evaluation: Any, measured: list[dict[str, Any]], title: str) -> None:
     sys.stdout.write(f"{evaluation}\n")
     if measured:
         texts = [[_text(value) for value in row.values()] for row in measured]
-        print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
+        print_table(f"\n{title}", [WORDS.get(key, key.replace("_", " ")) for key in measured[0]], texts)
 
 
 def _apply(

@@ -26,6 +26,7 @@ def fit(
     weight: options.Weight = None,
     by: options.Keys = None,
     missing: options.Missing = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
     settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
@@ -49,7 +50,7 @@ def fit(
     if by:
         from calibrant.cli.segments import fit_segments
 
-        with open_with_columns(files, score, label, weight, by) as (table, columns):
+        with open_with_columns(files, score, label, weight, by, drop=drop_missing) as (table, columns):
             view, names = binary(table, columns, top_label, "fit")
             pooled = _pooled(method, parameters)
             summary = fit_segments(view, names, pooled, positive=positive, missing=missing or "error", output=output)
@@ -58,7 +59,7 @@ def fit(
         return
     if missing:
         raise Problem("--missing is about segments; name their column with --by.")
-    with open_with_columns(files, score, label, weight) as (table, columns):
+    with open_with_columns(files, score, label, weight, drop=drop_missing) as (table, columns):
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
         if several:
@@ -104,10 +105,15 @@ def _pooled(method: str | None, settings: dict[str, Any]) -> Calibrator:
 def _fit(tally: Tally, method: str | None, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     from calibrant import metrics
     from calibrant.calibrators import registry
-    from calibrant.cli.tallies import is_decision, warn_of_one_class
+    from calibrant.cli.tallies import is_decision, warn_of_few
 
-    warn_of_one_class(tally)
+    warn_of_few(tally)
     space = {"space": "decision"} if is_decision(tally) else {}
+    if space:
+        note(
+            f"Scores go from {tally.scores[0]:.4g} to {tally.scores[-1]:.4g}, so they are read as decision values, not "
+            "as probabilities. If they are percentages, divide them by 100."
+        )
     calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings, **space)
     with progress(f"fitting {type(calibrator).__name__}"):
         calibrator.fit_tally(tally)

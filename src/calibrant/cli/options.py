@@ -118,6 +118,7 @@ Missing = Annotated[
     str | None,
     option("Rows whose segment is missing: error, or segment for one of their own.", "--missing", value="WHAT"),
 ]
+Drop = Annotated[bool, option("Leave out rows without a score or a label.", "--drop-missing")]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
 Methods = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from calibrant.cli import options
 from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COST_FP = "Cost of acting in vain; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of not acting where it was needed."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+Range: TypeAlias = tuple[float, float]
 UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
 
 
@@ -35,15 +36,14 @@ def report(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
     logits: options.Logits = False,
     top_label: options.Top = False,
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
     cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
-    thresholds: Annotated[
-        tuple[float, float] | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")
-    ] = None,
+    thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
     unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
@@ -57,7 +57,7 @@ def report(
     check_target(output, files)
     check_method(method)
     decisions = _check_decisions(cost_fp, cost_fn, thresholds)
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
+    with open_with_columns(files, score, label, weight, by, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
         several = are_several(columns, top_label, logits)
         check_method(method, several=several)
@@ -78,15 +78,9 @@ def report(
         _write_classes(output, rows, method, **about)
     else:
         about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
-        write_page(output, tally, segments, _compare(tally), method=method, top_label=top_label, **about, **decisions)
+        _write_rows(output, tally, segments, method=method, top_label=top_label, **about, **decisions)
     if not is_stdout(output):
         note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
-
-
-def _compare(tally: Tally) -> Comparison | None:
-    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-        return run_comparison(tally)
-    return None
 
 
 def file_size(path: str) -> str:
@@ -95,9 +89,7 @@ def file_size(path: str) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
 
 
-def _check_decisions(
-    cost_fp: float | None, cost_fn: float | None, thresholds: tuple[float, float] | None
-) -> dict[str, Any]:
+def _check_decisions(cost_fp: float | None, cost_fn: float | None, thresholds: Range | None) -> dict[str, Any]:
     """Return what the section on decisions is about, if anything; bad numbers are refused before data are read."""
     if (cost_fp is None) != (cost_fn is None):
         raise Problem("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
@@ -139,6 +131,13 @@ def _commands(files: list[str], columns: Columns, positive: str | None, more: li
     again = [*scores, *more] if len(columns.scores) == 1 or "--top-label" in more else []  # the model knows its columns
     apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def _write_rows(output: str, tally: Tally, segments: dict[str, Tally], **arguments: Any) -> None:
+    comparison = None
+    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
+        comparison = run_comparison(tally)
+    write_page(output, tally, segments, comparison, **arguments)
 
 
 def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.classes import class_of
 from calibrant.cli.errors import Problem, in_options
+from calibrant.cli.missing import ADVICE, describe_missing, drop_missing
 from calibrant.cli.printing import note, progress, warn
 from calibrant.engines.table_columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.engines.table_files import shorten
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 MOST_SEGMENTS = 200
+FEW_ROWS = 50
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 
 @contextmanager
 def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: Any, groups: str | None = None
+    files: list[str], scores: list[str] | None, *names: Any, groups: str | None = None, drop: bool = False
 ) -> Iterator[tuple[Table, Columns]]:
     """Open the table in some files, and choose its columns: score, label, weight, segments, groups."""
     with open_table(files) as table:
-        yield table, choose_columns(table, scores or [], *names, groups=groups, say=note)
+        columns = choose_columns(table, scores or [], *names, groups=groups, say=note)
+        yield drop_missing(table, columns) if drop else table, columns
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -115,6 +118,9 @@ def _count(table: Table, columns: Columns, positive: str | None) -> Any:
             label = positive_label(table, columns.label, positive)
             return engines.tally(table.relation, pos_label=label, by=by, **names)
         except InvalidInputError as error:
+            lacking = describe_missing(table, columns)
+            if lacking is not None:
+                raise Problem(f"{lacking} {ADVICE}") from error
             raise Problem(_in_columns(str(error), table, names)) from error
 
 
@@ -160,11 +166,18 @@ def is_decision(tally: Tally) -> bool:
     return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
 
 
-def warn_of_one_class(tally: Tally, name: str = "") -> None:
-    """Warn where all rows are of one class: whatever is fitted to them only repeats it."""
-    if 0.0 < tally.total_positive < tally.total:
-        return
+def warn_of_few(tally: Tally, name: str = "") -> None:
+    """Warn of a handful of rows, and where all are of one class: whatever is fitted to them only repeats it."""
     from calibrant.tally import row_count
+
+    rarer = min(tally.total_positive, tally.total - tally.total_positive)
+    if rarer > 0.0:
+        if tally.total < FEW_ROWS:
+            warn(
+                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result is "
+                f"mostly what the method takes for granted. Some hundreds would do."
+            )
+        return
 
     rows = f"{row_count(tally.total)} rows for {name}" if name else f"{row_count(tally.total)} rows"
     kind = "positive" if tally.total_positive else "negative"

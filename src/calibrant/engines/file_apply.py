@@ -30,7 +30,8 @@ FORMATS = ("csv", "parquet", "arrow", "json")
 class Applied(NamedTuple):
     """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
 
-    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are.
+    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. With
+    a map of one score, the range of the scores, and how many rows lie outside that of the fit.
     """
 
     rows: int
@@ -38,6 +39,8 @@ class Applied(NamedTuple):
     columns: list[str]
     unseen_rows: int = 0
     unseen_segments: int = 0
+    score_range: tuple[float, float] | None = None
+    outside: int = 0
 
 
 def apply_file(
@@ -57,7 +60,8 @@ def apply_file(
     Rows are read, calibrated and written in batches; the output appears whole or not at all, and may be the input.
     Old columns are kept as they are, or the table is refused with the name of the column that cannot be kept. Parquet
     and Arrow keep types and metadata, CSV the text of every field, JSON lines the entries of every object. Scores that
-    are missing, not finite, or outside the range of the map give missing probabilities.
+    are missing, not finite, or outside the range of the map give missing probabilities; where these are most of the
+    rows, nothing is written.
 
     Parameters
     ----------
@@ -96,9 +100,9 @@ def apply_file(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "new.csv"
     ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
-    ...     print(engines.apply_file(steps.map_, path, path))
+    ...     print(engines.apply_file(steps.map_, path, path))  # doctest: +ELLIPSIS
     ...     print(path.read_text())
-    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0)
+    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, score_range=(0.9, 0.9), ...)
     id,score,probability
     007,0.9,1
     008,,
@@ -121,11 +125,12 @@ def apply_file(
         schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
         keep = table.format == kind == "parquet" and not only_new
         options = parquet_options(table.files[0], schema) if keep else {}
-        delimiter = table.csv.get("delimiter", ",")
-        with open_writer(kind, path, schema, os.fspath(output), delimiter, **options) as write:
+        new.decimal = table.csv.get("decimal", ".")
+        with open_writer(kind, path, schema, os.fspath(output), table.csv, **options) as write:
             for batch in read_ahead(_append(batch, new, schema) for batch in batches):
                 write(batch)
-    return Applied(new.rows, new.unusable, new.names, *new.unseen())
+        new.check_most(table.name)
+    return Applied(new.rows, new.unusable, new.names, *new.unseen(), new.range, new.outside)
 
 
 def output_format(output: str, given: str | None) -> str:
@@ -161,9 +166,12 @@ class NewColumns:
         The name of the new column, or the beginning of the names.
     """
 
+    decimal = "."  # of numbers that are kept as text
+
     def __init__(self, map_: CalibrationMap | MatrixMap, scores: Sequence[str], name: str) -> None:
         self.map_ = map_
-        self.rows = self.unusable = 0
+        self.rows = self.unusable = self.outside = 0
+        self.range: tuple[float, float] | None = None
         if isinstance(map_, MatrixMap):
             self.scores = list(scores or map_.columns or map(str, map_.classes))
             self.names = [f"{name}_{label}" for label in map_.classes]
@@ -185,13 +193,30 @@ class NewColumns:
         if taken is not None:
             raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
 
+    def check_most(self, table: str) -> None:
+        """Refuse a table in which most rows got no probability."""
+        if self.unusable > 0.5 * self.rows:
+            raise InvalidInputError(
+                f"{self.unusable} of the {self.rows} rows of {table} have scores that are missing or that the map does "
+                "not take, so nothing was written; are these the scores that it was fitted to, on the same scale?"
+            )
+
+    def watch(self, scores: Floats, fitted: tuple[float, float] | None) -> None:
+        """Note the range of usable scores, and how many lie outside that of the fit."""
+        if len(scores) == 0:
+            return
+        low, high = self.range or (np.inf, -np.inf)
+        self.range = min(low, float(scores.min())), max(high, float(scores.max()))
+        if fitted is not None:
+            self.outside += int(((scores < fitted[0]) | (scores > fitted[1])).sum())
+
     def unseen(self) -> tuple[int, int]:
         """Rows with segments that the fit did not see, and how many segments these are."""
         return 0, 0
 
     def from_batch(self, batch: Any) -> list[Floats]:
         """Return the new columns of a batch."""
-        return self.compute([to_doubles(batch.column(score), score) for score in self.scores])
+        return self.compute([to_doubles(batch.column(score), score, self.decimal) for score in self.scores])
 
     def compute(self, scores: list[Floats]) -> list[Floats]:
         """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
@@ -201,6 +226,7 @@ class NewColumns:
         else:
             matrix = np.maximum.reduce(scores)
             usable = _are_usable(matrix, self.map_.space)
+            self.watch(matrix[usable], self.map_.fitted_range)
         new = np.full(matrix.shape, np.nan)
         if usable.any():
             new[usable] = self.map_(matrix[usable])
@@ -218,7 +244,8 @@ class NewSegmented(NewColumns):
         self.segmented, self.names = map_, [name]
         self.reader = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
         self.score, self.scores = list(scores), [*scores, *self.reader.by]
-        self.rows = self.unusable = 0
+        self.rows = self.unusable = self.outside = 0
+        self.range = None
 
     def unseen(self) -> tuple[int, int]:
         """Rows with segments that the fit did not see, and how many segments these are."""
@@ -226,10 +253,11 @@ class NewSegmented(NewColumns):
 
     def from_batch(self, batch: Any) -> list[Floats]:
         """Return the new column of a batch; NaN stands for a missing probability."""
-        scores = np.maximum.reduce([to_doubles(batch.column(score), score) for score in self.score])
+        scores = np.maximum.reduce([to_doubles(batch.column(score), score, self.decimal) for score in self.score])
         codes, usable = self.reader.encode(batch), _are_usable(scores, self.segmented.space)
         new = np.full(len(scores), np.nan)
         new[usable] = self.segmented.probabilities(scores[usable], codes[usable])
+        self.watch(scores[usable], (self.segmented.first or self.segmented.pooled).fitted_range)
         self.rows += len(new)
         self.unusable += int((~usable).sum())
         return [new]
@@ -242,12 +270,12 @@ def _are_usable(scores: Floats, space: str) -> Bools:
     return usable
 
 
-def to_doubles(column: Any, name: str) -> Floats:
+def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
     """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
     pa = require("pyarrow", "tables", CALLER)
     try:
         if pa.types.is_string(column.type):
-            column = pa.compute.utf8_trim_whitespace(column)
+            column = pa.compute.replace_substring(pa.compute.utf8_trim_whitespace(column), decimal, ".")
         elif pa.types.is_temporal(column.type):
             raise pa.ArrowTypeError(f"they are of type {column.type}")
         doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant import _limits, _validation
+from calibrant._kernels import gap_walk
 from calibrant._typing import ArrayLike, Floats
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.clustered import sum_by_group
-from calibrant.metrics.gap_walk import gap_walk
 from calibrant.metrics.grouped_rows import GroupedRows
 from calibrant.metrics.resampling import Sample, count_rows, read_sample
 from calibrant.tally import Tally
@@ -120,9 +120,7 @@ def cutoff_calibration_interval(
 
 def _range(tally: Tally) -> float:
     """Highest minus lowest cumulative gap, where no row at all has the gap 0."""
-    low, high = 0.0, 0.0
-    for _, walk in gap_walk(tally):
-        low, high = min(low, float(walk.min())), max(high, float(walk.max()))
+    low, high = gap_walk.find_range(tally.scores, tally.positives, tally.totals)
     return (high - low) / tally.total
 
 

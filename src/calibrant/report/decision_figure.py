@@ -43,10 +43,11 @@ def _strategy(label: str, x: object, y: list[float], dash: str) -> Figure:
 
 
 def _curve(curve: DecisionCurve, color: str, bottom: float) -> Figure:
-    """A curve with its band, both of which end at the lower edge of the figure."""
-    value, low, high = (listed(np.maximum(column, bottom), 5) for column in (curve.net_benefit, curve.low, curve.high))
+    """A curve, as far as it lies above the lower edge of the figure, with its band."""
+    shown = curve.net_benefit >= bottom
+    low, high = (listed(np.maximum(column[shown], bottom), 5) for column in (curve.low, curve.high))
     label = f"{curve.name} calibration"
-    return scatter("lines", label, curve.thresholds, value) | {
+    return scatter("lines", label, curve.thresholds[shown], listed(curve.net_benefit[shown], 5)) | {
         "line": {"color": color, "width": 2.5},
         "meta": {"label": label, "low": low, "high": high, "band": f"{color}/band"},
         "hovertemplate": HOVER,

@@ -20,10 +20,10 @@ __all__ = ["Question", "decision_section"]
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
-CAPTION = "Net benefit before and after calibration; bands are pointwise intervals, the upright line is the threshold"
 MEANING = (
     "Net benefit is the share of rows that are rightly acted on, less the share acted on in vain at the price that the "
-    "threshold implies. Where a curve lies above both dashed lines, the probabilities are worth acting on."
+    "threshold implies. Probabilities are worth acting on where their curve lies above the dashed line, acting on all "
+    "rows, and above the dotted one, acting on none."
 )
 SPREAD = float(np.log(4.0))  # costs that are known within a factor of four are shown
 
@@ -96,7 +96,10 @@ def decision_section(study: Study, question: Question) -> Section:
         f"Decision curves {' and '.join(curves)} calibration, with acting on all rows and on none, for thresholds from "
         f"{percent(ends[0])} to {percent(ends[1])}. The values are in the table below the figure."
     )
-    figure = SectionFigure(decision_figure(curves, threshold if question.costs else None), alt, CAPTION)
+    upright = "; the upright line is the threshold" if question.costs else ""
+    caption = f"Net benefit with {100 * study.level:g} % intervals{upright}"
+    legend = tuple((name, f"{name} calibration") for name in curves)
+    figure = SectionFigure(decision_figure(curves, threshold if question.costs else None), alt, caption, legend=legend)
     return Section("decisions", "Decisions", sentences, (figure,), (_table(curves, at),))
 
 
@@ -120,19 +123,19 @@ def _worth_of_calibrating(study: Study, question: Question) -> tuple[str, ...]:
     in_vain, missed = question.costs or (threshold / (1.0 - threshold), 1.0)
     rows = study.before.tally.coarsen(_limits.COMPARISON_CELLS)
     worth = value_of_calibration(study.calibrator, rows, cost_fp=in_vain, cost_fn=missed, level=study.level)
-    gain, unit = worth.gain, "for each row, in the unit of these costs"
+    gain, verb, unit = worth.gain, "saves", "for each row, in the unit of these costs"
     if question.costs is None:
         gain = Interval(1000.0 * gain.value, 1000.0 * gain.low, 1000.0 * gain.high, gain.level)
-        unit = f"true positives for each 1000 rows at a threshold of {percent(threshold)}"
+        verb, unit = "is worth", f"true positives in 1000 rows, acting from {percent(threshold)} on"
     if not worth.changed:
         return (f"From {percent(threshold)} on, calibrating first changes no decision.",)
     value, ends = estimate(gain)
     facts = f"({100 * gain.level:g} % interval {ends}); {percent(worth.changed)} of the rows are decided differently."
     if gain.low <= 0.0 <= gain.high:
-        return (f"These rows cannot tell whether calibrating first pays: it saves {value} {unit} {facts}",)
+        return (f"These rows cannot tell whether calibrating first pays: the gain is {value} {unit} {facts}",)
     if gain.high < 0.0:
-        return (f"Calibrating first does harm: it saves {value} {unit} {facts}",)
-    return (f"Calibrating first saves {value} {unit} {facts}",)
+        return (f"Calibrating first does harm: the gain is {value} {unit} {facts}",)
+    return (f"Calibrating first {verb} {value} {unit} {facts}",)
 
 
 def _worth_of_the_model(curve: DecisionCurve, at: int) -> str:

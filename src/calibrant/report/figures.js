@@ -6,7 +6,10 @@ const figureTips = (say) => {
   const tip = document.createElement("div");
   tip.id = "tip";
   tip.hidden = true;
-  document.body.append(tip);
+  const spot = document.createElement("div"); // the place on a line that the values are of
+  spot.id = "spot";
+  spot.hidden = true;
+  document.body.append(tip, spot);
   let current = null;
 
   // Without this script the browser shows the titles; two labels at once would be one too many.
@@ -74,6 +77,7 @@ const figureTips = (say) => {
     if (current) current.classList.remove("current");
     current = found && found.mark ? found.mark : null;
     tip.hidden = !found;
+    spot.hidden = !found || Boolean(current);
     if (!found) return;
     if (current) current.classList.add("current");
     tip.textContent = found.text;
@@ -82,6 +86,8 @@ const figureTips = (say) => {
     const top = found.y - height - 10 < 0 ? found.y + 14 : found.y - height - 10;
     tip.style.left = `${left + scrollX}px`;
     tip.style.top = `${top + scrollY}px`;
+    spot.style.left = `${found.x + scrollX}px`;
+    spot.style.top = `${found.y + scrollY}px`;
   }
 
   function nearest(area, event) {

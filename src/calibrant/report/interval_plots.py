@@ -11,6 +11,7 @@ from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import EVENT, Outcome, rounded, short_title
 
 WIDE = 3.0  # intervals so many times as wide as the usual one may be cut off
+FEW = 40  # segments along an axis that have room for points of the usual size
 APART = 0.17  # of a row, between before and after, so that the two do not hide each other
 
 
@@ -52,8 +53,9 @@ def timeline_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Fi
     for side, symbol, at in _sides(segments):
         kept = [(place, gap) for place, gap in enumerate(_gaps(segments, side)) if gap is not None]
         y = listed([100.0 * (gap.predicted - gap.happened) for _, gap in kept])
+        colors, symbols = zip(*[("@bad", "diamond") if g.off else (f"@{side}", symbol) for _, g in kept], strict=True)
         own = {
-            "marker": {"color": ["@bad" if gap.off else f"@{side}" for _, gap in kept], "size": 8, "symbol": symbol},
+            "marker": {"color": colors, "size": 8 if len(segments) <= FEW else 5, "symbol": symbols},
             "error_y": error_bars(*_lengths([gap for _, gap in kept]), f"@{side}"),
             "text": [segments[place].name for place, _ in kept],
             "customdata": [[rounded(g.predicted), rounded(g.happened), " – off" if g.off else ""] for _, g in kept],

@@ -21,12 +21,14 @@ class SectionFigure:
 
     `shape` is "square" (with "wide" up to 620 pixels, with "small" 300 pixels beside others), "bars" (lower) or "time"
     (as wide as the page); figures of rows are as high as their rows, whatever their shape.
+    `legend` names a colour of the page, such as "before", and what it stands for, one after the other.
     """
 
     figure: Figure
     alt: str
     caption: str = ""
     shape: str = "square wide"
+    legend: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
