@@ -12,6 +12,7 @@ REFERENCE = ROOT / "docs" / "reference"
 PUBLIC = [
     "calibrant",
     "calibrant.adjust",
+    "calibrant.adjust_prior",
     "calibrant.calibrators.base",
     "calibrant.calibrators.registry",
     "calibrant.comparison",
@@ -20,6 +21,7 @@ PUBLIC = [
     "calibrant.displays",
     "calibrant.engines",
     "calibrant.errors",
+    "calibrant.estimates",
     "calibrant.export",
     "calibrant.map_functions",
     "calibrant.metrics",

@@ -27,8 +27,8 @@ def comparison_figure(comparison: Comparison, shown: str) -> Figure:
         "hovertemplate": "%{text}<br>%{customdata[0]:+} (%{customdata[1]:+} to %{customdata[2]:+})<extra></extra>",
     }
     axis = titled(f"Change of log-loss against {reference_title(comparison)}", zeroline=True)
-    layout = {"xaxis": axis, "yaxis": _row_axis([sentence_case(title) for title in titles])}
-    meta = _row_meta("Change of log-loss", [_narrow(title) for title in titles])
+    layout = {"xaxis": axis, "yaxis": row_axis([sentence_case(title) for title in titles])}
+    meta = row_meta("Change of log-loss", [_narrow(title) for title in titles])
     return {"data": [trace], "layout": layout, "meta": meta}
 
 
@@ -50,8 +50,8 @@ def segments_figure(segments: tuple[Segment, ...], words: Outcome = EVENT) -> Fi
     limits, cut = _limits([gap for s in segments for gap in (s.before, s.after) if gap is not None])
     names = [s.name for s in segments]
     axis = titled(f"Predicted − {words.share}, percentage points", zeroline=True, range=limits)
-    meta = _row_meta("Difference in points", names) | {"cut": cut}
-    return {"data": data, "layout": {"xaxis": axis, "yaxis": _row_axis(names)}, "meta": meta}
+    meta = row_meta("Difference in points", names) | {"cut": cut}
+    return {"data": data, "layout": {"xaxis": axis, "yaxis": row_axis(names)}, "meta": meta}
 
 
 def _segment_gaps(
@@ -82,13 +82,13 @@ def _limits(gaps: list[Gap]) -> tuple[list[float], bool]:
     return listed([low - margin, high + margin]), bool(lows.min() < low or highs.max() > high)
 
 
-def _row_axis(names: list[str]) -> Figure:
+def row_axis(names: list[str]) -> Figure:
     """An axis with one name for each row, the first at the top."""
     texts = [plain(name) for name in shortened(names, LONGEST)]
     return {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": texts}
 
 
-def _row_meta(title: str, names: list[str]) -> Figure:
+def row_meta(title: str, names: list[str]) -> Figure:
     """A short title and short names, for narrow screens."""
     return {"rows": len(names), "short": title, "names": [plain(name) for name in shortened(names, NARROW)]}
 
