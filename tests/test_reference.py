@@ -12,7 +12,6 @@ REFERENCE = ROOT / "docs" / "reference"
 PUBLIC = [
     "calibrant",
     "calibrant.adjust",
-    "calibrant.adjust_prior",
     "calibrant.calibrators.base",
     "calibrant.calibrators.registry",
     "calibrant.comparison",
@@ -24,6 +23,7 @@ PUBLIC = [
     "calibrant.estimates",
     "calibrant.export",
     "calibrant.map_functions",
+    "calibrant.matrix_monitoring",
     "calibrant.metrics",
     "calibrant.monitoring",
     "calibrant.reliability",

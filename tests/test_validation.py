@@ -30,7 +30,7 @@ def test_a_scalar_weight_stands_for_all_rows():
         ([-1, 1], None, (-1, 1)),
         ([False, True], None, (False, True)),
         (["no", "yes"], "no", ("yes", "no")),
-        ([3, 3], 3, (3, 3)),
+        ([3, 3], 3, (None, 3)),
     ],
 )
 def test_encode_labels_names_both_classes(labels, pos_label, classes):

@@ -7,8 +7,8 @@ A tally of more distinct scores is merged into so many cells of nearly equal mas
 BINNING_CELLS = 2048
 # The intervals of ABB draw a thousand binnings; bins narrower than 1/256 of the rows are never supported by data.
 BINNING_INTERVAL_CELLS = 256
-# Within Blend, ABB is one of five members; a quarter of its cells moves the mixture by less than its own error.
-BLEND_BINNING_CELLS = 512
+# Within Blend, ABB is one of five members; an eighth of its cells moves the mixture by less than its own error.
+BLEND_BINNING_CELLS = 256
 # A smooth curve, or a temperature, is decided by far fewer points than rows: 200 quantiles of the scores.
 SMOOTH_CELLS = 200
 # Blend compares its members, and draws its intervals, at so many scores.

@@ -12,14 +12,15 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from calibrant._files import AnyPath, write_atomically
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 
 LARGEST_FILE = 1 << 28  # bytes; parsed, a file takes some ten times as much memory
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
-Model = TypeVar("Model", bound=Callable[[ArrayLike], Floats])
+Model = TypeVar("Model", bound=Callable[..., Floats])
 Part = TypeVar("Part")
+Vector = Mapping[str, Any]
 
 
 def write_model(path: AnyPath, kind: str, version: int, content: Mapping[str, Any], indent: int | None = None) -> None:
@@ -51,14 +52,22 @@ def read_model(path: AnyPath, kinds: Mapping[str, int]) -> dict[str, Any]:
     return document
 
 
+def _run(model: Callable[..., Floats], vector: Vector) -> Floats:
+    return model(vector["scores"])
+
+
 def restore(
-    make: Callable[[dict[str, Any]], Model], document: dict[str, Any], path: AnyPath, tolerance: float
+    make: Callable[[dict[str, Any]], Model],
+    document: dict[str, Any],
+    path: AnyPath,
+    tolerance: float,
+    run: Callable[[Model, Vector], Floats] = _run,
 ) -> Model:
     """Make the model of a document, and check that it computes what it computed when it was saved."""
 
     def replay(content: dict[str, Any]) -> tuple[Model, float]:
         model, vector = make(content["map"]), content["test_vector"]
-        now, then = model(vector["scores"]), np.asarray(vector["probabilities"], dtype=np.float64)
+        now, then = run(model, vector), np.asarray(vector["probabilities"], dtype=np.float64)
         return model, float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
 
     model, off = read_part(replay, document, path)

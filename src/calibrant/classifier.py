@@ -314,7 +314,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
         return known
     if len(seen) < 2:
         raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another."
+            f"`y` must have at least two classes; got {len(seen)}: {seen.tolist()}. Add rows of another."
         )
     return seen
 

@@ -73,6 +73,7 @@ def test_recovers_the_truth():
     assert calibrator.intercept_ == pytest.approx(-0.6, abs=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 def test_a_falling_curve_is_kept_and_declared():
     t, y = data()
     calibrator = PlattScaling(space="decision").fit(-t, y)

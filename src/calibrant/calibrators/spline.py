@@ -138,6 +138,8 @@ class SplineCalibration(BayesianCalibrator):
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
         posterior, grid, z = self._posterior(scores)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        if not self.monotone and len(z) < len(grid):
+            return links.expit(posterior.draws(z, count, rng))
         drawn = self._shaped(posterior.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
 

@@ -113,7 +113,7 @@ def _print(answers: list[dict[str, object]], as_json: bool, title: str, level: f
 
 
 def _print_prior(map_: PosteriorMap, tally: Tally, level: float, as_json: bool) -> None:
-    from calibrant.adjust_prior import estimate_prior
+    from calibrant.adjust.unknown_prior import estimate_prior
 
     with progress("estimating"):
         answer = estimate_prior(map_, tally, level=level)

@@ -43,7 +43,9 @@ def schema() -> dict[str, Any]:
             "checksum": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
         }
     )
-    document["properties"]["posterior"] = _posterior()  # which a file may leave out
+    # A file may leave these out.
+    document["properties"]["posterior"] = _posterior()
+    document["properties"]["map"]["properties"]["fitted_range"] = NUMBERS | {"minItems": 2, "maxItems": 2}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "calibrant map",

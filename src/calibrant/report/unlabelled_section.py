@@ -5,7 +5,6 @@ from __future__ import annotations
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
 from calibrant.estimates.source import HasPosterior
 from calibrant.report.figures import Figure, error_bars, scatter, titled
-from calibrant.report.interval_plots import row_axis, row_meta
 from calibrant.report.section import Section, SectionFigure, SectionTable
 from calibrant.report.wording import rounded, sentence_case
 from calibrant.tally import Tally, row_count
@@ -78,15 +77,15 @@ def _percent(answer: Estimate) -> str:
 def _draw(answers: list[Estimate]) -> Figure:
     names = [sentence_case(QUANTITIES[answer.what].title) for answer in answers]
     above, below = ([a.high - a.value for a in answers], [a.value - a.low for a in answers])
-    trace = scatter("markers", "estimates", [answer.value for answer in answers], [*range(len(answers))]) | {
-        "text": names,
+    trace = scatter("markers", "estimates", [answer.value for answer in answers], []) | {
+        "y": names,  # a row for each
         "marker": {"color": "@after", "size": 10},
-        "error_x": error_bars(above, below, "@after", width=3),
+        "error_x": error_bars(above, below, "@after"),
         "customdata": [[rounded(number, 4) for number in (a.value, a.low, a.high)] for a in answers],
-        "hovertemplate": "%{text}<br>%{customdata[0]} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+        "hovertemplate": "%{y}<br>%{customdata[0]} (%{customdata[1]} to %{customdata[2]})",
     }
-    layout = {"xaxis": titled("Estimate and interval"), "yaxis": row_axis(names)}
-    return {"data": [trace], "layout": layout, "meta": row_meta("Estimate", names)}
+    layout = {"xaxis": titled("Estimate and interval"), "yaxis": {}}
+    return {"data": [trace], "layout": layout, "meta": {"short": "Estimate"}}
 
 
 def _tabulate(answers: list[Estimate]) -> SectionTable:
