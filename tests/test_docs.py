@@ -35,7 +35,7 @@ GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 NOT_RUN = re.compile(r"<!-- not run: .{4,} -->")
 NEEDS = re.compile(
     r"^<!-- needs: ([\w ]+) -->$", re.MULTILINE
-)  # packages too large to be installed for the tests alone
+)  # packages too large for the tests alone
 READ_ONLY = {"sh", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
 FILES = re.compile(r"\b(?:scripts/\w+|(?:benchmarks|src|tests|docs)/[\w/.-]+\.\w+)")
 MODULES = re.compile(r"python -m (benchmarks\.\w[\w.]*)")
