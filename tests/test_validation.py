@@ -152,25 +152,6 @@ def test_a_missing_label_of_pandas_is_named():
     assert _validation.encode_labels(pandas.array([True, False], dtype="boolean"))[0].tolist() == [True, False]
 
 
-@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-101, 1e17, 1e300])
-def test_weights_that_are_no_numbers_of_rows_are_refused(weight):
-    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
-        _validation.check_weights(np.full(20, weight), 20)
-    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
-        _validation.check_weights(np.array([1.0, weight]), 2)
-
-
-def test_zero_weights_beside_others_are_fine():
-    assert _validation.check_weights([0.0, 1e-50, 3.0], 3).tolist() == [0.0, 1e-50, 3.0]
-
-
-@pytest.mark.parametrize("scores", [[0.0, 5e-324], [-5e-310, 5e-310], [0.0, 9e-291]])
-def test_scores_that_hardly_differ_are_refused(scores):
-    with pytest.raises(InvalidInputError, match="Multiply them"):
-        Tally.from_arrays(scores, [0, 1])
-    assert len(Tally.from_arrays([scores[1]] * 2, [0, 1])) == 1
-
-
 def test_a_matrix_of_classes_is_sent_to_the_functions_for_matrices():
     with pytest.raises(InvalidInputError, match="begin with `matrix_`"):
         metrics.log_loss([0, 1, 2], np.full((3, 3), 1 / 3))
