@@ -121,3 +121,31 @@ def test_probabilities_are_what_lies_in_the_unit_interval():
     assert _validation.are_probabilities(np.empty(0))
     assert not _validation.are_probabilities(np.array([0.3, 1.0 + 1e-12]))
     assert not _validation.are_probabilities(np.array([-0.1, 0.5]))
+
+
+def test_percentages_and_logits_are_told_what_to_do():
+    with pytest.raises(InvalidInputError, match="divide percentages by 100"):
+        _validation.check_unit_interval(np.array([12.0, 99.0]), "scores")
+    with pytest.raises(InvalidInputError, match=r"Blend\(space='decision'\)") as refusal:
+        _validation.check_unit_interval(np.array([-3.0, 2.0]), "scores")
+    assert "percentages" not in str(refusal.value)
+
+
+def test_scores_in_place_of_labels_are_recognised():
+    scores = np.random.default_rng(0).random(50)
+    with pytest.raises(InvalidInputError, match="were scores and labels swapped"):
+        _validation.encode_labels(scores)
+    with pytest.raises(InvalidInputError, match="For several classes use"):
+        _validation.encode_labels(np.arange(50))
+
+
+def test_a_matrix_of_several_classes_is_told_where_to_go():
+    with pytest.raises(InvalidInputError, match="MatrixBlend, `evaluate` and `compare`"):
+        _validation.check_scores(np.ones((4, 3)) / 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.3, True), (np.float32(1), True), (np.array(1.0), True), ([1], False)]
+)
+def test_single_numbers_are_known(value, expected):
+    assert _validation.is_number(value) is expected
