@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calibrant import Tally, _validation, metrics
+from calibrant import Tally, _validation
 from calibrant.errors import InvalidInputError
 
 
@@ -152,7 +152,29 @@ def test_a_missing_label_of_pandas_is_named():
     assert _validation.encode_labels(pandas.array([True, False], dtype="boolean"))[0].tolist() == [True, False]
 
 
-def test_a_matrix_of_classes_is_sent_to_the_functions_for_matrices():
-    with pytest.raises(InvalidInputError, match="begin with `matrix_`"):
-        metrics.log_loss([0, 1, 2], np.full((3, 3), 1 / 3))
-    assert metrics.matrix_log_loss([0, 1, 2], np.full((3, 3), 1 / 3)) == pytest.approx(np.log(3.0))
+def test_percentages_and_logits_are_told_what_to_do():
+    with pytest.raises(InvalidInputError, match="divide percentages by 100"):
+        _validation.check_unit_interval(np.array([12.0, 99.0]), "scores")
+    with pytest.raises(InvalidInputError, match=r"Blend\(space='decision'\)") as refusal:
+        _validation.check_unit_interval(np.array([-3.0, 2.0]), "scores")
+    assert "percentages" not in str(refusal.value)
+
+
+def test_scores_in_place_of_labels_are_recognised():
+    scores = np.random.default_rng(0).random(50)
+    with pytest.raises(InvalidInputError, match="were scores and labels swapped"):
+        _validation.encode_labels(scores)
+    with pytest.raises(InvalidInputError, match="For several classes use"):
+        _validation.encode_labels(np.arange(50))
+
+
+def test_a_matrix_of_several_classes_is_told_where_to_go():
+    with pytest.raises(InvalidInputError, match="MatrixBlend, `evaluate` and `compare`"):
+        _validation.check_scores(np.ones((4, 3)) / 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.3, True), (np.float32(1), True), (np.array(1.0), True), ([1], False)]
+)
+def test_single_numbers_are_known(value, expected):
+    assert _validation.is_number(value) is expected
