@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _ranges
+from calibrant._label_values import as_plain_labels, find_extremes, find_two_classes, plain, says_itself
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
@@ -170,7 +171,7 @@ def encode_labels(y: ArrayLike, pos_label: Any = None, name: str = "y") -> tuple
     labels = _label_column(y, name)
     if len(labels) == 0:
         return labels.astype(bool), (0, 1)
-    low, high = _two_classes(labels, name)
+    low, high = find_two_classes(labels, name)
     return _positive_rows(labels, low, high, pos_label, name)
 
 
@@ -186,7 +187,7 @@ def _label_column(y: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     if labels.dtype.kind == "f":
         check_finite(labels, name)
     elif labels.dtype.kind not in "biuUS":
-        labels = _plain_labels(labels, name)
+        labels = as_plain_labels(labels, name)
     return labels
 
 
@@ -198,62 +199,8 @@ def choose_positive(y: ArrayLike, pos_label: Any) -> Any:
     labels = _label_column(y, "y")
     if pos_label is not None or labels.size == 0 or labels.dtype.kind in "bUS":
         return pos_label
-    low, high = _extremes(labels)
-    return None if low == high or _says_itself(low, high) else high
-
-
-def _says_itself(low: Any, high: Any) -> bool:
-    """Whether the positive one of these labels is beyond doubt."""
-    return (low, high) in ((0, 1), (-1, 1), (0, 0), (1, 1), (-1, -1))
-
-
-def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Object columns hold strings, booleans or numbers; a missing value among them is an error."""
-    missing = np.array([_is_missing(x) for x in labels.tolist()], dtype=bool)
-    if missing.any():
-        raise InvalidInputError(
-            f"`{name}` must have no missing labels; got {plain(labels[missing.argmax()])!r} at index "
-            f"{missing.argmax()} (None or NaN). Drop these rows first."
-        )
-    column = np.array(labels.tolist())
-    if column.dtype.kind not in "biufUS":
-        raise InvalidInputError(f"`{name}` must hold numbers, booleans or strings; got {column.dtype}.")
-    if column.dtype.kind == "U" and not all(isinstance(x, str) for x in labels.tolist()):
-        raise InvalidInputError(f"`{name}` must hold labels of one type; got strings and numbers mixed.")
-    return column
-
-
-def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, or what pandas puts in their place."""
-    try:
-        return label is None or bool(label != label)  # only NaN and its kin differ from themselves  # noqa: PLR0124
-    except TypeError:  # pandas' NA is neither equal to itself nor different
-        return True
-
-
-def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
-    low, high = _extremes(labels)
-    if not ((labels == low) | (labels == high)).all():
-        distinct = np.unique(labels)
-        some = [f"{x:.6g}" if isinstance(x, float) else repr(x) for x in distinct[:4].tolist()]
-        shown = ", ".join(some) + (", …" if len(distinct) > 4 else "")
-        raise InvalidInputError(
-            f"`{name}` must have two classes; got {len(distinct)} distinct values ({shown}), an unknown label type for "
-            f"a binary target. {_labels_instead(labels, len(distinct))}"
-        )
-    return low, high
-
-
-def _labels_instead(labels: np.ndarray[Any, Any], n_distinct: int) -> str:
-    if labels.dtype.kind == "f" and n_distinct > 10 and (labels != np.round(labels)).any():
-        return "These look like scores: were scores and labels swapped?"
-    return "For several classes use CalibratedClassifier or MatrixBlend, or calibrate each class against the rest."
-
-
-def _extremes(labels: np.ndarray[Any, Any]) -> tuple[Any, Any]:
-    """The first and the last label in order; strings have to be sorted for that."""
-    ends = np.unique(labels) if labels.dtype.kind in "US" else (labels.min(), labels.max())
-    return ends[0], ends[-1]
+    low, high = find_extremes(labels)
+    return None if low == high or says_itself(low, high) else high
 
 
 def _positive_rows(
@@ -270,7 +217,7 @@ def _positive_rows(
         return np.asarray(positive, dtype=bool), (None if negative == pos_label else negative, pos_label)
     if labels.dtype.kind == "b":
         return labels, (False, True)
-    if labels.dtype.kind not in "US" and _says_itself(low, high):
+    if labels.dtype.kind not in "US" and says_itself(low, high):
         return labels > 0, (-1 if low == -1 else 0, 1)
     shown = repr(plain(low)) if low == high else f"{plain(low)!r} and {plain(high)!r}"
     raise InvalidInputError(
@@ -310,11 +257,6 @@ def check_same_length(n_scores: int, n_other: int, name: str) -> None:
             f"`{name}` must have as many rows as the scores; got {n_other} and {n_scores}. "
             "Pass columns of one table (inconsistent numbers of samples)."
         )
-
-
-def plain(value: Any) -> Any:
-    """A numpy number or string as Python's own, for messages: 0.5, not np.float64(0.5)."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_choice(name: str, value: Any, options: Sequence[Any]) -> Any:

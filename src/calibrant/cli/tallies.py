@@ -175,11 +175,15 @@ def is_decision(tally: Tally) -> bool:
 
 
 def warn_of_few(tally: Tally, name: str = "") -> None:
-    """Warn of a handful of rows, and where all are of one class: whatever is fitted to them only repeats it."""
+    """Warn of a handful of rows, of scores that rank the wrong way round, and of one class, which teaches nothing."""
+    from calibrant.metrics.reversal import describe_reversal
     from calibrant.tally import row_count
 
     rarer = min(tally.total_positive, tally.total - tally.total_positive)
     if rarer > 0.0:
+        reversal = describe_reversal(tally)
+        if reversal is not None:
+            warn(in_options(reversal))
         if tally.total < FEW_ROWS:
             warn(
                 f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result is "
