@@ -22,6 +22,7 @@ PUBLIC = [
     "calibrant.errors",
     "calibrant.export",
     "calibrant.map_functions",
+    "calibrant.matrix_monitoring",
     "calibrant.metrics",
     "calibrant.monitoring",
     "calibrant.reliability",

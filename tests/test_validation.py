@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calibrant import _validation
+from calibrant import Tally, _validation, metrics
 from calibrant.errors import InvalidInputError
 
 
@@ -30,7 +30,7 @@ def test_a_scalar_weight_stands_for_all_rows():
         ([-1, 1], None, (-1, 1)),
         ([False, True], None, (False, True)),
         (["no", "yes"], "no", ("yes", "no")),
-        ([3, 3], 3, (3, 3)),
+        ([3, 3], 3, (None, 3)),
     ],
 )
 def test_encode_labels_names_both_classes(labels, pos_label, classes):
@@ -121,3 +121,57 @@ def test_probabilities_are_what_lies_in_the_unit_interval():
     assert _validation.are_probabilities(np.empty(0))
     assert not _validation.are_probabilities(np.array([0.3, 1.0 + 1e-12]))
     assert not _validation.are_probabilities(np.array([-0.1, 0.5]))
+
+
+class OnAnotherDevice:
+    """An array that must not be copied unasked, as those of CuPy."""
+
+    def __init__(self, n):
+        self.shape, self.ndim, self.dtype = (n,), 1, np.dtype(float)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_an_array_that_refuses_conversion_is_named(place):
+    columns = [np.array([0.1, 0.4, 0.9]), np.array([0, 1, 1]), np.ones(3)]
+    columns[place] = OnAnotherDevice(3)
+    with pytest.raises(InvalidInputError, match=r"OnAnotherDevice refuses .*Copy it to the host"):
+        Tally.from_arrays(*columns)
+
+
+def test_a_missing_label_of_pandas_is_named():
+    pandas = pytest.importorskip("pandas")
+    for labels in (pandas.array([True, False, pandas.NA], dtype="boolean"), np.array([1, 0, pandas.NA], dtype=object)):
+        with pytest.raises(InvalidInputError, match="missing labels; got <NA> at index 2"):
+            _validation.encode_labels(labels)
+    assert _validation.encode_labels(pandas.array([True, False], dtype="boolean"))[0].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-101, 1e17, 1e300])
+def test_weights_that_are_no_numbers_of_rows_are_refused(weight):
+    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
+        _validation.check_weights(np.full(20, weight), 20)
+    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
+        _validation.check_weights(np.array([1.0, weight]), 2)
+
+
+def test_zero_weights_beside_others_are_fine():
+    assert _validation.check_weights([0.0, 1e-50, 3.0], 3).tolist() == [0.0, 1e-50, 3.0]
+
+
+@pytest.mark.parametrize("scores", [[0.0, 5e-324], [-5e-310, 5e-310], [0.0, 9e-291]])
+def test_scores_that_hardly_differ_are_refused(scores):
+    with pytest.raises(InvalidInputError, match="Multiply them"):
+        Tally.from_arrays(scores, [0, 1])
+    assert len(Tally.from_arrays([scores[1]] * 2, [0, 1])) == 1
+
+
+def test_a_matrix_of_classes_is_sent_to_the_functions_for_matrices():
+    with pytest.raises(InvalidInputError, match="begin with `matrix_`"):
+        metrics.log_loss([0, 1, 2], np.full((3, 3), 1 / 3))
+    assert metrics.matrix_log_loss([0, 1, 2], np.full((3, 3), 1 / 3)) == pytest.approx(np.log(3.0))

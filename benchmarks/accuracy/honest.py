@@ -19,7 +19,6 @@ from calibrant._kernels import links
 from calibrant.metrics.cutoff import cutoff_calibration_interval
 from calibrant.metrics.equivalence import equivalence_test
 from calibrant.metrics.finite_sample_band import finite_sample_band
-from calibrant.metrics.grouped_bootstrap import grouped_interval
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -47,7 +46,7 @@ def grouped(runs: int) -> None:
             for seed in range(runs):
                 rows = clustered(n_groups, size, seed)
                 pair = (
-                    grouped_interval(metric, *rows, **options),
+                    metrics.bootstrap_interval(metric, *rows[:2], groups=rows[2], **options),
                     metrics.bootstrap_interval(metric, *rows[:2], **options),
                 )
                 held += [interval.low <= truth <= interval.high for interval in pair]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from calibrant import engines as engines
     from calibrant import errors as errors
     from calibrant import export as export
+    from calibrant import matrix_monitoring as matrix_monitoring
     from calibrant import metrics as metrics
     from calibrant import monitoring as monitoring
     from calibrant import reliability as reliability
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from calibrant.classifier import CalibratedClassifier as CalibratedClassifier
     from calibrant.comparison.compare import compare as compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+    from calibrant.displays.class_reliability import ClassReliabilityDisplay as ClassReliabilityDisplay
     from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
     from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
@@ -63,8 +65,8 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     {
-        "": "adjust comparison credit decisions engines errors export metrics monitoring reliability report simulate "
-        "updating",
+        "": "adjust comparison credit decisions engines errors export matrix_monitoring metrics monitoring "
+        "reliability report simulate updating",
         "calibrators": "ABB ACP BBQ BPM ENIR SBB BayesIso BayesianTemperature BetaCalibration Blend "
         "EnsembleTemperatureScaling HistogramBinning Identity IsotonicCalibration PlattScaling SplineCalibration "
         "TemperatureScaling VennAbers DirichletCalibration MatrixBlend MatrixScaling VectorScaling",
@@ -74,6 +76,7 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "classifier": "CalibratedClassifier",
         "comparison.compare": "compare",
         "displays.calibration_map": "CalibrationMapDisplay",
+        "displays.class_reliability": "ClassReliabilityDisplay",
         "displays.reliability": "ReliabilityDisplay",
         "loading": "load",
         "maps": "CalibrationMap",

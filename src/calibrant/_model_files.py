@@ -19,6 +19,7 @@ LARGEST_FILE = 1 << 28  # bytes; parsed, a file takes some ten times as much mem
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 Model = TypeVar("Model", bound=Callable[..., Floats])
+Part = TypeVar("Part")
 Vector = Mapping[str, Any]
 
 
@@ -63,20 +64,29 @@ def restore(
     run: Callable[[Model, Vector], Floats] = _run,
 ) -> Model:
     """Make the model of a document, and check that it computes what it computed when it was saved."""
-    try:
-        model, vector = make(document["map"]), document["test_vector"]
+
+    def replay(content: dict[str, Any]) -> tuple[Model, float]:
+        model, vector = make(content["map"]), content["test_vector"]
         now, then = run(model, vector), np.asarray(vector["probabilities"], dtype=np.float64)
-        off = float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
-    except ModelFileError:
-        raise
-    except WRONG as error:
-        raise ModelFileError(f"{path} is not a sound model: {_short(error)}") from error
+        return model, float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
+
+    model, off = read_part(replay, document, path)
     if not off <= tolerance:
         raise ModelFileError(
             f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
             "Do not use it; save the model again with this version."
         )
     return model
+
+
+def read_part(make: Callable[[dict[str, Any]], Part], content: Any, path: AnyPath) -> Part:
+    """Make something of a part of a document; whatever is wrong with it is said in one sentence."""
+    try:
+        return make(content)
+    except ModelFileError:
+        raise
+    except WRONG as error:
+        raise ModelFileError(f"{path} is not a sound model: {_short(error)}") from error
 
 
 def checksum(content: Any) -> str:

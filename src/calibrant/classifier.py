@@ -26,6 +26,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.classifier_rows import ClassifierRows, find_segments
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.result import Estimate
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
@@ -227,6 +228,30 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 
+    def estimate(self, X: Any, what: str = "mean", **options: Any) -> Estimate:
+        """Say something about rows without labels, such as their share of positives or the accuracy of `predict`.
+
+        For two classes and a method with a posterior; ``classes_[1]`` is the positive class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or list of n rows
+            Rows for which the relation of scores and labels is that of the rows of the fit.
+        what : str
+            Any of those that `calibrant.estimates.estimate` knows.
+        **options : dict
+            `threshold`, `level`, `finite`, `n_draws` and `random_state`, as there.
+
+        Returns
+        -------
+        Estimate
+        """
+        from calibrant.estimates.ensemble import estimate_ensemble
+
+        check_is_fitted(self)
+        members = [model.posterior(X) for model in self.calibrated_classifiers_]
+        return estimate_ensemble(members, self.predict_proba(X)[:, 1], what, **options)
+
     def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
         each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))
         draws = np.concatenate([m.sample_maps(X, each, i) for i, m in enumerate(self.calibrated_classifiers_)])
@@ -292,7 +317,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
         return known
     if len(seen) < 2:
         raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another."
+            f"`y` must have at least two classes; got {len(seen)}: {seen.tolist()}. Add rows of another."
         )
     return seen
 
@@ -307,8 +332,8 @@ def _splits(cv: Any, data: ClassifierRows, for_split: Mapping[str, Any], *, ense
         ) from error
     if ensemble and isinstance(splitter, LeaveOneOut):
         raise InvalidInputError(
-            "`cv` must hold out rows of every class when `ensemble` is true; LeaveOneOut holds out one row. "
-            "Use folds, or ensemble=False."
+            "LeaveOneOut cross-validation does not go with `ensemble`: it holds out one row, and `cv` must hold out "
+            "rows of every class. Use folds, or ensemble=False."
         )
     # Random splits hold out rows of a rare class again and again; folds share them out.
     n_splits = 0 if isinstance(splitter, BaseShuffleSplit) else getattr(splitter, "n_splits", 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from calibrant import maps, matrix_maps, segmented_maps
 from calibrant._files import AnyPath
-from calibrant._model_files import read_model, restore
-from calibrant.maps import CalibrationMap
+from calibrant._model_files import read_model, read_part, restore
+from calibrant.estimates.table import PosteriorTable
+from calibrant.maps import CalibrationMap, PosteriorMap
 from calibrant.matrix_maps import MatrixMap
 from calibrant.segmented_maps import SegmentedMap, restore_segments
 
@@ -22,7 +23,8 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
 
     Returns
     -------
-    CalibrationMap; MatrixMap or SegmentedMap where a calibrator of several classes or of segments saved the file
+    CalibrationMap; a PosteriorMap where a Bayesian calibrator saved the file with its posterior; a MatrixMap or
+    SegmentedMap where a calibrator of several classes or of segments did
 
     Examples
     --------
@@ -41,4 +43,8 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
         return restore(MatrixMap.from_dict, document, path, matrix_maps.REPLAY_TOLERANCE)
     if document["format"] == segmented_maps.FORMAT:
         return restore_segments(document, path)
-    return restore(CalibrationMap.from_dict, document, path, maps.REPLAY_TOLERANCE)
+    map_ = restore(CalibrationMap.from_dict, document, path, maps.REPLAY_TOLERANCE)
+    if "posterior" not in document:
+        return map_
+    table = read_part(PosteriorTable.from_dict, document["posterior"], path)
+    return PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table)

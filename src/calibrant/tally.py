@@ -78,6 +78,7 @@ class Tally:
         Tally
         """
         score_array = _validation.check_scores(scores)
+        _validation.check_range(score_array)
         positive, _ = _validation.encode_labels(y, pos_label)
         _validation.check_same_length(len(score_array), len(positive), "y")
         weights = _validation.check_weights(sample_weight, len(score_array))

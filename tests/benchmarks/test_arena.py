@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import PlattScaling, simulate
+from calibrant import PlattScaling, TemperatureScaling, simulate
+from calibrant.calibrators import MATRIX_METHODS, METHODS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
@@ -194,29 +195,43 @@ def test_peers_are_imported_by_their_adapters_only():
     assert not peers & set(loaded.split())
 
 
-def test_the_slot_keeps_the_shape_of_binary_probabilities():
+def test_the_slot_answers_with_a_column_for_each_class():
     data = simulate.bayes_iso(300, rng=0)
-    expected = PlattScaling().fit(data.scores, data.labels).predict(data.scores)
-    slot = calarena.CalArenaSlot("platt")
-    np.testing.assert_allclose(slot.fit(data.scores, data.labels).predict_proba(data.scores), expected)
+    positive = PlattScaling().fit(data.scores, data.labels).predict(data.scores)
+    expected = np.column_stack((1 - positive, positive))
     two = np.column_stack((1 - data.scores, data.scores))
-    np.testing.assert_allclose(slot.fit(two, data.labels).predict_proba(two), np.column_stack((1 - expected, expected)))
+    for p in (data.scores, data.scores[:, None], two, two.astype(np.float32)):
+        found = calarena.CalArenaSlot("platt").fit(p, data.labels).predict_proba(p)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("absent", [False, True])
-def test_the_slot_normalises_several_classes(absent):
-    data = simulate.temperature_logits(300, rng=0)
+def probabilities_of_classes(data):
     p = np.exp(data.logits - data.logits.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
+    return (p / p.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("method", ["platt", "temperature", "matrix_blend"])
+@pytest.mark.parametrize("absent", [False, True])
+def test_the_slot_calibrates_several_classes(method, absent):
+    data = simulate.temperature_logits(300, rng=0)
+    p = probabilities_of_classes(data)
     keep = data.labels > 0 if absent else np.ones(300, bool)
-    found = calarena.CalArenaSlot("platt").fit(p[keep], data.labels[keep]).predict_proba(p)
+    found = calarena.CalArenaSlot(method).fit(p[keep], data.labels[keep]).predict_proba(p)
     assert found.shape == p.shape
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
+def test_the_slot_leaves_the_whole_matrix_to_a_method_that_takes_it():
+    data = simulate.temperature_logits(300, rng=0)
+    p = probabilities_of_classes(data)
+    expected = TemperatureScaling().fit(p, data.labels).predict_proba(p)
+    np.testing.assert_allclose(calarena.CalArenaSlot("temperature").fit(p, data.labels).predict_proba(p), expected)
+
+
 def test_every_method_has_its_slot():
-    assert set(calarena.CUSTOM_CALIBRATORS) >= {"calibrant-Blend", "calibrant-ABB", "calibrant-BayesIso"}
+    assert len(calarena.CUSTOM_CALIBRATORS) == len(METHODS) + len(MATRIX_METHODS)
     assert calarena.CUSTOM_CALIBRATORS["calibrant-Blend"]().method == "blend"
+    assert calarena.CUSTOM_CALIBRATORS["calibrant-MatrixBlend"]().method == "matrix_blend"
 
 
 def test_recorded_peers_are_reproduced():

@@ -1,6 +1,8 @@
 """Files are judged by their content before anything long begins."""
 
+import gc
 import gzip
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from calibrant.engines.table_files import (
     format_of_name,
     open_bytes,
 )
-from calibrant.errors import InvalidInputError
+from calibrant.errors import InvalidInputError, MissingExtraError
 
 
 @pytest.mark.parametrize(
@@ -131,3 +133,13 @@ def test_a_gzip_file_is_read_to_its_end(tmp_path):
         check_gzip(str(tmp_path / "b.csv.gz"))
     with open_bytes(str(tmp_path / "a.csv.gz")) as file:
         assert file.read() == content
+
+
+def test_no_file_stays_open_where_the_package_that_reads_it_is_missing(tmp_path, monkeypatch, recwarn):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match="pyarrow") as caught:
+        open_bytes(str(tmp_path / "a.csv"))
+    del caught
+    gc.collect()
+    assert not [warning for warning in recwarn if warning.category is ResourceWarning]

@@ -67,7 +67,7 @@ def _log_likelihood(logits: Floats, positives: Floats, totals: Floats, tau: Floa
     out = np.empty((len(rates), len(tau)))
     for row, rate in enumerate(rates):
         p = links.clip((1.0 - rate) * steep + 0.5 * rate)
-        out[row] = np.log(p) @ positives + np.log1p(-p) @ (totals - positives)
+        out[row] = np.log(p) @ positives + np.log(1.0 - p) @ (totals - positives)
     return out
 
 

@@ -62,14 +62,21 @@ class BayesianTemperature(BayesianCalibrator):
         self._grid = lapse_grid.posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
-        mean = self._grid.weights @ self._maps(NODES, np.arange(len(self._grid.weights)))
-        x, y = curves.straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
+        x, y = curves.straight_pieces(NODES, links.logit(self._mean(NODES)), NODES[[0, -1]])
         return LogitLinear(x, y, 0.0, 0.0)
+
+    def _mean(self, z: Floats) -> Floats:
+        """The posterior mean; points of the grid with one slope share a curve."""
+        slopes, which = np.unique(self._grid.slopes, return_inverse=True)
+        shares = np.bincount(which, self._grid.weights * (1.0 - self._grid.lapses))
+        out: Floats = shares @ links.expit(slopes[:, None] * z) + 0.5 * self.lapse_
+        return out
 
     def _maps(self, z: Floats, points: Ints) -> Floats:
         """The map of each point of the grid, (points, n)."""
-        slopes, lapses = self._grid.slopes[points, None], self._grid.lapses[points, None]
-        return (1.0 - lapses) * links.expit(slopes * z) + 0.5 * lapses
+        slopes, which = np.unique(self._grid.slopes[points], return_inverse=True)
+        lapses = self._grid.lapses[points, None]
+        return (1.0 - lapses) * links.expit(slopes[:, None] * z)[which] + 0.5 * lapses
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant.calibrators.segment_basis import Cells
 from calibrant.segmented_maps import SegmentedMap
@@ -62,7 +63,7 @@ class SegmentRow:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SegmentTable:
     """All segments of all keys, and how probable it is that each key matters.
 
@@ -87,6 +88,10 @@ class SegmentTable:
         """Plain dictionaries, ready for a data frame."""
         return [dict(vars(row)) for row in self.rows]
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each segment."""
+        return make_frame(self.to_records())
+
     def summary(self) -> str:
         """Which segments differ, in a sentence."""
         keys = {row.key for row in self.rows}
@@ -108,7 +113,7 @@ class SegmentTable:
     def _ranked(self) -> list[SegmentRow]:
         return sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         ranked = self._ranked()
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]

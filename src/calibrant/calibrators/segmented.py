@@ -20,6 +20,7 @@ from calibrant.calibrators.segment_report import tabulate_segments
 from calibrant.calibrators.segment_search import fit_terms
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
+from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.segment_effects import Basis, TermEffects
 from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
 from calibrant.segmented_maps import SegmentedMap
@@ -56,6 +57,8 @@ class SegmentedCalibrator(BaseEstimator):
     ----------
     segments_ : SegmentTable
         For each segment its rows, base rate, shift on the logit scale with a 90 % interval, and whether it differs.
+    classes_ : ndarray of shape (2,)
+        The negative and the positive label; 0 and 1 after `fit_tallies`.
     pooled_ : Calibrator
         The pooled calibrator, fitted to all rows.
     map_ : SegmentedMap
@@ -89,7 +92,13 @@ class SegmentedCalibrator(BaseEstimator):
         self.space = space
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, segment: Any = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        segment: Any = None,
+        pos_label: Any = None,
     ) -> Self:
         """Learn from rows.
 
@@ -98,11 +107,14 @@ class SegmentedCalibrator(BaseEstimator):
         scores : array-like of shape (n,), (n, 1) or (n, 2)
             Scores, or the probabilities of the negative and the positive class.
         y : array-like of shape (n,)
-            Two classes; the larger label is the positive one.
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a weight of 2 is the row twice.
         segment : array-like of shape (n,) or (n, keys), table, or dict of columns
             The segment of each row, by one key or several.
+        pos_label : label, optional
+            The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
+            as 1 and 2, the larger is positive as in scikit-learn.
 
         Returns
         -------
@@ -111,7 +123,7 @@ class SegmentedCalibrator(BaseEstimator):
         if segment is None:
             raise InvalidInputError("`segment` must be given: one column, or one for each key.")
         array = _validation.check_scores(scores)
-        positive, _ = _validation.encode_labels(y, _validation.larger_label(y))
+        positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         _validation.check_same_length(len(array), len(positive), "y")
         weights = _validation.check_weights(sample_weight, len(array))
         totals = np.ones(len(array)) if weights is None else weights
@@ -123,7 +135,7 @@ class SegmentedCalibrator(BaseEstimator):
             _validation.check_same_length(len(array), len(column), "segment")
         columns = {name: column[kept] for name, column in columns.items()}
         keys, codes = SegmentKeys.learn(columns, int(kept.sum()), self.missing)
-        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes))
+        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes), classes)
 
     def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
         """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
@@ -151,11 +163,12 @@ class SegmentedCalibrator(BaseEstimator):
         rows = np.repeat(codes, [len(tally) for tally in full.values()], axis=0)
         return self._fit_counts(found, Counts(scores, positives, totals, rows))
 
-    def _fit_counts(self, keys: SegmentKeys, counts: Counts) -> Self:
+    def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
         _check_segments(keys, counts)
         if self.space not in SPACES:
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
+        warn_of_reversal(pooled, stacklevel=4)
         first: CalibrationMap | None = None
         if self.space == "decision":
             first = PlattScaling(space="decision").fit_tally(pooled).map_
@@ -177,7 +190,7 @@ class SegmentedCalibrator(BaseEstimator):
         name = type(self).__name__
         self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, wobble, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
-        self.n_features_in_ = 1
+        self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:

@@ -138,8 +138,13 @@ class SplineCalibration(BayesianCalibrator):
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
         posterior, grid, z = self._posterior(scores)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        if not self.monotone and len(z) < len(grid):
+            return links.expit(posterior.draws(z, count, rng))
         drawn = self._shaped(posterior.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
+
+    def _has_posterior(self) -> bool:
+        return self.posterior_ is not None
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, in closed form."""

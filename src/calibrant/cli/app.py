@@ -12,6 +12,7 @@ from calibrant.cli import options, signals
 from calibrant.cli.apply import apply
 from calibrant.cli.compare import compare
 from calibrant.cli.errors import explain
+from calibrant.cli.estimate import estimate
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.export import export
 from calibrant.cli.fit import fit
@@ -24,7 +25,7 @@ from calibrant.engines.table_files import escape
 QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."
 PANELS = {
-    "Judge": (compare, evaluate, report, monitor),
+    "Judge": (compare, evaluate, estimate, report, monitor),
     "Calibrate": (fit, apply, export),
     "Learn": (demo, methods, simulate),
 }

@@ -22,13 +22,13 @@ def fit_segments(
 ) -> dict[str, Any]:
     """Fit one map for all segments, save it, and say which segments differ."""
     from calibrant import SegmentedCalibrator, Tally
-    from calibrant.cli.tallies import count_segments, is_decision, warn_of_one_class
+    from calibrant.cli.tallies import count_segments, is_decision, warn_of_few
 
     tallies = count_segments(table, columns, positive)
     if missing == "error":
         _check_missing(tallies, columns.by)
     whole = sum(tallies.values(), Tally.empty())
-    warn_of_one_class(whole)
+    warn_of_few(whole)
     space = "decision" if is_decision(whole) else "probability"
     calibrator = SegmentedCalibrator(pooled, missing=missing, space=space)
     with progress(f"fitting {len(tallies)} segments"):

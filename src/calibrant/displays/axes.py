@@ -161,10 +161,10 @@ def line_style(given: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def draw_legend(ax: Any, title: str | None = None) -> Any:
+def draw_legend(ax: Any, title: str | None = None, *, above: bool = False) -> Any:
     """A legend: curves first; artists that share a text share one grey entry.
 
-    A long legend stands above the axes if the figure has a layout that makes room for it.
+    A long legend, and one that is asked to, stands above the axes if the figure has a layout that makes room for it.
     """
     entries: dict[str, list[Any]] = {}
     for handle, label in sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_place_in_legend):
@@ -172,7 +172,8 @@ def draw_legend(ax: Any, title: str | None = None) -> Any:
     handles = [same[0] if len(same) == 1 else _neutral(same[0]) for same in entries.values()]
     options = {"title": title, "fontsize": "small", "title_fontsize": "small", "alignment": "left"}
     texts = [textwrap.fill(label, NARROW) for label in entries]
-    if sum(text.count("\n") + 1 for text in texts) <= MOST_LINES or ax.figure.get_layout_engine() is None:
+    short = not above and sum(text.count("\n") + 1 for text in texts) <= MOST_LINES
+    if short or ax.figure.get_layout_engine() is None:
         return ax.legend(handles, texts, loc="best", framealpha=0.85, **options)
     texts = [textwrap.fill(label, WIDE) for label in entries]
     return ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, **options)

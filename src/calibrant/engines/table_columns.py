@@ -25,6 +25,7 @@ class Columns:
     label: str
     weight: str | None = None
     by: tuple[str, ...] = ()
+    groups: str | None = None
 
     @property
     def score(self) -> str:
@@ -39,12 +40,14 @@ def choose_columns(
     weight: str | None = None,
     by: str | Sequence[str] | None = None,
     *,
+    groups: str | None = None,
     say: Say = print,
 ) -> Columns:
     """Check the given names and guess what is missing; what was guessed is said."""
     named = _split_names(table, scores, "--score")
     keys = _split_names(table, [by] if isinstance(by, str) else by or (), "--by")
-    for option, name in (("--label", label), ("--weight", weight), *(("--by", key) for key in keys)):
+    single = (("--label", label), ("--weight", weight), ("--groups", groups))
+    for option, name in (*single, *(("--by", key) for key in keys)):
         if name is not None:
             _check_name(table, name, option)
     for name in named:
@@ -53,7 +56,7 @@ def choose_columns(
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
         check_number(table, weight, "--weight")
-    taken = {*named, label, weight, *keys}
+    taken = {*named, label, weight, *keys, groups}
     free = [name for name in table.columns if name not in taken]
     if label is None:
         label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
@@ -65,7 +68,7 @@ def choose_columns(
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
         say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
-    return Columns(named, label, weight, keys)
+    return Columns(named, label, weight, keys, groups)
 
 
 def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:

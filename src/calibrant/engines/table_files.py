@@ -155,8 +155,9 @@ def codec_of_name(name: str) -> str | None:
 
 def open_bytes(name: str) -> Any:
     """Open a local file for reading, unpacked as its name says."""
+    pyarrow = require("pyarrow", "tables", "Reading tables")  # first, lest a file stay open where it is missing
     file = Path(name).open("rb")  # noqa: SIM115 - Arrow closes it; its own errors do not name the file
-    return require("pyarrow", "tables", "Reading tables").input_stream(file, compression=codec_of_name(name))
+    return pyarrow.input_stream(file, compression=codec_of_name(name))
 
 
 def check_gzip(name: str) -> None:

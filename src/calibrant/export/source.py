@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
+from calibrant.export.names import check_name
 from calibrant.map_functions import MapFunction
 from calibrant.maps import CalibrationMap
 from calibrant.matrix_maps import MatrixMap
@@ -177,8 +178,7 @@ def write_function(function: MapFunction, name: str) -> str:
 
 
 def _write(map_: CalibrationMap, name: str, language: Language, template: str) -> str:
-    if not (name.isidentifier() and name.isascii()):
-        raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
+    check_name(name, "Python" if language is PYTHON else "C")
     writer = Writer(language)
     result = writer.write(lower(map_.function))
     scores, probabilities = parity.vector(map_)
