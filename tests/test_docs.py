@@ -33,6 +33,7 @@ PAGES = [
 ]
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 NOT_RUN = re.compile(r"<!-- not run: .{4,} -->")
+NEEDS = re.compile(r"^<!-- needs: ([\w ]+) -->$", re.MULTILINE)  # packages too large for the tests alone
 READ_ONLY = {"sh", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
 FILES = re.compile(r"\b(?:scripts/\w+|(?:benchmarks|src|tests|docs)/[\w/.-]+\.\w+)")
 MODULES = re.compile(r"python -m (benchmarks\.\w[\w.]*)")
@@ -210,6 +211,9 @@ RUNNABLE = [path for path in PAGES if any(block.language in RUN for block in BLO
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=name_of)
 def test_page_runs(path, empty_folder):
+    needs = NEEDS.search(path.read_text(encoding="utf-8"))
+    for package in needs[1].split() if needs else ():
+        pytest.importorskip(package, reason=f"this page is about {package}")
     page = Page(path)
     for block in BLOCKS[path]:
         if block.language not in READ_ONLY:

@@ -20,6 +20,7 @@ PUBLIC = [
     "calibrant.displays",
     "calibrant.engines",
     "calibrant.errors",
+    "calibrant.estimates",
     "calibrant.export",
     "calibrant.map_functions",
     "calibrant.matrix_monitoring",

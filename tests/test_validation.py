@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calibrant import Tally, _validation, metrics
+from calibrant import Tally, _validation
 from calibrant.errors import InvalidInputError
 
 
@@ -152,26 +152,29 @@ def test_a_missing_label_of_pandas_is_named():
     assert _validation.encode_labels(pandas.array([True, False], dtype="boolean"))[0].tolist() == [True, False]
 
 
-@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-101, 1e17, 1e300])
-def test_weights_that_are_no_numbers_of_rows_are_refused(weight):
-    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
-        _validation.check_weights(np.full(20, weight), 20)
-    with pytest.raises(InvalidInputError, match="sum to at most 1e"):
-        _validation.check_weights(np.array([1.0, weight]), 2)
+def test_percentages_and_logits_are_told_what_to_do():
+    with pytest.raises(InvalidInputError, match="divide percentages by 100"):
+        _validation.check_unit_interval(np.array([12.0, 99.0]), "scores")
+    with pytest.raises(InvalidInputError, match=r"Blend\(space='decision'\)") as refusal:
+        _validation.check_unit_interval(np.array([-3.0, 2.0]), "scores")
+    assert "percentages" not in str(refusal.value)
 
 
-def test_zero_weights_beside_others_are_fine():
-    assert _validation.check_weights([0.0, 1e-50, 3.0], 3).tolist() == [0.0, 1e-50, 3.0]
+def test_scores_in_place_of_labels_are_recognised():
+    scores = np.random.default_rng(0).random(50)
+    with pytest.raises(InvalidInputError, match="were scores and labels swapped"):
+        _validation.encode_labels(scores)
+    with pytest.raises(InvalidInputError, match="For several classes use"):
+        _validation.encode_labels(np.arange(50))
 
 
-@pytest.mark.parametrize("scores", [[0.0, 5e-324], [-5e-310, 5e-310], [0.0, 9e-291]])
-def test_scores_that_hardly_differ_are_refused(scores):
-    with pytest.raises(InvalidInputError, match="Multiply them"):
-        Tally.from_arrays(scores, [0, 1])
-    assert len(Tally.from_arrays([scores[1]] * 2, [0, 1])) == 1
+def test_a_matrix_of_several_classes_is_told_where_to_go():
+    with pytest.raises(InvalidInputError, match="MatrixBlend, `evaluate` and `compare`"):
+        _validation.check_scores(np.ones((4, 3)) / 3)
 
 
-def test_a_matrix_of_classes_is_sent_to_the_functions_for_matrices():
-    with pytest.raises(InvalidInputError, match="begin with `matrix_`"):
-        metrics.log_loss([0, 1, 2], np.full((3, 3), 1 / 3))
-    assert metrics.matrix_log_loss([0, 1, 2], np.full((3, 3), 1 / 3)) == pytest.approx(np.log(3.0))
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.3, True), (np.float32(1), True), (np.array(1.0), True), ([1], False)]
+)
+def test_single_numbers_are_known(value, expected):
+    assert _validation.is_number(value) is expected

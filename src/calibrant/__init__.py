@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from calibrant import decisions as decisions
     from calibrant import engines as engines
     from calibrant import errors as errors
+    from calibrant import estimates as estimates
     from calibrant import export as export
     from calibrant import matrix_monitoring as matrix_monitoring
     from calibrant import metrics as metrics
@@ -65,7 +66,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     {
-        "": "adjust comparison credit decisions engines errors export matrix_monitoring metrics monitoring "
+        "": "adjust comparison credit decisions engines errors estimates export matrix_monitoring metrics monitoring "
         "reliability report simulate updating",
         "calibrators": "ABB ACP BBQ BPM ENIR SBB BayesIso BayesianTemperature BetaCalibration Blend "
         "EnsembleTemperatureScaling HistogramBinning Identity IsotonicCalibration PlattScaling SplineCalibration "

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _ranges
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
 ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
-LEAST_WEIGHT, MOST_WEIGHT = 1e-100, 1e15
-NARROWEST_RANGE = 1e-290  # of scores: slopes over less than this overflow
 
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
@@ -62,9 +61,9 @@ def check_finite(values: Floats, name: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         value = "NaN" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
-        others = f" ({len(bad)} values are NaN or inf)" if len(bad) > 1 else ""
+        number = "1 value is" if len(bad) == 1 else f"{len(bad)} values are"
         raise InvalidInputError(
-            f"`{name}` must be finite, not NaN or inf; got {value} at index {bad[0]}{others}. "
+            f"`{name}` must be finite; got {value} at index {bad[0]} ({number} NaN or inf). "
             "Drop or repair these rows first."
         )
 
@@ -111,18 +110,6 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
         )
     check_finite(array, name)
     return np.ascontiguousarray(array)
-
-
-def check_range(scores: Floats, name: str = "scores") -> None:
-    """Refuse scores that differ, but by less than arithmetic with their slopes can bear."""
-    if len(scores) == 0:
-        return
-    low, high = float(scores.min()), float(scores.max())
-    if low < high and high - low < NARROWEST_RANGE:
-        raise InvalidInputError(
-            f"`{name}` must span more than {NARROWEST_RANGE:g} unless they are all equal; got a range of "
-            f"{high - low:g}. Multiply them by a constant first."
-        )
 
 
 def is_class_matrix(scores: Any) -> bool:
@@ -312,20 +299,8 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
         raise InvalidInputError(f"`sample_weight` must not be negative; got {plain(weights[bad])!r} at index {bad}.")
     if len(weights) and not weights.any():
         raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
-    _check_weight_range(weights)
+    _ranges.check_weights(weights)
     return weights
-
-
-def _check_weight_range(weights: Floats) -> None:
-    """Weights are numbers of rows: beyond this range sums and logarithms of them lose their digits."""
-    largest = float(weights.max(initial=0.0))
-    smallest = float(weights[weights > 0.0].min(initial=np.inf))
-    if largest > MOST_WEIGHT or float(weights.sum()) > MOST_WEIGHT or smallest < LEAST_WEIGHT:
-        raise InvalidInputError(
-            f"`sample_weight` must have positive entries of at least {LEAST_WEIGHT:g} that sum to at most "
-            f"{MOST_WEIGHT:g}, since a weight is a number of rows; got {smallest:g} to {largest:g}. Divide all weights "
-            "by their mean."
-        )
 
 
 def check_same_length(n_scores: int, n_other: int, name: str) -> None:

@@ -25,6 +25,7 @@ from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.classifier_rows import ClassifierRows, find_segments
+from calibrant.classifier_summary import describe_models
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.result import Estimate
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
@@ -259,6 +260,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         predicted = self.predict_proba(X)
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
+    def summary(self) -> str:
+        """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""
+        check_is_fitted(self)
+        return describe_models(self.calibrated_classifiers_, self.classes_.tolist())
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
@@ -316,9 +322,7 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
             )
         return known
     if len(seen) < 2:
-        raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)}: {seen.tolist()}. Add rows of another."
-        )
+        raise InvalidInputError(f"`y` must have at least two classes; got 1 class: {seen.tolist()}. Add other rows.")
     return seen
 
 

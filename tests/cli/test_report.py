@@ -91,19 +91,6 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
     assert "would be overwritten" in refused("report", data, "-o", data.name)
 
 
-def test_segments_are_compared_with_one_map_for_all(cli, quick, tmp_path):
-    rng = np.random.default_rng(0)
-    scores = rng.random(800).round(2)
-    labels = rng.random(800) < np.where(np.arange(800) % 2 == 0, scores, scores**3)
-    lines = [f"{s},{int(y)},{i % 2},{'ab'[i % 3 == 0]}" for i, (s, y) in enumerate(zip(scores, labels, strict=True))]
-    table, page = tmp_path / "rows.csv", tmp_path / "page.html"
-    table.write_text("score,label,team,cup\n" + "\n".join(lines))
-    assert cli("report", table, "--by", "team,cup", "-m", "platt", "-o", page).code == 0
-    text = page.read_text(encoding="utf-8")
-    assert "Maps by segment" in text
-    assert "maps by segment lower the log-loss" in text
-
-
 def test_costs_and_thresholds_add_a_section_on_decisions(cli, refused, data, animals, tmp_path):
     page = tmp_path / "page.html"
     assert cli("report", data, "-m", "platt", "-o", page, "--cost-fp", 1, "--cost-fn", 4).code == 0
@@ -135,3 +122,16 @@ def test_days_are_in_the_order_of_time(cli, tmp_path, quick):
     assert result.code == 0, result.err
     shown = re.findall(r'role="rowheader">(2026-\d\d-\d\d)<', page.read_text(encoding="utf-8"))
     assert shown == sorted(days)
+
+
+def test_segments_are_compared_with_one_map_for_all(cli, quick, tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.random(800).round(2)
+    labels = rng.random(800) < np.where(np.arange(800) % 2 == 0, scores, scores**3)
+    lines = [f"{s},{int(y)},{i % 2},{'ab'[i % 3 == 0]}" for i, (s, y) in enumerate(zip(scores, labels, strict=True))]
+    table, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    table.write_text("score,label,team,cup\n" + "\n".join(lines))
+    assert cli("report", table, "--by", "team,cup", "-m", "platt", "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Maps by segment" in text
+    assert "maps by segment lower the log-loss" in text

@@ -103,7 +103,7 @@ OPEN = {
     "pyarrow": lambda rows: pa.Table.from_pandas(rows.frame, preserve_index=False),
     "polars": lambda rows: in_polars(rows.path).collect(),
     "polars lazy": lambda rows: in_polars(rows.path),
-    "duckdb": lambda rows: duckdb.connect().read_parquet(rows.path),
+    "duckdb": lambda rows: duckdb.read_parquet(rows.path),
     "ibis": lambda rows: in_ibis(rows.path),
     "dask": lambda rows: in_dask(rows.frame),
 }

@@ -13,9 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*use to_arrow_table:Deprecation
 
 
 def in_duckdb(table):
-    connection = duckdb.connect()
-    connection.register("t", table)
-    return connection.table("t")
+    return duckdb.from_arrow(table)  # of the connection that stays: before DuckDB 1.5 a relation did not hold its own
 
 
 def in_ibis(table):

@@ -9,8 +9,7 @@ from calibrant.errors import InvalidInputError
 
 
 def table(sql):
-    relation = duckdb.connect().sql(sql)
-    return Table("data.csv", relation)
+    return Table("data.csv", duckdb.sql(sql))
 
 
 ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"

@@ -104,3 +104,9 @@ def test_low_ends_above_high_ones_are_refused(fitted):
     written = table.to_dict()
     with pytest.raises(ModelFileError, match="damaged"):
         PosteriorTable.from_dict(written | {"low": written["high"], "high": written["low"]})
+
+
+def test_scores_at_the_end_of_the_doubles_are_tabulated():
+    calibrator = ABB().fit([-1.7e308, -1.0, 1.0, 1.7e308], [0, 1, 0, 1])
+    table = PosteriorTable.from_dict(PosteriorTable.of(calibrator, "real").to_dict())
+    assert np.isfinite(table.sample_maps([-1.7e308, 0.0, 1.7e308], 5)).all()

@@ -23,6 +23,7 @@ __all__ = ["PriorEstimate", "estimate_prior"]
 N_DRAWS = 400
 HALVINGS = 50
 CHECK_BINS, ROWS_PER_BIN = 10, 15
+SMALLEST = 1e-12
 DOUBTFUL = 0.01  # p-value from which on the check says that something else has changed
 
 
@@ -204,7 +205,8 @@ def _check_shift(labelled: Tally, new: Tally, fitted: Floats, train: float, valu
 def _warn(p_value: float) -> str:
     if not p_value < DOUBTFUL:
         return ""
+    figure = f"p = {p_value:.1g}" if p_value > SMALLEST else f"p < {SMALLEST:g}"
     return (
-        f"A new share of positives does not explain the new scores (p = {p_value:.1g}): positives or negatives look "
+        f"A new share of positives does not explain the new scores ({figure}): positives or negatives look "
         "different now, so neither the share nor the adjusted map can be trusted. Label some rows."
     )

@@ -251,6 +251,11 @@ def central_interval(
     scores: Floats, level: float, at: Floats, low_draws: Floats, high_draws: Floats
 ) -> tuple[Floats, Floats]:
     """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
-    tail = 0.5 * (1.0 - _validation.check_level(level))
-    low, high = np.quantile(low_draws, tail, axis=0), np.quantile(high_draws, 1.0 - tail, axis=0)
+    low, high = quantile_ends(_validation.check_level(level), low_draws, high_draws)
     return np.interp(scores, at, low), np.interp(scores, at, high)
+
+
+def quantile_ends(level: float, low_draws: Floats, high_draws: Floats) -> tuple[Floats, Floats]:
+    """The lower quantile of some maps and the upper one of others, at each score that they were drawn at."""
+    tail = 0.5 * (1.0 - level)
+    return np.quantile(low_draws, tail, axis=0), np.quantile(high_draws, 1.0 - tail, axis=0)

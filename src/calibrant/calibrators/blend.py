@@ -1,4 +1,4 @@
-"""Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
+"""Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from calibrant import _limits, _validation
 from calibrant._kernels import curves, linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator, central_interval
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.falling import Fall, pool_outside, settle_falls
@@ -88,7 +88,7 @@ class Blend(BayesianCalibrator):
 
     name = "blend"
     title = "Blend (average of methods)"
-    description = "the default: five of the others, mixed by how well each foresees rows left out; intervals"
+    description = "the default: five other methods, weighted by their leave-one-out predictions; intervals"
     reference = "this library"
     space: str = "probability"
 
@@ -101,6 +101,7 @@ class Blend(BayesianCalibrator):
         _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
+        self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self._at = self._cells.scores
         if self.space == "decision":
@@ -192,7 +193,10 @@ class Blend(BayesianCalibrator):
         straight lines, and widened where needed to contain the prediction.
         """
         array, predicted = self._probabilities(scores), self.predict(scores)
-        low, high = central_interval(array, level, self._cells.scores, *self._interval_draws())
+        level = _validation.check_level(level)
+        if level not in self._ends:
+            self._ends[level] = quantile_ends(level, *self._interval_draws())
+        low, high = (np.interp(array, self._cells.scores, ends) for ends in self._ends[level])
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def _interval_draws(self) -> tuple[Floats, Floats]:

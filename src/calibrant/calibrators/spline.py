@@ -99,6 +99,7 @@ class SplineCalibration(BayesianCalibrator):
         _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
         _validation.check_count("max_cells", self.max_cells)
         self.posterior_: SplinePosterior | None = None
+        self._ends: dict[float, Floats] = {}
         if self.kind == "cumulative":
             return self._cumulative(tally)
         self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
@@ -127,11 +128,12 @@ class SplineCalibration(BayesianCalibrator):
         """
         level = _validation.check_level(level)
         posterior, grid, z = self._posterior(scores)
-        tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        ends = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
+        if level not in self._ends:
+            tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+            self._ends[level] = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
         # Far outside the data the mean of a skew posterior can lie beyond its quantiles.
         predicted = self.predict(scores)
-        low, high = (links.expit(np.interp(z, grid, end)) for end in ends)
+        low, high = (links.expit(np.interp(z, grid, end)) for end in self._ends[level])
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:

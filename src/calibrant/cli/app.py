@@ -35,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Turn the scores of any classifier into probabilities that can be believed.",
+    help="Turn the scores of any classifier into probabilities you can trust.",
     epilog="Start with `calibrant demo`, or `calibrant compare data.csv`.",
 )
 

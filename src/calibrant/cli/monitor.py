@@ -40,7 +40,7 @@ def monitor(
     """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far.
 
     With the scores of several classes: of the predicted class and of each class, with one rate of false alarms. With
-    --by: of every segment of REFERENCE, with one rate over all of them.
+    --by every segment of REFERENCE is tested, with one probability of a false alarm over all of them.
     """
     from calibrant.cli.classes import are_several, read_classes
     from calibrant.cli.tallies import binary, count, open_with_columns

@@ -120,6 +120,19 @@ def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
         return unlabelled_section(blend, rows)
 
 
+def _pooling(
+    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
+) -> list[Section]:
+    """Return the section on maps by segment, around the method that the page shows."""
+    from calibrant.calibrators import registry
+    from calibrant.report.pooling_section import pooling_section
+
+    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
+    with progress(f"fitting {len(parts)} segments"):
+        section = pooling_section(parts, keys, registry.create(shown))
+    return [] if section is None else [section]
+
+
 def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:
     """Return the commands that calibrate these very rows; the page puts the method in."""
     ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
@@ -141,23 +154,9 @@ def _write_rows(
     comparison = None
     with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
         comparison = run_comparison(tally)
-    sections = [*arguments.pop("sections"), *_compare_pooling(parts, keys, arguments["method"], comparison)]
-    write_page(output, tally, name_segments(parts), comparison, sections=sections, **arguments)
-
-
-def _compare_pooling(
-    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
-) -> list[Section]:
-    """Return the section on maps by segment, around the method that the page shows."""
-    from calibrant.calibrators import registry
-    from calibrant.report.pooling_section import pooling_section
-
-    if not parts:
-        return []
-    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
-    with progress(f"fitting {len(parts)} segments"):
-        section = pooling_section(parts, keys, registry.create(shown))
-    return [] if section is None else [section]
+    if parts:
+        arguments["sections"] += _pooling(parts, keys, arguments["method"], comparison)
+    write_page(output, tally, name_segments(parts), comparison, **arguments)
 
 
 def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:

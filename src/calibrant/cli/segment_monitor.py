@@ -35,7 +35,7 @@ def monitor_segments(
     from calibrant.segment_monitoring import compare_segments
 
     segmented = None if model is None else load_segments(model)
-    map_ = segmented or load_score_map(model)
+    map_ = segmented if segmented is not None or model is None else load_score_map(model)
     tallies: list[dict[Any, Any]] = []
     for files in pair:
         with open_with_columns(files, score, label, None, by) as (table, columns):

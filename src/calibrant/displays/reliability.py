@@ -131,7 +131,7 @@ class ReliabilityDisplay:
             setattr(self, f"{part}_", artists if len(artists) > 1 else artists[0])
         self.validation_ = self._draw_validation()
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
-        self.legend_ = axes.draw_legend(self.ax_, self._legend_title(), above=self.validation_ is not None)
+        self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
         return self
 
     def _draw_validation(self) -> Any:

@@ -21,9 +21,11 @@ __all__ = ["PosteriorTable"]
 
 N_DRAWS = 400
 LABELLED_NODES = 96  # scores of the fit; between them straight lines
+EVEN_NODES = 41  # and scores between them, where few rows leave wide gaps in which maps may jump anywhere
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 LARGEST = 16.0  # logits of draws are stored within ± this, as whole numbers of two bytes
 STEPS = 65535
+WIDEST = 1e300
 OUTER_LOGITS = np.arange(-14.0, 15.0)
 MOST_NODES, MOST_DRAWS, MOST_LEVELS = 1024, 4096, 32  # that a file may hold
 
@@ -155,9 +157,12 @@ def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
     if space == "probability":
         outer = np.concatenate(([0.0, 1.0], links.expit(OUTER_LOGITS)))
     else:
-        span = max(rows.high - rows.low, 1.0)
+        span = min(max(rows.high - rows.low, 1.0), WIDEST)
         outer = np.array([rows.low - span, rows.low - 0.25 * span, rows.high + 0.25 * span, rows.high + span])
-    return np.unique(np.concatenate((rows.cells.scores, [rows.low, rows.high], outer)))
+        outer = outer[np.isfinite(outer)]
+    share = np.linspace(0.0, 1.0, EVEN_NODES)
+    between = rows.low * (1.0 - share) + rows.high * share  # whose difference may be no double
+    return np.unique(np.concatenate((rows.cells.scores, between, outer)))
 
 
 def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,12 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import decide, fold
 from calibrant.export.expression_graph import DOMAINS, lower
+from calibrant.export.thinning import thin
 from calibrant.maps import CalibrationMap
 from calibrant.segmented_maps import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
-DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark")
+DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
 
 
 def to_sql(
@@ -30,7 +33,10 @@ def to_sql(
     """One SQL expression that computes the calibrated probability of a column.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
-    probabilities) gives NULL. The expression ends with a comment that holds a test vector.
+    probabilities) gives NULL. The expression ends with a comment that holds a test vector. A map of more than 400
+    pieces is written with fewer; the comment then says how far its probabilities are from those of the map.
+
+    The text is run before it is returned: by SQLite for sqlite, otherwise by DuckDB after a translation back.
 
     Parameters
     ----------
@@ -38,7 +44,8 @@ def to_sql(
         The map of a fitted calibrator, ``calibrator.map_``. A map of segments becomes a CASE over all combinations of
         them, up to some thousands of pieces.
     dialect : str
-        duckdb, postgres, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        duckdb, postgres, sqlite, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        SQLite needs its mathematical functions where the map is a formula, as most builds have them.
     column : str
         Name of the score column; it is quoted as the dialect demands. A dot separates table and column.
     by : sequence of str, optional
@@ -51,7 +58,7 @@ def to_sql(
     Raises
     ------
     ModelFileError
-        If DuckDB, running the expression, does not compute what the map computes.
+        If the expression, when run, does not compute what the map computes.
 
     Examples
     --------
@@ -70,9 +77,18 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
     sqlglot = require("sqlglot", "tables", CALLER)
     check_dialect(dialect)
-    text: str = expression_of(map_, column, SqlAlgebra(sqlglot.exp, dialect)).sql(dialect=dialect)
-    parity.check(map_, lambda scores: run_expression(text, dialect, {column: scores}), f"SQL ({dialect})")
-    return f"{text} /* calibrant test vector {parity.vector_text(map_)} */"
+    shorter, off = thin(map_)
+    expression = expression_of(shorter, column, SqlAlgebra(sqlglot.exp, dialect))
+    text: str = expression.sql(dialect=dialect)
+
+    def run(scores: Floats) -> Floats:
+        return (
+            _run_sqlite(expression, scores) if dialect == "sqlite" else run_expression(text, dialect, {column: scores})
+        )
+
+    parity.check(shorter, run, f"SQL ({dialect})")
+    distance = f"within {off:.1e} of the map; " if off else ""
+    return f"{text} /* {distance}calibrant test vector {parity.vector_text(shorter)} */"
 
 
 def check_dialect(dialect: str) -> None:
@@ -109,6 +125,7 @@ class SqlAlgebra:
         self.exp = exp
         self.dialect = dialect
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
+        self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -133,14 +150,44 @@ class SqlAlgebra:
         return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect != "snowflake")
 
     def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
-        """A question of the balanced CASE."""
-        question = self.exp.LTE(this=self.free(value), expression=edge)
-        return self.exp.Case(ifs=[self.exp.If(this=question, true=self.free(below))], default=self.free(above))
+        """A question of the balanced CASE; in SQLite, whose parser runs out of depth, one more line of a flat one."""
+        if self.dialect != "sqlite":
+            return self._case([(self._at_most(value, edge), below)], above)
+        lines, last = self._lines(value, below)
+        more, default = self._lines(value, above)
+        lines = [*lines, (edge, last), *more]
+        case = self._case([(self._at_most(value, end), result) for end, result in lines], default)
+        self.flat[id(case)] = value, lines, default
+        return case
+
+    def _at_most(self, value: Any, edge: Any) -> Any:
+        return self.exp.LTE(this=self.free(value), expression=self.free(edge))
+
+    def _case(self, lines: list[tuple[Any, Any]], default: Any) -> Any:
+        ifs = [self.exp.If(this=question, true=self.free(result)) for question, result in lines]
+        return self.exp.Case(ifs=ifs, default=self.free(default))
+
+    def _lines(self, value: Any, branch: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        """The lines of a flat CASE on the same value, and what is left after them."""
+        own, lines, default = self.flat.get(id(branch), (None, [], branch))
+        return (lines, default) if own is value else ([], branch)
 
 
 def scientific(value: float) -> str:
     """The shortest decimal that is this double, with an exponent."""
     return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
+
+
+def _run_sqlite(expression: Any, scores: Floats) -> Floats:
+    """Let SQLite compute the expression of one column."""
+    exp = require("sqlglot", "tables", CALLER).exp
+    for reference in list(expression.find_all(exp.Column)):
+        reference.replace(exp.Column(this=exp.to_identifier("score", quoted=True)))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE probe (score REAL)")
+        connection.executemany("INSERT INTO probe VALUES (?)", [(score,) for score in scores.tolist()])
+        rows = connection.execute(f"SELECT {expression.sql(dialect='sqlite')} FROM probe ORDER BY rowid").fetchall()
+    return np.array([np.nan if row[0] is None else row[0] for row in rows], dtype=np.float64)
 
 
 def run_expression(text: str, dialect: str, columns: Mapping[str, Any]) -> Floats:

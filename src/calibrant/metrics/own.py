@@ -29,9 +29,11 @@ def as_metric(function: Callable[..., float]) -> Metric:
     parameters = inspect.signature(function).parameters.values()
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     needed = [p for p in parameters if p.kind in kinds and p.default is p.empty]
-    if len(needed) == 1:
+    # scikit-learn 1.6 makes the probabilities of `brier_score_loss` optional, for the sake of their older name.
+    of_rows = len(needed) == 2 or [p.name for p in needed] == ["y_true"]
+    if len(needed) == 1 and not of_rows:
         return function
-    if len(needed) == 2:
+    if of_rows:
         return partial(_of_rows, function, weighted=any(p.name == "sample_weight" for p in parameters))
     raise InvalidInputError(
         f"`metrics` must be functions of a tally, or of labels and probabilities; {name_of_metric(function)} takes "

@@ -90,7 +90,8 @@ def _measures(evaluation: MatrixEvaluation) -> list[tuple[str, ...]]:
 
 def _value(value: Interval | float | None) -> str:
     if isinstance(value, Interval):
-        return " ".join(estimate(value, decimals=estimate_decimals(value))).strip()
+        middle, ends = estimate(value, decimals=estimate_decimals(value))
+        return f"{middle} ({ends})"
     return "–" if value is None else f"{value:.3f}" if value >= 0.001 else "below 0.001"
 
 

@@ -186,7 +186,7 @@ def _crossfit(
 ) -> dict[Any, dict[str, _Judged]]:
     """The predictions of each side for each segment, from fits that did not see the rows."""
     generator = np.random.default_rng(0)
-    splits = {key: list(split_tally(part, n_folds, generator)) for key, part in parts.items()}
+    splits = {key: split_tally(part, n_folds, generator) for key, part in parts.items()}
     found: dict[Any, list[dict[str, _Judged]]] = {}
     for fold in range(n_folds):
         now = {key: split[fold] for key, split in splits.items() if fold < len(split)}
@@ -247,6 +247,7 @@ def _mean_difference(judged: Sequence[_Judged], others: Sequence[_Judged]) -> tu
 def _figure(result: PoolingResult) -> Figure:
     """Predicted minus happened in each of the largest segments, a mark for each side."""
     shown = result.segments[:MOST_DRAWN]
+    names = [one.name for one in shown]
     traces = []
     for side in result.losses:
         colour, symbol = COLOURS[side]

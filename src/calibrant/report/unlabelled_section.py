@@ -6,6 +6,7 @@ from calibrant.estimates import QUANTITIES, Estimate, estimate_several
 from calibrant.estimates.source import HasPosterior
 from calibrant.report.figures import Figure, error_bars, scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable
+from calibrant.report.wording import rounded, sentence_case
 from calibrant.tally import Tally, row_count
 
 __all__ = ["unlabelled_section"]
@@ -74,30 +75,24 @@ def _percent(answer: Estimate) -> str:
 
 
 def _draw(answers: list[Estimate]) -> Figure:
-    values = [answer.value for answer in answers]
-    bars = error_bars(
-        [answer.high - answer.value for answer in answers], [answer.value - answer.low for answer in answers], "@after"
-    )
-    trace = scatter("markers", "estimate", values, []) | {
-        "y": [QUANTITIES[answer.what].title for answer in answers],
-        "error_x": bars,
-        "marker": {"color": "@after", "size": 9},
+    names = [sentence_case(QUANTITIES[answer.what].title) for answer in answers]
+    above, below = ([a.high - a.value for a in answers], [a.value - a.low for a in answers])
+    trace = scatter("markers", "estimates", [answer.value for answer in answers], []) | {
+        "y": names,  # a row for each
+        "marker": {"color": "@after", "size": 10},
+        "error_x": error_bars(above, below, "@after"),
+        "customdata": [[rounded(number, 4) for number in (a.value, a.low, a.high)] for a in answers],
+        "hovertemplate": "%{y}<br>%{customdata[0]} (%{customdata[1]} to %{customdata[2]})",
     }
-    return {
-        "data": [trace],
-        "layout": {
-            "xaxis": titled("Estimate and interval", range=[0, 1]),
-            "yaxis": {"autorange": "reversed", "automargin": True},
-            "showlegend": False,
-        },
-    }
+    layout = {"xaxis": titled("Estimate and interval"), "yaxis": {}}
+    return {"data": [trace], "layout": layout, "meta": {"short": "Estimate"}}
 
 
 def _tabulate(answers: list[Estimate]) -> SectionTable:
     def write(answer: Estimate) -> tuple[str, ...]:
         digits = 0 if answer.what == "positives" else 4
         return (
-            QUANTITIES[answer.what].title,
+            sentence_case(QUANTITIES[answer.what].title),
             *(f"{number:.{digits}f}" for number in (answer.value, answer.low, answer.high)),
         )
 
