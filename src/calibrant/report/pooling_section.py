@@ -25,9 +25,12 @@ from calibrant.tally import Tally
 
 MOST_DRAWN = 20
 MOST_LISTED = 200
-CAPTION = "Predicted minus happened, for rows that the fit did not see"
+CAPTION = (
+    "Predicted minus happened, for rows that the fit did not see: circles before calibration, squares with one map for "
+    "all, dots by segment"
+)
 SIDES = {"before": "before calibration", "pooled": "one map for all", "segmented": "by segment"}
-COLOURS = {"before": ("before", "circle-open"), "pooled": ("neutral", "square"), "segmented": ("after", "circle")}
+COLOURS = {"before": ("@before", "circle-open"), "pooled": ("@neutral", "square"), "segmented": ("@after", "circle")}
 
 
 @dataclass(frozen=True)
@@ -117,13 +120,12 @@ def pooling_section(
         (one.name, count(one.rows), percent(one.happened), *(percent(one.predicted[side]) for side in sides))
         for one in shown
     )
-    legend = tuple((COLOURS[side][0], SIDES[side]) for side in sides)
     losses = tuple((SIDES[side].capitalize(), f"{loss:.4f}") for side, loss in result.losses.items())
     return Section(
         "pooling",
         "Maps by segment",
         (result.verdict(level), result.summary),
-        (SectionFigure(_figure(result), _alt(result), CAPTION, legend=legend),),
+        (SectionFigure(_figure(result), _alt(result), CAPTION),),
         (
             SectionTable("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), losses),
             SectionTable("Each segment", head, rows, folded=True),
@@ -252,12 +254,16 @@ def _figure(result: PoolingResult) -> Figure:
     for side in result.losses:
         colour, symbol = COLOURS[side]
         gaps = [100.0 * (one.predicted[side] - one.happened) for one in shown]
-        look = {"marker": {"color": f"@{colour}", "size": 9, "symbol": symbol}, "y": [one.name for one in shown]}
-        hover = {"hovertemplate": f"%{{y}}<br>{SIDES[side]}: %{{x:.2f}} points off"}
-        traces.append(scatter("markers", SIDES[side], gaps, []) | look | hover)
-    reach = 1.1 * max(abs(value) for trace in traces for value in trace["x"]) or 1.0
-    axis = titled("Predicted − happened, percentage points", zeroline=True, range=listed([-reach, reach]))
-    return {"data": traces, "layout": {"xaxis": axis, "yaxis": {}}, "meta": {"short": "Points off"}}
+        marker = {"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}}
+        traces.append(
+            scatter("markers", SIDES[side], gaps, list(range(len(shown))))
+            | {"marker": marker, "text": names, "hovertemplate": "%{text}<br>%{x:.2f} points off<extra></extra>"}
+        )
+    spread = max(abs(value) for trace in traces for value in trace["x"])
+    axis = titled("Predicted − happened, percentage points", zeroline=True, range=listed([-1.1 * spread, 1.1 * spread]))
+    rows: Figure = {"range": [len(shown) - 0.5, -0.5], "tickvals": list(range(len(shown))), "ticktext": names}
+    meta = {"rows": len(shown), "short": "Points off", "names": names}
+    return {"data": traces, "layout": {"xaxis": axis, "yaxis": rows, "showlegend": True}, "meta": meta}
 
 
 def _alt(result: PoolingResult) -> str:
