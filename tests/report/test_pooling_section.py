@@ -38,7 +38,8 @@ def test_the_section_has_words_a_figure_and_tables():
     assert len(section.sentences) == 2
     (drawn,) = section.figures
     assert [trace["name"] for trace in drawn.figure["data"]] == ["before calibration", "one map for all", "by segment"]
-    assert drawn.figure["layout"]["yaxis"]["ticktext"][0].startswith("&lt;b&gt;")
+    assert set(drawn.figure["data"][0]["y"]) == {"<b> · 1", "x · (missing)"}
+    assert drawn.legend[-1] == ("after", "by segment")
     losses, segments = section.tables
     assert [row[0] for row in losses.rows] == ["Before calibration", "One map for all", "By segment"]
     assert {row[0] for row in segments.rows} == {"<b> · 1", "x · (missing)"}

@@ -25,12 +25,9 @@ from calibrant.tally import Tally
 
 MOST_DRAWN = 20
 MOST_LISTED = 200
-CAPTION = (
-    "Predicted minus happened, for rows that the fit did not see: circles before calibration, squares with one map for "
-    "all, dots by segment"
-)
+CAPTION = "Predicted minus happened, for rows that the fit did not see"
 SIDES = {"before": "before calibration", "pooled": "one map for all", "segmented": "by segment"}
-COLOURS = {"before": ("@before", "circle-open"), "pooled": ("@neutral", "square"), "segmented": ("@after", "circle")}
+COLOURS = {"before": ("before", "circle-open"), "pooled": ("neutral", "square"), "segmented": ("after", "circle")}
 
 
 @dataclass(frozen=True)
@@ -120,12 +117,13 @@ def pooling_section(
         (one.name, count(one.rows), percent(one.happened), *(percent(one.predicted[side]) for side in sides))
         for one in shown
     )
+    legend = tuple((COLOURS[side][0], SIDES[side]) for side in sides)
     losses = tuple((SIDES[side].capitalize(), f"{loss:.4f}") for side, loss in result.losses.items())
     return Section(
         "pooling",
         "Maps by segment",
         (result.verdict(level), result.summary),
-        (SectionFigure(_figure(result), _alt(result), CAPTION),),
+        (SectionFigure(_figure(result), _alt(result), CAPTION, legend=legend),),
         (
             SectionTable("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), losses),
             SectionTable("Each segment", head, rows, folded=True),
@@ -188,7 +186,7 @@ def _crossfit(
 ) -> dict[Any, dict[str, _Judged]]:
     """The predictions of each side for each segment, from fits that did not see the rows."""
     generator = np.random.default_rng(0)
-    splits = {key: split_tally(part, n_folds, generator) for key, part in parts.items()}
+    splits = {key: list(split_tally(part, n_folds, generator)) for key, part in parts.items()}
     found: dict[Any, list[dict[str, _Judged]]] = {}
     for fold in range(n_folds):
         now = {key: split[fold] for key, split in splits.items() if fold < len(split)}
@@ -249,21 +247,16 @@ def _mean_difference(judged: Sequence[_Judged], others: Sequence[_Judged]) -> tu
 def _figure(result: PoolingResult) -> Figure:
     """Predicted minus happened in each of the largest segments, a mark for each side."""
     shown = result.segments[:MOST_DRAWN]
-    names = [one.name for one in shown]
     traces = []
     for side in result.losses:
         colour, symbol = COLOURS[side]
         gaps = [100.0 * (one.predicted[side] - one.happened) for one in shown]
-        marker = {"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}}
-        traces.append(
-            scatter("markers", SIDES[side], gaps, list(range(len(shown))))
-            | {"marker": marker, "text": names, "hovertemplate": "%{text}<br>%{x:.2f} points off<extra></extra>"}
-        )
-    spread = max(abs(value) for trace in traces for value in trace["x"])
-    axis = titled("Predicted − happened, percentage points", zeroline=True, range=listed([-1.1 * spread, 1.1 * spread]))
-    rows: Figure = {"range": [len(shown) - 0.5, -0.5], "tickvals": list(range(len(shown))), "ticktext": names}
-    meta = {"rows": len(shown), "short": "Points off", "names": names}
-    return {"data": traces, "layout": {"xaxis": axis, "yaxis": rows, "showlegend": True}, "meta": meta}
+        look = {"marker": {"color": f"@{colour}", "size": 9, "symbol": symbol}, "y": [one.name for one in shown]}
+        hover = {"hovertemplate": f"%{{y}}<br>{SIDES[side]}: %{{x:.2f}} points off"}
+        traces.append(scatter("markers", SIDES[side], gaps, []) | look | hover)
+    reach = 1.1 * max(abs(value) for trace in traces for value in trace["x"]) or 1.0
+    axis = titled("Predicted − happened, percentage points", zeroline=True, range=listed([-reach, reach]))
+    return {"data": traces, "layout": {"xaxis": axis, "yaxis": {}}, "meta": {"short": "Points off"}}
 
 
 def _alt(result: PoolingResult) -> str:
