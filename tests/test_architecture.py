@@ -28,7 +28,7 @@ LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
 
 # `import calibrant` and `predict` stay cheap: these load where a feature needs them.
 # (pandas, pyarrow and rich are not listed: scikit-learn imports them by itself where they are installed.)
-HEAVY = ["Cython", "matplotlib", "polars", "ibis", "duckdb", "sqlglot", "onnx", "plotly", "jinja2", "typer"]
+HEAVY = ["Cython", "matplotlib", "polars", "ibis", "duckdb", "sqlglot", "onnx", "jinja2", "typer", "torch"]
 
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import calibrant
 from calibrant._arrays import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
 
@@ -59,6 +60,21 @@ def test_torch_tensors_are_read():
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         tensor = torch.tensor(ROWS, dtype=dtype, requires_grad=True)
         np.testing.assert_allclose(read_matrix(tensor, "probability"), ROWS)
+
+
+def test_a_network_in_half_precision_needs_no_conversion():
+    torch = pytest.importorskip("torch")
+    generator = torch.Generator().manual_seed(0)
+    logits = 3.0 * torch.randn(400, 10, generator=generator)
+    y = torch.multinomial(torch.softmax(logits / 2.0, dim=1), 1, generator=generator)[:, 0]
+    for dtype in (torch.float16, torch.bfloat16):
+        p = torch.softmax(logits.to(dtype).requires_grad_(), dim=1)
+        assert calibrant.MatrixBlend().fit(p, y).predict_proba(p).shape == (400, 10)
+        fitted = calibrant.MatrixBlend(space="logits").fit(logits.to(dtype), y)
+        table = calibrant.evaluate(y, {"raw": p, "calibrated": fitted.predict_proba(logits.to(dtype))}, n_resamples=2)
+        assert table["log_loss"]["calibrated"].value < table["log_loss"]["raw"].value
+        compared = calibrant.compare(p, y, methods=["temperature"], cv=2)
+        assert compared["temperature"].log_loss_difference.high < 0.0
 
 
 def test_single_precision_stays_and_the_rest_becomes_double():

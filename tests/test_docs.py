@@ -33,9 +33,7 @@ PAGES = [
 ]
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 NOT_RUN = re.compile(r"<!-- not run: .{4,} -->")
-NEEDS = re.compile(
-    r"^<!-- needs: ([\w ]+) -->$", re.MULTILINE
-)  # packages too large for the tests alone
+NEEDS = re.compile(r"^<!-- needs: ([\w ]+) -->$", re.MULTILINE)  # packages too large for the tests alone
 READ_ONLY = {"sh", "sql", "json", "yaml", "toml", "csv", "html", "css", "c", "r"}
 FILES = re.compile(r"\b(?:scripts/\w+|(?:benchmarks|src|tests|docs)/[\w/.-]+\.\w+)")
 MODULES = re.compile(r"python -m (benchmarks\.\w[\w.]*)")

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from types import ModuleType
 
@@ -34,3 +35,10 @@ def test_all_names_are_listed(package):
 def test_an_unknown_name_is_an_attribute_error(package):
     with pytest.raises(AttributeError, match="module 'xml' has no attribute 'nonsense'"):
         _ = package.nonsense
+
+
+def test_a_missing_scikit_learn_is_named():
+    code = "import sys; sys.modules['scipy'] = None; import calibrant; calibrant.Blend"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "needs the package `scipy`" in answer.stderr
+    assert "a saved map needs numpy alone" in answer.stderr

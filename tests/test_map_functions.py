@@ -131,3 +131,10 @@ def test_names_of_functions_are_not_shared(half):
 def test_functions_without_fields_of_their_own_are_refused(cls):
     with pytest.raises(InvalidInputError, match="must be a dataclass"):
         register_function(cls)
+
+
+def test_straight_lines_over_the_smallest_gaps_stay_finite():
+    line = Linear(np.array([0.0, 5e-324, 1e-310, 1.0]), np.array([0.1, 0.4, 0.6, 0.9]))
+    found = line(np.array([-1.0, 0.0, 5e-324, 5e-311, 1e-310, 0.5, 2.0]))
+    np.testing.assert_allclose(found[[0, 1, 2, 4, 6]], [0.1, 0.1, 0.4, 0.6, 0.9])
+    assert (np.diff(found) >= 0.0).all()

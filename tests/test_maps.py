@@ -165,3 +165,29 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
         LINEAR.save(path)
     assert path.read_text() == before
     assert [p.name for p in tmp_path.iterdir()] == ["map.json"]
+
+
+def test_a_single_number_gives_a_number():
+    map_ = CalibrationMap(Linear([0.0, 1.0], [0.2, 0.6]), "probability", True, "Mine")
+    for number in (0.5, np.float32(0.5), np.array(0.5)):
+        assert map_(number) == 0.4
+        assert type(map_(number)) is float
+    assert map_(1) == 0.6
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
+        map_(1.5)
+
+
+def test_a_long_map_has_a_short_text():
+    many = np.linspace(0.0, 1.0, 500)
+    assert repr(CalibrationMap(Linear(many, many), "probability", True, "Mine")) == (
+        "CalibrationMap(Mine, 0 … 1 → 0 … 1, 500 knots, never falls)"
+    )
+    assert repr(Linear(many, many)) == "Linear(x=[500 numbers], y=[500 numbers])"
+    assert repr(Step([0.5], [0.1, 0.8])) == "Step(edges=[0.5], values=[0.1, 0.8])"
+    assert "may fall" in repr(CalibrationMap(Sigmoid(-1.0, 0.0, "identity"), "real", False, "Mine"))
+
+
+def test_a_map_with_an_edge_at_one_can_be_loaded_again(tmp_path):
+    map_ = CalibrationMap(Step(np.array([0.5, 1.0]), np.array([0.1, 0.6, 0.9])), space="probability")
+    map_.save(tmp_path / "map.json")
+    assert load(tmp_path / "map.json")([0.2, 1.0]).tolist() == [0.1, 0.6]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,3 +114,16 @@ def test_damaged_files_are_refused(tmp_path):
 def test_another_number_of_columns_is_refused():
     with pytest.raises(InvalidInputError, match="3 columns"):
         full_map()([[0.5, 0.5]])
+
+
+def test_the_names_of_score_columns_are_saved(tmp_path):
+    replace(full_map(), columns=("p_a", "p_b", "p_c")).save(tmp_path / "m.json")
+    assert calibrant.load(tmp_path / "m.json").columns == ("p_a", "p_b", "p_c")
+    with pytest.raises(ModelFileError, match="`columns`"):
+        MatrixMap.from_dict(full_map().to_dict() | {"columns": ["p_a"]})
+
+
+def test_rows_that_are_accepted():
+    rows = np.array([[0.2, 0.3, 0.5], [0.5, 0.5, 0.5], [-0.1, 0.6, 0.5], [np.nan, 0.5, 0.5], [np.inf, 0.0, 0.0]])
+    assert full_map().accepts(rows).tolist() == [True, False, False, False, False]
+    assert replace(full_map(), space="logits").accepts(rows).tolist() == [True, True, True, False, False]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant import IsotonicCalibration, map_functions
+from calibrant import BayesIso, IsotonicCalibration, SplineCalibration, map_functions, simulate
 from calibrant._model_files import LARGEST_FILE, checksum, read_model
 from calibrant.errors import ModelFileError
 
@@ -111,3 +111,46 @@ def test_forged_numbers_are_refused(saved, change):
     forge(saved, both)
     with pytest.raises(ModelFileError):
         calibrant.load(saved)
+
+
+@pytest.fixture
+def saved_posterior(tmp_path):
+    path = tmp_path / "posterior.json"
+    data = simulate.bayes_iso(60, rng=0)
+    BayesIso().fit(data.scores, data.labels).save(path)
+    return path
+
+
+def test_a_bayesian_model_keeps_its_posterior_unless_told_otherwise(tmp_path):
+    data = simulate.bayes_iso(200, rng=0)
+    calibrator = BayesIso().fit(data.scores, data.labels)
+    for posterior in (True, False):
+        path = tmp_path / f"{posterior}.json"
+        calibrator.save(path, posterior=posterior)
+        loaded = calibrant.load(path)
+        assert loaded == calibrator.map_
+        assert hasattr(loaded, "estimate") == posterior
+    loaded = calibrant.load(tmp_path / "True.json")
+    assert loaded.estimate(data.scores).value == pytest.approx(calibrator.estimate(data.scores).value)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "True.json").read_text()
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", [], {}, [[]], True, {"scores": 1}])
+@pytest.mark.parametrize("entry", [None, "scores", "draws", "n_draws", "levels", "low", "labelled", "range"])
+def test_wrong_types_in_a_posterior_are_refused(saved_posterior, entry, value):
+    def change(document):
+        if entry is None:
+            document["posterior"] = value
+        else:
+            document["posterior"][entry] = value
+
+    forge(saved_posterior, change)
+    with pytest.raises(ModelFileError, match=r"posterior|A tally"):
+        calibrant.load(saved_posterior)
+
+
+def test_a_method_without_a_posterior_saves_the_map_alone(tmp_path):
+    path = tmp_path / "map.json"
+    SplineCalibration(kind="cumulative").fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).save(path)
+    assert "posterior" not in json.loads(path.read_text())

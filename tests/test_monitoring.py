@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from calibrant import CalibrationMap, IsotonicCalibration, Tally, map_functions
-from calibrant.errors import InvalidInputError
+from calibrant import CalibrationMap, IsotonicCalibration, PlattScaling, Tally, map_functions, simulate
+from calibrant._model_files import write_model
+from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.monitoring import CalibrationMonitor, compare_tallies, update
 
 GRID = np.linspace(0.02, 0.98, 49)
@@ -146,3 +147,45 @@ def test_what_cannot_be_tested_is_refused():
     with pytest.raises(InvalidInputError, match="`alpha`"):
         CalibrationMonitor().alarm(2.0)
     assert CalibrationMonitor().updated(Tally.empty()).e_value == 1.0
+
+
+def test_rows_may_come_as_arrays():
+    scores, labels = [0.1, 0.4, 0.4], ["no", "yes", "no"]
+    by_arrays = CalibrationMonitor().updated(scores, labels, pos_label="yes")
+    by_tally = CalibrationMonitor().updated(Tally.from_arrays(scores, labels, pos_label="yes"))
+    assert by_arrays.e_value == by_tally.e_value
+    with pytest.raises(InvalidInputError, match="`y` must be given"):
+        CalibrationMonitor().updated(scores)
+    with pytest.raises(InvalidInputError, match="pass it alone"):
+        CalibrationMonitor().updated(Tally.from_arrays(scores, [0, 1, 1]), labels)
+
+
+def test_a_saved_monitor_goes_on_where_it_was(tmp_path):
+    map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_
+    rng = np.random.default_rng(0)
+    for start in (CalibrationMonitor(), CalibrationMonitor(map_)):
+        first, second = (Tally.from_arrays(rng.random(50), rng.random(50) < 0.5) for _ in range(2))
+        monitor = start.updated(first)
+        monitor.save(tmp_path / "monitor.json")
+        loaded = CalibrationMonitor.load(tmp_path / "monitor.json")
+        assert repr(loaded) == repr(monitor)
+        assert loaded.updated(second).largest_e_value == monitor.updated(second).largest_e_value
+        start.save(tmp_path / "fresh.json")
+        assert CalibrationMonitor.load(tmp_path / "fresh.json").looks == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"), [({"looks": None}, "not a sound monitor"), ({"from_start": [0.0]}, "other alternatives")]
+)
+def test_damaged_monitors_are_refused(tmp_path, change, message):
+    content = {"map": None, "looks": 1, "from_start": None, "from_any": None, "largest_e_value": 1.0} | change
+    write_model(tmp_path / "monitor.json", "calibrant-monitor", 1, content)
+    with pytest.raises(ModelFileError, match=message):
+        CalibrationMonitor.load(tmp_path / "monitor.json")
+
+
+def test_a_comparison_is_shown_in_words():
+    data = simulate.from_truth("D1", 500)
+    result = compare_tallies(data.tally, data.tally)
+    assert repr(result) == str(result)
+    assert repr(result).startswith("Rows: 500 in the reference, 500 now.")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from calibrant import _validation
+from calibrant import Tally, _validation
 from calibrant.errors import InvalidInputError
 
 
@@ -30,7 +30,7 @@ def test_a_scalar_weight_stands_for_all_rows():
         ([-1, 1], None, (-1, 1)),
         ([False, True], None, (False, True)),
         (["no", "yes"], "no", ("yes", "no")),
-        ([3, 3], 3, (3, 3)),
+        ([3, 3], 3, (None, 3)),
     ],
 )
 def test_encode_labels_names_both_classes(labels, pos_label, classes):
@@ -121,3 +121,60 @@ def test_probabilities_are_what_lies_in_the_unit_interval():
     assert _validation.are_probabilities(np.empty(0))
     assert not _validation.are_probabilities(np.array([0.3, 1.0 + 1e-12]))
     assert not _validation.are_probabilities(np.array([-0.1, 0.5]))
+
+
+class OnAnotherDevice:
+    """An array that must not be copied unasked, as those of CuPy."""
+
+    def __init__(self, n):
+        self.shape, self.ndim, self.dtype = (n,), 1, np.dtype(float)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_an_array_that_refuses_conversion_is_named(place):
+    columns = [np.array([0.1, 0.4, 0.9]), np.array([0, 1, 1]), np.ones(3)]
+    columns[place] = OnAnotherDevice(3)
+    with pytest.raises(InvalidInputError, match=r"OnAnotherDevice refuses .*Copy it to the host"):
+        Tally.from_arrays(*columns)
+
+
+def test_a_missing_label_of_pandas_is_named():
+    pandas = pytest.importorskip("pandas")
+    for labels in (pandas.array([True, False, pandas.NA], dtype="boolean"), np.array([1, 0, pandas.NA], dtype=object)):
+        with pytest.raises(InvalidInputError, match="missing labels; got <NA> at index 2"):
+            _validation.encode_labels(labels)
+    assert _validation.encode_labels(pandas.array([True, False], dtype="boolean"))[0].tolist() == [True, False]
+
+
+def test_percentages_and_logits_are_told_what_to_do():
+    with pytest.raises(InvalidInputError, match="divide percentages by 100"):
+        _validation.check_unit_interval(np.array([12.0, 99.0]), "scores")
+    with pytest.raises(InvalidInputError, match=r"Blend\(space='decision'\)") as refusal:
+        _validation.check_unit_interval(np.array([-3.0, 2.0]), "scores")
+    assert "percentages" not in str(refusal.value)
+
+
+def test_scores_in_place_of_labels_are_recognised():
+    scores = np.random.default_rng(0).random(50)
+    with pytest.raises(InvalidInputError, match="were scores and labels swapped"):
+        _validation.encode_labels(scores)
+    with pytest.raises(InvalidInputError, match="For several classes use"):
+        _validation.encode_labels(np.arange(50))
+
+
+def test_a_matrix_of_several_classes_is_told_where_to_go():
+    with pytest.raises(InvalidInputError, match="MatrixBlend, `evaluate` and `compare`"):
+        _validation.check_scores(np.ones((4, 3)) / 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.3, True), (np.float32(1), True), (np.array(1.0), True), ([1], False)]
+)
+def test_single_numbers_are_known(value, expected):
+    assert _validation.is_number(value) is expected

@@ -1,6 +1,7 @@
 """How often intervals, bands and tests that promise a level keep it.
 
-- 90 % intervals of the mean gap and the Brier score where rows come in groups that share an effect, grouped and plain.
+- 90 % intervals of the mean gap, the Brier score, slope, intercept and O/E where rows come in groups that share an
+  effect, grouped and plain.
 - The finite-sample band at 90 % on monotone truths.
 - The equivalence test with the truth at the edge of its tolerance: how often it errs.
 - 90 % intervals of the cutoff calibration error.
@@ -19,7 +20,6 @@ from calibrant._kernels import links
 from calibrant.metrics.cutoff import cutoff_calibration_interval
 from calibrant.metrics.equivalence import equivalence_test
 from calibrant.metrics.finite_sample_band import finite_sample_band
-from calibrant.metrics.grouped_bootstrap import grouped_interval
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -47,7 +47,7 @@ def grouped(runs: int) -> None:
             for seed in range(runs):
                 rows = clustered(n_groups, size, seed)
                 pair = (
-                    grouped_interval(metric, *rows, **options),
+                    metrics.bootstrap_interval(metric, *rows[:2], groups=rows[2], **options),
                     metrics.bootstrap_interval(metric, *rows[:2], **options),
                 )
                 held += [interval.low <= truth <= interval.high for interval in pair]
@@ -55,6 +55,24 @@ def grouped(runs: int) -> None:
             print(
                 f"  {n_groups:4} groups of {size}, {metric.__name__:12} grouped {shares[0]:.3f}  plain {shares[1]:.3f}"
             )
+
+
+def grouped_lines(runs: int) -> None:
+    """The intervals that come from standard errors instead of replicates."""
+    print("90 % intervals of slope, intercept and O/E, 40 groups of 15: share that holds the truth")
+    y, p, _ = clustered(40_000, 20, 10**6)
+    whole = metrics.calibration_slope(y, p)
+    truths = whole.slope.value, whole.intercept.value, float(np.mean(y) / np.mean(p))
+    held = {"grouped": np.zeros(3), "plain": np.zeros(3)}
+    for seed in range(runs):
+        y, p, groups = clustered(40, 15, seed)
+        for name, of_row in (("grouped", groups), ("plain", None)):
+            line = metrics.calibration_slope(y, p, groups=of_row)
+            ratio = metrics.observed_expected_ratio(y, p, level=0.9, groups=of_row)
+            found = zip((line.slope, line.intercept, ratio), truths, strict=True)
+            held[name] += [interval.low <= truth <= interval.high for interval, truth in found]
+    for i, name in enumerate(("slope", "intercept", "O/E")):
+        print(f"  {name:10} grouped {held['grouped'][i] / runs:.3f}  plain {held['plain'][i] / runs:.3f}")
 
 
 def bands(runs: int) -> None:
@@ -100,6 +118,7 @@ def cutoffs(runs: int) -> None:
 
 def main(runs: int) -> None:
     grouped(runs)
+    grouped_lines(runs)
     bands(runs)
     equivalence(runs)
     cutoffs(runs)

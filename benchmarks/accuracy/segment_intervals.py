@@ -58,7 +58,7 @@ def main() -> None:
             scores, y, segment, effects = sample(np.random.default_rng([seed, 7]), scales)
             calibrator = SegmentedCalibrator(options.calibrator).fit(scores, y, segment=segment)
             found.append(covered(calibrator, effects))
-            line = [t for t in calibrator.model_.terms if t.keys == (0,) and t.kind == "line"]
+            line = [t for t in calibrator.map_.terms if t.keys == (0,) and t.kind == "line"]
             scale.append(np.sqrt(np.diag(line[0].effects.prior)) if line else np.zeros(2))
         means = {name: np.mean([f[name] for f in found]) for name in found[0]}
         print(

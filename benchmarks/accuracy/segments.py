@@ -1,8 +1,10 @@
 """Segments: log-loss and worst-segment gap of partial pooling beside one pooled map and one map for each segment.
 
-python -m benchmarks.accuracy.segments FOLDER [--sizes 500 2000 8000] [--repeats 5] [--single] [--peers peers.csv]
+python -m benchmarks.accuracy.segments [FOLDER] [--sizes 500 2000 8000] [--repeats 5] [--single] [--peers peers.csv]
 
-FOLDER holds tables `*.parquet` with the columns `score`, `label` and one column for each key. Calibration rows are
+FOLDER holds tables `*.parquet` with the columns `score`, `label` and one column for each key; without it, tables are
+generated whose segments differ in a known way: not at all, by shifts, by slopes, by pairs of keys, one oddly.
+`--each` adds one Blend for each combination of all keys that has rows of both classes (slow). Calibration rows are
 `default_rng(repeat).permutation(rows)[:n]`, test rows the next 6000. `--single` takes each key alone in place of all at
 once. `--peers` adds log-losses of other packages from a file with the columns table, rows, repeat, method, log_loss.
 Figures are log-loss minus that of the pooled Blend, × 1000; `gap` is the root mean square over the segments of the
@@ -29,6 +31,7 @@ from calibrant.calibrators.segmented import SegmentedCalibrator
 TEST_ROWS = 6000
 FEWEST_TEST_ROWS = 500
 CACHE: Path | None = None
+KINDS = ("no difference", "shifts", "slopes", "pairs", "one odd")
 
 
 class CachedBlend(Blend):
@@ -51,6 +54,26 @@ class CachedBlend(Blend):
         return np.tile(self.predict(scores), (n_draws, 1))
 
 
+def generate(kind: str, rows: int = 20_000) -> pd.DataFrame:
+    """Scores that are too bold, with two keys of 30 and 4 segments of uneven sizes, and their effects."""
+    rng = np.random.default_rng([7, KINDS.index(kind)])
+    sizes = rng.dirichlet(np.full(30, 0.7))
+    a, b = rng.choice(30, rows, p=sizes), rng.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05])
+    z = rng.normal(-0.5, 1.5, rows)
+    logits = 0.8 * z
+    if kind == "shifts":
+        logits = logits + rng.normal(0.0, 0.5, 30)[a] + rng.normal(0.0, 0.3, 4)[b]
+    elif kind == "slopes":
+        logits = logits * np.exp(rng.normal(0.0, 0.4, 30))[a]
+    elif kind == "pairs":
+        logits = logits + rng.normal(0.0, 0.7, (30, 4))[a, b]
+    elif kind == "one odd":
+        logits = logits + np.where(a == np.argsort(sizes)[-3], 2.0, 0.0)
+    label = rng.random(rows) < 1.0 / (1.0 + np.exp(-logits))
+    score = 1.0 / (1.0 + np.exp(-z))
+    return pd.DataFrame({"score": score, "label": label.astype(int), "a": a.astype(str), "b": b.astype(str)})
+
+
 class Task(NamedTuple):
     """Calibration and test rows of one repetition."""
 
@@ -62,11 +85,18 @@ class Task(NamedTuple):
     test: pd.DataFrame
 
 
-def tasks(folder: Path, only: list[str], sizes: list[int], repeats: list[int], *, single: bool) -> Iterator[Task]:
-    for path in sorted(folder.glob("*.parquet")):
-        if only and path.stem not in only:
-            continue
-        frame = pd.read_parquet(path)
+def tables(folder: Path | None, only: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of a folder, or those that are generated."""
+    paths = {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    for name in KINDS if folder is None else paths:
+        if not only or name in only:
+            yield name, generate(name) if folder is None else pd.read_parquet(paths[name])
+
+
+def tasks(
+    folder: Path | None, only: list[str], sizes: list[int], repeats: list[int], *, single: bool
+) -> Iterator[Task]:
+    for table, frame in tables(folder, only):
         frame["score"] = frame["score"].astype(float)
         keys = [name for name in frame.columns if name not in {"score", "label"}]
         frame[keys] = frame[keys].astype(str)
@@ -76,14 +106,14 @@ def tasks(folder: Path, only: list[str], sizes: list[int], repeats: list[int], *
                 for repeat in repeats if n + FEWEST_TEST_ROWS <= len(frame) else []:
                     order = np.random.default_rng(repeat).permutation(len(frame))
                     train, test = frame.iloc[order[:n]], frame.iloc[order[n : n + TEST_ROWS]]
-                    yield Task(path.stem, chosen, n, repeat, train, test)
+                    yield Task(table, chosen, n, repeat, train, test)
 
 
 def one_each(task: Task, pooled: Floats) -> Floats:
-    """A Blend for each segment of the first key with rows of both classes; the pooled map elsewhere."""
+    """A Blend for each combination of the keys with rows of both classes; the pooled map elsewhere."""
     out = pooled.copy()
-    for segment, rows in task.train.groupby(task.keys[0]):
-        inside = (task.test[task.keys[0]] == segment).to_numpy()
+    for segment, rows in task.train.groupby(task.keys):
+        inside = (task.test[task.keys] == list(segment)).all(axis=1).to_numpy()
         if rows["label"].nunique() == 2 and inside.any():
             out[inside] = CachedBlend().fit(rows["score"], rows["label"]).predict(task.test["score"][inside])
     return out
@@ -117,13 +147,13 @@ def read_peers(path: Path | None) -> dict[tuple[str, int, int], dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--tables", nargs="*", default=[])
     parser.add_argument("--sizes", nargs="*", type=int, default=[500, 2000, 8000])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--first-repeat", type=int, default=0)
     parser.add_argument("--single", action="store_true")
-    parser.add_argument("--each", action="store_true", help="also one Blend for each segment of the first key (slow)")
+    parser.add_argument("--each", action="store_true", help="also one Blend for each combination of keys (slow)")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--cache", type=Path)
     options = parser.parse_args()

@@ -2,6 +2,7 @@
 
     python -m benchmarks.arena.multiclass run --data FOLDER --out rows.csv
     python -m benchmarks.arena.multiclass summary rows.csv --data FOLDER
+    python -m benchmarks.arena.multiclass picture rows.csv --data FOLDER --n 1000 --out ranks.png
 
 FOLDER holds a `<task>.npz` for each line of its INDEX.csv (task, source, K): `logp` (n, K), where −inf is an exact
 zero, and `y` (n,). Its `peers.csv` holds what other libraries reached on the same rows.
@@ -144,11 +145,26 @@ def _run(options: argparse.Namespace) -> None:
     run(tables(options.data, options.tasks), methods, tuple(options.sizes), tuple(options.seeds), options.out)
 
 
+def _read(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Our rows and those of the recorded peers, without failures."""
+    rows = pd.concat([pd.read_csv(file) for file in options.rows], ignore_index=True)
+    return rows[rows["error"].isna()] if "error" in rows else rows, pd.read_csv(options.data / "peers.csv")
+
+
+def _picture(options: argparse.Namespace) -> None:
+    from benchmarks.arena import picture, summary
+
+    rows, recorded = _read(options)
+    table = multiclass_summary.loss_table(pd.concat((recorded, rows[rows["seed"] == 0])), options.loss)
+    # Ranks compare only methods that were run on every table.
+    result = summary.rank(table.xs(options.n, level="N").dropna(axis=1))
+    name = {"log_loss": "log-loss", "brier": "Brier score"}[options.loss]
+    picture.draw(result, f"{name} on {result.n_tasks} tables, calibrated on {options.n} rows", options.out)
+
+
 def _summary(options: argparse.Namespace) -> None:
     index = pd.read_csv(options.data / "INDEX.csv").set_index("task")
-    recorded = pd.read_csv(options.data / "peers.csv")
-    rows = pd.concat([pd.read_csv(file) for file in options.rows], ignore_index=True)
-    rows = rows[rows["error"].isna()] if "error" in rows else rows
+    rows, recorded = _read(options)
     for loss in multiclass_summary.LOSSES:
         for title, table in multiclass_summary.report(rows, recorded, index, loss).items():
             print(f"\n{loss}: {title}\n{table.to_string()}")
@@ -169,6 +185,13 @@ def main(arguments: list[str] | None = None) -> None:
     show.add_argument("rows", nargs="+", help="CSV files of `run`")
     show.add_argument("--data", type=Path, required=True)
     show.set_defaults(act=_summary)
+    drawing = commands.add_parser("picture", help="average ranks with their critical difference")
+    drawing.add_argument("rows", nargs="+", help="CSV files of `run`")
+    drawing.add_argument("--data", type=Path, required=True)
+    drawing.add_argument("--loss", choices=multiclass_summary.LOSSES, default="log_loss")
+    drawing.add_argument("--n", type=int, default=1000)
+    drawing.add_argument("--out", type=Path, required=True)
+    drawing.set_defaults(act=_picture)
     options = parser.parse_args(arguments)
     options.act(options)
 

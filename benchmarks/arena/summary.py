@@ -91,7 +91,11 @@ class Ranking:
 
 def ranking(rows: pd.DataFrame, loss: str, n: int, level: float = 0.05, drop: tuple[str, ...] = ()) -> Ranking:
     """Friedman's test and Nemenyi's critical difference over the tasks of one size."""
-    holes = loss_table(rows[rows["n"] == n], loss).drop(columns=[TRUTH, *drop], errors="ignore")
+    return rank(loss_table(rows[rows["n"] == n], loss).drop(columns=[TRUTH, *drop], errors="ignore"), level)
+
+
+def rank(holes: pd.DataFrame, level: float = 0.05) -> Ranking:
+    """The same of a table tasks × methods; a method that failed on a task is the worst there."""
     table = _worst_for_missing(holes)
     n_tasks, k = table.shape
     ranks = pd.Series(rankdata(table.to_numpy(), axis=1).mean(axis=0), table.columns).sort_values()

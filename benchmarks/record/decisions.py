@@ -70,6 +70,10 @@ def updates(y: np.ndarray, p: np.ndarray) -> dict[str, object]:
     knots = np.quantile(z, [0.25, 0.5, 0.75])
     hinges = np.column_stack([sm.add_constant(z), *(np.maximum(z - knot, 0) for knot in knots)])
     flexible = sm.GLM(y, hinges, family=binomial).fit()
+    clusters = {"groups": np.arange(len(y)) // 10, "use_correction": False}
+    many = sm.Logit(y, sm.add_constant(z)).fit(cov_type="cluster", cov_kwds=clusters, disp=0)
+    large = sm.Logit(y, np.ones((len(y), 1)), offset=z).fit(cov_type="cluster", cov_kwds=clusters, disp=0)
+    losses = sm.OLS((y - p) ** 2, np.ones(len(y))).fit(cov_type="cluster", cov_kwds=clusters)
     low, high = proportion_confint(int(y.sum()), len(y), alpha=0.05, method="beta")
     return {
         "deviances": {
@@ -81,6 +85,12 @@ def updates(y: np.ndarray, p: np.ndarray) -> dict[str, object]:
         "intercept": float(intercept.params[0]),
         "intercept and slope": both.params.tolist(),
         "knots": knots.tolist(),
+        "groups_of_ten": {
+            "slope_error": float(many.bse[1]),
+            "intercept_error": float(large.bse[0]),
+            "wald": float(many.wald_test((np.eye(2), [0.0, 1.0]), use_f=False, scalar=True).statistic),
+            "brier_error": float(losses.bse[0]),
+        },
         "exact_proportion": [float(low), float(high)],
     }
 

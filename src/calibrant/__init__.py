@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from calibrant import decisions as decisions
     from calibrant import engines as engines
     from calibrant import errors as errors
+    from calibrant import estimates as estimates
     from calibrant import export as export
+    from calibrant import matrix_monitoring as matrix_monitoring
     from calibrant import metrics as metrics
     from calibrant import monitoring as monitoring
     from calibrant import reliability as reliability
@@ -48,13 +50,15 @@ if TYPE_CHECKING:
     from calibrant.classifier import CalibratedClassifier as CalibratedClassifier
     from calibrant.comparison.compare import compare as compare
     from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+    from calibrant.displays.class_reliability import ClassReliabilityDisplay as ClassReliabilityDisplay
     from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
     from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
     from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
+    from calibrant.loading import load as load
     from calibrant.maps import CalibrationMap as CalibrationMap
-    from calibrant.maps import load as load
     from calibrant.matrix_maps import MatrixMap as MatrixMap
     from calibrant.metrics.evaluation import evaluate as evaluate
+    from calibrant.segmented_maps import SegmentedMap as SegmentedMap
     from calibrant.tally import Tally as Tally
 
 __version__ = "0.1.0"
@@ -62,8 +66,8 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__,
     {
-        "": "adjust comparison credit decisions engines errors export metrics monitoring reliability report simulate "
-        "updating",
+        "": "adjust comparison credit decisions engines errors estimates export matrix_monitoring metrics monitoring "
+        "reliability report simulate updating",
         "calibrators": "ABB ACP BBQ BPM ENIR SBB BayesIso BayesianTemperature BetaCalibration Blend "
         "EnsembleTemperatureScaling HistogramBinning Identity IsotonicCalibration PlattScaling SplineCalibration "
         "TemperatureScaling VennAbers DirichletCalibration MatrixBlend MatrixScaling VectorScaling",
@@ -73,10 +77,13 @@ __getattr__, __dir__, __all__ = _lazy.attach(
         "classifier": "CalibratedClassifier",
         "comparison.compare": "compare",
         "displays.calibration_map": "CalibrationMapDisplay",
+        "displays.class_reliability": "ClassReliabilityDisplay",
         "displays.reliability": "ReliabilityDisplay",
-        "maps": "CalibrationMap load",
+        "loading": "load",
+        "maps": "CalibrationMap",
         "matrix_maps": "MatrixMap",
         "metrics.evaluation": "evaluate",
+        "segmented_maps": "SegmentedMap",
         "tally": "Tally",
     },
 )

@@ -17,7 +17,17 @@ def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{home[name] or name}")
+        try:
+            module = import_module(f"{package}.{home[name] or name}")
+        except ModuleNotFoundError as error:
+            missing = (error.name or "").partition(".")[0]
+            if missing not in ("scipy", "sklearn"):
+                raise
+            message = (
+                f"{package}.{name} needs the package `{missing}`, which is not installed; run: pip install calibrant"
+            )
+            alone = "(loading and applying a saved map needs numpy alone)"
+            raise ModuleNotFoundError(f"{message} {alone}.", name=error.name) from error
         own[name] = getattr(module, name) if home[name] else module
         return own[name]
 

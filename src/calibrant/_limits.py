@@ -1,6 +1,8 @@
 """Limits on cells and draws, each with its reason: below them nothing is merged, beyond them little is gained.
 
 A tally of more distinct scores is merged into so many cells of nearly equal mass. Cost then no longer grows with rows.
+Where exchanging the labels must mirror the map, the number is odd: then no row of equal mass lies on a boundary between
+cells, where its side would depend on the direction.
 """
 
 # Averaging over binnings costs O(cells²): 2048 cells take a second, and a bin of several rows loses nothing by merging.
@@ -8,13 +10,13 @@ BINNING_CELLS = 2048
 # The intervals of ABB draw a thousand binnings; bins narrower than 1/256 of the rows are never supported by data.
 BINNING_INTERVAL_CELLS = 256
 # Within Blend, ABB is one of five members; an eighth of its cells moves the mixture by less than its own error.
-BLEND_BINNING_CELLS = 256
-# A smooth curve, or a temperature, is decided by far fewer points than rows: 200 quantiles of the scores.
-SMOOTH_CELLS = 200
+BLEND_BINNING_CELLS = 255
+# A smooth curve, or a temperature, is decided by far fewer points than rows: 201 quantiles of the scores.
+SMOOTH_CELLS = 201
 # Blend compares its members, and draws its intervals, at so many scores.
-BLEND_CELLS = 200
+BLEND_CELLS = 201
 # The chains of Bayes-Iso mix in O(cells) sweeps; a rising map with more steps than this looks the same.
-MONOTONE_CELLS = 100
+MONOTONE_CELLS = 101
 # The bin of ACP is a whole confidence interval: cells need only be much narrower than that.
 ACP_CELLS = 2048
 # A curve of six knots needs no finer table.
@@ -39,3 +41,7 @@ REPORT_CELLS = 2**15
 SEGMENT_CELLS = 4096
 # A kernel estimate costs O(cells) at each of its places.
 DENSITY_CELLS = 512
+# Hundreds of maps are drawn at every cell of unlabelled rows, and outcomes in it; an interval shows no finer cells.
+ESTIMATE_CELLS = 512
+# What a calibrator remembers of its labelled rows: where their scores lie, and how many are positive there.
+LABELLED_CELLS = 512

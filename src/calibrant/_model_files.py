@@ -12,13 +12,15 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from calibrant._files import AnyPath, write_atomically
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 
 LARGEST_FILE = 1 << 28  # bytes; parsed, a file takes some ten times as much memory
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
-Model = TypeVar("Model", bound=Callable[[ArrayLike], Floats])
+Model = TypeVar("Model", bound=Callable[..., Floats])
+Part = TypeVar("Part")
+Vector = Mapping[str, Any]
 
 
 def write_model(path: AnyPath, kind: str, version: int, content: Mapping[str, Any], indent: int | None = None) -> None:
@@ -50,24 +52,41 @@ def read_model(path: AnyPath, kinds: Mapping[str, int]) -> dict[str, Any]:
     return document
 
 
+def _run(model: Callable[..., Floats], vector: Vector) -> Floats:
+    return model(vector["scores"])
+
+
 def restore(
-    make: Callable[[dict[str, Any]], Model], document: dict[str, Any], path: AnyPath, tolerance: float
+    make: Callable[[dict[str, Any]], Model],
+    document: dict[str, Any],
+    path: AnyPath,
+    tolerance: float,
+    run: Callable[[Model, Vector], Floats] = _run,
 ) -> Model:
     """Make the model of a document, and check that it computes what it computed when it was saved."""
-    try:
-        model, vector = make(document["map"]), document["test_vector"]
-        now, then = model(vector["scores"]), np.asarray(vector["probabilities"], dtype=np.float64)
-        off = float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
-    except ModelFileError:
-        raise
-    except WRONG as error:
-        raise ModelFileError(f"{path} is not a sound model: {_short(error)}") from error
+
+    def replay(content: dict[str, Any]) -> tuple[Model, float]:
+        model, vector = make(content["map"]), content["test_vector"]
+        now, then = run(model, vector), np.asarray(vector["probabilities"], dtype=np.float64)
+        return model, float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
+
+    model, off = read_part(replay, document, path)
     if not off <= tolerance:
         raise ModelFileError(
             f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
             "Do not use it; save the model again with this version."
         )
     return model
+
+
+def read_part(make: Callable[[dict[str, Any]], Part], content: Any, path: AnyPath) -> Part:
+    """Make something of a part of a document; whatever is wrong with it is said in one sentence."""
+    try:
+        return make(content)
+    except ModelFileError:
+        raise
+    except WRONG as error:
+        raise ModelFileError(f"{path} is not a sound model: {_short(error)}") from error
 
 
 def checksum(content: Any) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _ranges
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 
-ROW_SUM_TOLERANCE = 1e-3  # half-precision softmax rows are off by this much
+ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
 
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
@@ -30,6 +31,11 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     except ValueError as error:
         raise InvalidInputError(
             f"`{name}` must be a rectangular array of numbers; it could not be read as one ({error})."
+        ) from error
+    except (TypeError, RuntimeError) as error:  # such as an array on another device, which must not move unasked
+        raise InvalidInputError(
+            f"`{name}` must convert to a numpy array; {type(values).__name__} refuses ({error}). Copy it to the host "
+            "first, for instance with `.get()` or `.cpu().numpy()`."
         ) from error
 
 
@@ -55,9 +61,10 @@ def check_finite(values: Floats, name: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         value = "NaN" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
+        number = "1 value is" if len(bad) == 1 else f"{len(bad)} values are"
         raise InvalidInputError(
-            f"`{name}` must be finite; got {value} at index {bad[0]} "
-            f"({len(bad)} such value(s), NaN or inf). Drop or repair these rows first."
+            f"`{name}` must be finite; got {value} at index {bad[0]} ({number} NaN or inf). "
+            "Drop or repair these rows first."
         )
 
 
@@ -66,15 +73,25 @@ def check_unit_interval(values: Floats, name: str, caller: str | None = None) ->
     if not are_probabilities(values):
         bad = np.flatnonzero((values < 0.0) | (values > 1.0))[0]
         owner = f"{caller} needs probabilities: " if caller else ""
+        remedy = "divide percentages by 100; " if _may_be_percentages(values) else ""
         raise InvalidInputError(
-            f"{owner}`{name}` must lie in [0, 1]; got {plain(values[bad])!r} at index {bad}. Pass probabilities, "
-            "or use a method for decision scores, such as IsotonicCalibration or PlattScaling(space='decision')."
+            f"{owner}`{name}` must lie in [0, 1]; got {values[bad]:.6g} at index {bad}. Pass probabilities; {remedy}"
+            "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision')."
         )
+
+
+def _may_be_percentages(values: Floats) -> bool:
+    return bool(values.min() >= 0.0 and 1.5 < values.max() <= 100.0)
 
 
 def are_probabilities(scores: Floats) -> bool:
     """Whether all scores lie in [0, 1]: for wording and advice only, since a margin can do so by chance."""
     return not len(scores) or bool(scores.min() >= 0.0 and scores.max() <= 1.0)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a single number, no column of them."""
+    return isinstance(value, Real | np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
@@ -85,9 +102,11 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
+        several = "For several classes pass the column of one of them, with `y == that class`; or use methods for the "
+        several += "whole matrix, such as MatrixBlend, `evaluate` and `compare`."
         raise InvalidInputError(
             f"`{name}` must have shape (n,), (n, 1) or (n, 2); got shape {array.shape}. "
-            "Pass one score per row; reshape your data or select a column."
+            f"{several if array.ndim == 2 else 'Pass one score per row; reshape your data.'}"
         )
     check_finite(array, name)
     return np.ascontiguousarray(array)
@@ -111,7 +130,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             bad = int(wrong.argmax())
             raise InvalidInputError(
                 f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
-                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. For logits use space='decision'."
+                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. If they are logits, say so by `space`."
             )
     return matrix
 
@@ -171,14 +190,14 @@ def _label_column(y: ArrayLike, name: str) -> np.ndarray[Any, Any]:
     return labels
 
 
-def larger_label(y: ArrayLike) -> Any:
-    """scikit-learn's positive class, the larger of two labels; None where `encode_labels` needs no help.
+def choose_positive(y: ArrayLike, pos_label: Any) -> Any:
+    """`pos_label`; without it the larger of two numbers, as in scikit-learn. None where `encode_labels` decides.
 
     Only a quick look: what is wrong with the labels, `encode_labels` says.
     """
     labels = _label_column(y, "y")
-    if labels.size == 0 or labels.dtype.kind == "b":
-        return None
+    if pos_label is not None or labels.size == 0 or labels.dtype.kind in "bUS":
+        return pos_label
     low, high = _extremes(labels)
     return None if low == high or _says_itself(low, high) else high
 
@@ -190,8 +209,7 @@ def _says_itself(low: Any, high: Any) -> bool:
 
 def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     """Object columns hold strings, booleans or numbers; a missing value among them is an error."""
-    # Only NaN and its kin differ from themselves.
-    missing = np.array([x is None or x != x for x in labels.tolist()], dtype=bool)  # noqa: PLR0124
+    missing = np.array([_is_missing(x) for x in labels.tolist()], dtype=bool)
     if missing.any():
         raise InvalidInputError(
             f"`{name}` must have no missing labels; got {plain(labels[missing.argmax()])!r} at index "
@@ -205,16 +223,31 @@ def _plain_labels(labels: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
     return column
 
 
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT, or what pandas puts in their place."""
+    try:
+        return label is None or bool(label != label)  # only NaN and its kin differ from themselves  # noqa: PLR0124
+    except TypeError:  # pandas' NA is neither equal to itself nor different
+        return True
+
+
 def _two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
     low, high = _extremes(labels)
     if not ((labels == low) | (labels == high)).all():
         distinct = np.unique(labels)
-        shown = ", ".join(repr(x) for x in distinct[:4].tolist()) + (", …" if len(distinct) > 4 else "")
+        some = [f"{x:.6g}" if isinstance(x, float) else repr(x) for x in distinct[:4].tolist()]
+        shown = ", ".join(some) + (", …" if len(distinct) > 4 else "")
         raise InvalidInputError(
             f"`{name}` must have two classes; got {len(distinct)} distinct values ({shown}), an unknown label type for "
-            "a binary target. For several classes use CalibratedClassifier, or calibrate each class against the rest."
+            f"a binary target. {_labels_instead(labels, len(distinct))}"
         )
     return low, high
+
+
+def _labels_instead(labels: np.ndarray[Any, Any], n_distinct: int) -> str:
+    if labels.dtype.kind == "f" and n_distinct > 10 and (labels != np.round(labels)).any():
+        return "These look like scores: were scores and labels swapped?"
+    return "For several classes use CalibratedClassifier or MatrixBlend, or calibrate each class against the rest."
 
 
 def _extremes(labels: np.ndarray[Any, Any]) -> tuple[Any, Any]:
@@ -234,14 +267,15 @@ def _positive_rows(
             )
         positive = labels == pos_label
         negative = low if high == pos_label else high
-        return np.asarray(positive, dtype=bool), (negative, pos_label)
+        return np.asarray(positive, dtype=bool), (None if negative == pos_label else negative, pos_label)
     if labels.dtype.kind == "b":
         return labels, (False, True)
     if labels.dtype.kind not in "US" and _says_itself(low, high):
         return labels > 0, (-1 if low == -1 else 0, 1)
+    shown = repr(plain(low)) if low == high else f"{plain(low)!r} and {plain(high)!r}"
     raise InvalidInputError(
-        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {plain(low)!r} and "
-        f"{plain(high)!r}. Say which one is the positive class with `pos_label`."
+        f"`{name}` must be bool, {{0, 1}} or {{-1, 1}} when `pos_label` is not given; got {shown}. "
+        "Say which one is the positive class with `pos_label`."
     )
 
 
@@ -265,6 +299,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
         raise InvalidInputError(f"`sample_weight` must not be negative; got {plain(weights[bad])!r} at index {bad}.")
     if len(weights) and not weights.any():
         raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
+    _ranges.check_weights(weights)
     return weights
 
 

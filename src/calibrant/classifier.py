@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
 
@@ -25,7 +24,10 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
+from calibrant.classifier_rows import ClassifierRows, find_segments
+from calibrant.classifier_summary import describe_models
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.result import Estimate
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
@@ -62,6 +64,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     response_method : {"auto", "predict_proba", "decision_function"}
         Which scores to calibrate. ``"auto"`` takes probabilities where the method (or the top-label view) needs
         them, and otherwise decision scores if the classifier has them, as scikit-learn does.
+    segment : str, int, or list of them, optional
+        Columns of `X`, by name or number, that say which segment a row is of: a country, a product. Calibration is
+        then a `SegmentedCalibrator` with `method` as its pooled curve; the classifier sees these columns, too. Segments
+        that are no columns of `X` are passed as ``segment=`` to `fit` and to all predictions instead.
 
     Attributes
     ----------
@@ -84,7 +90,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     about scores that none of them has. There a method with a prior stays near the classifier, and others go to 0.
 
     Weights reach the calibrators, and the classifier too where it accepts them; with scikit-learn's metadata routing,
-    weights, groups and other columns go to whoever requested them.
+    weights, groups and other columns go to whoever requested them. Segments that are passed are routed, too, after
+    ``set_fit_request(segment=True)`` and ``set_predict_proba_request(segment=True)``; but scorers hand no columns to
+    predictions, so cross-validation needs segments that are columns of `X`.
 
     Examples
     --------
@@ -107,6 +115,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         n_jobs: int | None = None,
         multiclass: str = "auto",
         response_method: str = "auto",
+        segment: Any = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -115,8 +124,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.multiclass = multiclass
         self.response_method = response_method
+        self.segment = segment
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, segment: Any = None, **fit_params: Any
+    ) -> Self:
         """Train and calibrate.
 
         Parameters
@@ -127,6 +139,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labels: numbers or strings, two classes or more.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
+        segment : array-like of shape (n,) or (n, keys), table, or dict of columns, optional
+            The segment of each row, where the constructor names no column of `X` for it. Then every prediction needs
+            segments, too.
         **fit_params : dict
             For the classifier's ``fit``; entries with n rows are split like the data.
 
@@ -138,21 +153,30 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         weights = _validation.check_weights(sample_weight, len(labels))
         for_model, for_split = self._route(sample_weight, fit_params)
         self.classes_ = _find_classes(self.estimator, labels)
-        recipe = choose_recipe(self.method, self.estimator, self.response_method, self.multiclass, self.classes_)
-        data = _Data(X, labels, np.searchsorted(self.classes_, labels), weights, for_model)
+        columns = find_segments(X, self.segment, segment)
+        recipe = choose_recipe(
+            self.method,
+            self.estimator,
+            self.response_method,
+            self.multiclass,
+            self.classes_,
+            segmented=columns is not None,
+        )
+        data = ClassifierRows(X, labels, np.searchsorted(self.classes_, labels), weights, for_model, columns)
+        self._has_segments = columns is not None
         self.calibrated_classifiers_ = self._calibrated(recipe, data, for_split)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.calibrated_classifiers_[0].estimator, name):
                 setattr(self, name, getattr(self.calibrated_classifiers_[0].estimator, name))
         return self
 
-    def _calibrated(self, recipe: Recipe, data: _Data, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
+    def _calibrated(self, recipe: Recipe, data: ClassifierRows, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
         frozen = isinstance(self.estimator, FrozenEstimator)
         _validation.check_choice("ensemble", self.ensemble, ("auto", True, False))
         ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
         if frozen and not ensemble:
             check_is_fitted(self.estimator)
-            scores = recipe.scores(self.estimator, data.X)
+            scores = recipe.scores(self.estimator, data.X, data.segment)
             return _checked([recipe.calibrate(self.estimator, scores, data.codes, data.weights)])
         splits = _splits(self.cv, data, for_split, ensemble=ensemble)
         parallel = Parallel(n_jobs=self.n_jobs)
@@ -167,21 +191,22 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         model = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
         return _checked([recipe.calibrate(model, scores, data.codes[rows], data.weights_of(rows))])
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, segment: Any = None) -> Floats:
         """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
         check_is_fitted(self)
-        total: Floats = self.calibrated_classifiers_[0].predict_proba(X)
+        columns = find_segments(X, self.segment, segment, self._has_segments)
+        total: Floats = self.calibrated_classifiers_[0].predict_proba(X, columns)
         for model in self.calibrated_classifiers_[1:]:
-            total += model.predict_proba(X)
+            total += model.predict_proba(X, columns)
         return total / len(self.calibrated_classifiers_)
 
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+    def predict(self, X: Any, segment: Any = None) -> np.ndarray[Any, Any]:
         """The most probable class; it can differ from what the uncalibrated classifier predicts."""
-        proba = self.predict_proba(X)
+        proba = self.predict_proba(X, segment)
         labels: np.ndarray[Any, Any] = self.classes_[proba.argmax(axis=1)]
         return labels
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
+    def predict_interval(self, X: Any, level: float = 0.9, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).
 
         With more than two classes, the ends for each class, (n, n_classes) each. The method must have a posterior. An
@@ -190,14 +215,43 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             return self._predict_intervals(X, _validation.check_level(level))
-        posteriors = [model.posterior(X) for model in self.calibrated_classifiers_]
+        columns = find_segments(X, self.segment, segment, self._has_segments)
+        own = {} if columns is None else {"segment": columns}
+        posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in self.calibrated_classifiers_]
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
-            return calibrator.predict_interval(scores, level)
+            low, high = calibrator.predict_interval(scores, level=level, **own)
+            return low, high
         level = _validation.check_level(level)
-        draws = [calibrator.sample_maps(scores, random_state=i) for i, (calibrator, scores) in enumerate(posteriors)]
+        draws = [
+            calibrator.sample_maps(scores, random_state=i, **own) for i, (calibrator, scores) in enumerate(posteriors)
+        ]
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
+
+    def estimate(self, X: Any, what: str = "mean", **options: Any) -> Estimate:
+        """Say something about rows without labels, such as their share of positives or the accuracy of `predict`.
+
+        For two classes and a method with a posterior; ``classes_[1]`` is the positive class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or list of n rows
+            Rows for which the relation of scores and labels is that of the rows of the fit.
+        what : str
+            Any of those that `calibrant.estimates.estimate` knows.
+        **options : dict
+            `threshold`, `level`, `finite`, `n_draws` and `random_state`, as there.
+
+        Returns
+        -------
+        Estimate
+        """
+        from calibrant.estimates.ensemble import estimate_ensemble
+
+        check_is_fitted(self)
+        members = [model.posterior(X) for model in self.calibrated_classifiers_]
+        return estimate_ensemble(members, self.predict_proba(X)[:, 1], what, **options)
 
     def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
         each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))
@@ -205,6 +259,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
         predicted = self.predict_proba(X)
         return np.minimum(low, predicted), np.maximum(high, predicted)
+
+    def summary(self) -> str:
+        """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""
+        check_is_fitted(self)
+        return describe_models(self.calibrated_classifiers_, self.classes_.tolist())
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
@@ -239,31 +298,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-@dataclass(frozen=True)
-class _Data:
-    """The data of `fit`, row by row; `codes` are the indices of the labels among the classes."""
-
-    X: Any
-    labels: np.ndarray[Any, Any]
-    codes: Ints
-    weights: Floats | None
-    fit_params: Mapping[str, Any]
-
-    def weights_of(self, rows: Ints) -> Floats | None:
-        return None if self.weights is None else self.weights[rows]
-
-    def fit_params_of(self, rows: Ints) -> dict[str, Any]:
-        return {name: self._part(value, rows) for name, value in self.fit_params.items()}
-
-    def _part(self, value: Any, rows: Ints) -> Any:
-        """The rows of a column; anything that is not one goes to every split as it is."""
-        if value is None or isinstance(value, str | bytes | Mapping):
-            return value
-        (column,) = indexable(value)
-        shape = getattr(column, "shape", None) or (len(column) if hasattr(column, "__len__") else 0,)
-        return _safe_indexing(column, rows) if shape[0] == len(self.labels) else value
-
-
 def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:
     """The features as they are, if only rows can be picked from them, and the labels as an array."""
     if y is None:
@@ -288,13 +322,11 @@ def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[An
             )
         return known
     if len(seen) < 2:
-        raise InvalidInputError(
-            f"`y` must have at least two classes; got {len(seen)} class(es), {seen.tolist()}. Add rows of another."
-        )
+        raise InvalidInputError(f"`y` must have at least two classes; got 1 class: {seen.tolist()}. Add other rows.")
     return seen
 
 
-def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: bool) -> list[tuple[Ints, Ints]]:
+def _splits(cv: Any, data: ClassifierRows, for_split: Mapping[str, Any], *, ensemble: bool) -> list[tuple[Ints, Ints]]:
     try:
         splitter = check_cv(cv, data.labels, classifier=True)
     except ValueError as error:
@@ -304,8 +336,8 @@ def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: boo
         ) from error
     if ensemble and isinstance(splitter, LeaveOneOut):
         raise InvalidInputError(
-            "`cv` must hold out rows of every class when `ensemble` is true; LeaveOneOut holds out one row. "
-            "Use folds, or ensemble=False."
+            "LeaveOneOut cross-validation does not go with `ensemble`: it holds out one row, and `cv` must hold out "
+            "rows of every class. Use folds, or ensemble=False."
         )
     # Random splits hold out rows of a rare class again and again; folds share them out.
     n_splits = 0 if isinstance(splitter, BaseShuffleSplit) else getattr(splitter, "n_splits", 0)
@@ -328,12 +360,16 @@ def _splits(cv: Any, data: _Data, for_split: Mapping[str, Any], *, ensemble: boo
     return splits
 
 
-def _fit_and_score(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> tuple[Any, ClassScores]:
+def _fit_and_score(
+    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
+) -> tuple[Any, ClassScores]:
     estimator.fit(_safe_indexing(data.X, train), data.labels[train], **data.fit_params_of(train))
-    return estimator, recipe.scores(estimator, _safe_indexing(data.X, test))
+    return estimator, recipe.scores(estimator, _safe_indexing(data.X, test), data.segment_of(test))
 
 
-def _fit_and_calibrate(recipe: Recipe, estimator: Any, data: _Data, train: Ints, test: Ints) -> CalibratedModel:
+def _fit_and_calibrate(
+    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
+) -> CalibratedModel:
     estimator, scores = _fit_and_score(recipe, estimator, data, train, test)
     return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test))
 

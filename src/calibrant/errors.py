@@ -25,7 +25,7 @@ class InvalidInputError(ValueError):
     ...     PlattScaling().fit([0.1, float("nan")], [0, 1])
     ... except InvalidInputError as error:
     ...     print(error)
-    `scores` must be finite; got NaN at index 1 (1 such value(s), NaN or inf). Drop or repair these rows first.
+    `scores` must be finite; got NaN at index 1 (1 value is NaN or inf). Drop or repair these rows first.
     """
 
 

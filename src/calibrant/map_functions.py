@@ -29,8 +29,10 @@ __all__ = [
     "register_function",
 ]
 
+SHOWN_NUMBERS = 4
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MapFunction:
     """A function of scores. Abstract: subclasses give the fields, the formula and the knots.
 
@@ -68,6 +70,9 @@ class MapFunction:
         numbers = [value for f in fields(self) if isinstance(value := getattr(self, f.name), np.ndarray | float | int)]
         return all(bool(np.isfinite(value).all()) for value in numbers)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{f.name}={_short(getattr(self, f.name))}' for f in fields(self))})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the name of the function and its numbers, as plain Python."""
         return {"kind": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
@@ -83,6 +88,13 @@ class MapFunction:
                 f"This is not a calibration map that this version of calibrant knows ({error!r}). If another package "
                 "defines its function, import that package first."
             ) from error
+
+
+def _short(value: Any) -> str:
+    """A few numbers as they are, many by how many they are."""
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    return repr(value.tolist()) if len(value) <= SHOWN_NUMBERS else f"[{len(value)} numbers]"
 
 
 def _plain(value: Any) -> Any:
@@ -111,7 +123,7 @@ def _are_points(x: Floats, y: Floats) -> bool:
     return x.ndim == 1 and x.shape == y.shape and len(x) > 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identity(MapFunction):
     """The score itself.
 
@@ -129,7 +141,7 @@ class Identity(MapFunction):
         return scores.copy()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step(MapFunction):
     """values[i] on edges[i-1] < score <= edges[i]; one value more than inner edges.
 
@@ -156,7 +168,7 @@ class Step(MapFunction):
         return fits and super().is_sound() and _rises(self.edges) and _are_probabilities(self.values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Linear(MapFunction):
     """Straight lines between the points (x, y), constant outside; x increases strictly.
 
@@ -173,7 +185,11 @@ class Linear(MapFunction):
     name: ClassVar[str] = "linear"
 
     def __call__(self, scores: Floats) -> Floats:
-        return np.interp(scores, self.x, self.y)
+        found = np.interp(scores, self.x, self.y)
+        if not np.isfinite(found).all():  # a slope between two points overflowed: no score is far from either
+            nearest = self.y[np.maximum(np.searchsorted(self.x, scores, side="right") - 1, 0)]
+            return np.where(np.isfinite(found), found, nearest)
+        return found
 
     def knots(self) -> Floats:
         return self.x
@@ -182,7 +198,7 @@ class Linear(MapFunction):
         return _are_points(self.x, self.y) and super().is_sound() and _rises(self.x) and _are_probabilities(self.y)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogitLinear(MapFunction):
     """expit of straight lines between the points (x, y) in logit(score), continued outside with the end slopes.
 
@@ -214,7 +230,7 @@ class LogitLinear(MapFunction):
         return _are_points(self.x, self.y) and super().is_sound() and _rises(self.x)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sigmoid(MapFunction):
     """expit(slope · t + intercept), where t is the score or, with ``link="logit"``, its logit.
 
@@ -237,7 +253,7 @@ class Sigmoid(MapFunction):
             return links.expit(self.slope * t + self.intercept)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Beta(MapFunction):
     """expit(a · ln s − b · ln(1 − s) + c).
 
@@ -263,7 +279,7 @@ class Beta(MapFunction):
         return np.array([self.a / (self.a - self.b)]) if self.a * self.b < 0 else np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chain(MapFunction):
     """parts[-1](… parts[0](score)): one map after another.
 

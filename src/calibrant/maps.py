@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from calibrant import _validation, matrix_maps
+from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._kernels import doubles
-from calibrant._model_files import checksum, read_model, restore, write_model
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._model_files import checksum, write_model
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import Chain, MapFunction
-from calibrant.matrix_maps import MatrixMap
 
 FORMAT = "calibrant-map"
 VERSION = 1
@@ -23,7 +25,7 @@ SPACES = ("probability", "real")
 REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationMap:
     """A fitted calibration: call it on scores to get probabilities.
 
@@ -40,13 +42,17 @@ class CalibrationMap:
         Whether it never decreases.
     method : str
         The name of the method that made it.
+    fitted_range : tuple of float, optional
+        The lowest and the highest score that it was fitted to; `calibrant apply` warns of scores on another scale.
 
     Examples
     --------
     >>> from calibrant import IsotonicCalibration
     >>> map_ = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
-    >>> map_([0.1, 0.5, 0.9]).round(3).tolist()
-    [0.25, 0.5, 0.75]
+    >>> map_
+    CalibrationMap(IsotonicCalibration, 0.1 … 0.9 → 0.25 … 0.75, 4 knots, never falls)
+    >>> map_([0.1, 0.5, 0.9]).round(3).tolist(), map_(0.5)
+    ([0.25, 0.5, 0.75], 0.5)
     >>> round(float(map_.inverse(0.5)), 3)
     0.5
     """
@@ -55,14 +61,20 @@ class CalibrationMap:
     space: str = "real"
     monotone: bool = False
     method: str = field(default="", compare=False)
+    fitted_range: tuple[float, float] | None = field(default=None, compare=False)
 
-    def __call__(self, scores: ArrayLike) -> Floats:
-        """Calibrated probabilities of the positive class, (n,)."""
-        return self.function(self.check_scores(scores))
+    @overload
+    def __call__(self, scores: float) -> float: ...
+    @overload
+    def __call__(self, scores: ArrayLike) -> Floats: ...
+    def __call__(self, scores: ArrayLike) -> Floats | float:
+        """Calibrated probabilities of the positive class, (n,); of a single number, one."""
+        probabilities = self.function(self.check_scores(scores))
+        return float(probabilities[0]) if _validation.is_number(scores) else probabilities
 
     def check_scores(self, scores: ArrayLike) -> Floats:
         """The scores as an array, (n,), if the map accepts them."""
-        array = _validation.check_scores(scores)
+        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")
         return array
@@ -105,16 +117,18 @@ class CalibrationMap:
             self.space,
             self.monotone and other.monotone,
             " then ".join(name for name in (self.method, other.method) if name),
+            self.fitted_range,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return {
+        entries = {
             "method": self.method,
             "space": self.space,
             "monotone": self.monotone,
             "function": self.function.to_dict(),
         }
+        return entries if self.fitted_range is None else entries | {"fitted_range": list(self.fitted_range)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
@@ -126,7 +140,7 @@ class CalibrationMap:
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
         if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        loaded = cls(MapFunction.from_dict(function), space, monotone, method)
+        loaded = cls(MapFunction.from_dict(function), space, monotone, method, _read_range(data))
         if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
             raise ModelFileError("The numbers of this map are damaged: they are no function from scores to [0, 1].")
         return loaded
@@ -139,14 +153,27 @@ class CalibrationMap:
 
     def save(self, path: AnyPath) -> None:
         """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()}, indent=1)
+        write_model(path, FORMAT, VERSION, self._content(), indent=1)
+
+    def _content(self) -> dict[str, Any]:
+        return {"map": self.to_dict(), "test_vector": self._test_vector()}
 
     def _test_vector(self) -> dict[str, list[float]]:
         knots = self.function.knots()
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
+        if self.space == "probability":
+            inner = np.clip(inner, low, high)  # the next double after an edge at 1 is no probability
         scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
         return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
+
+    def __repr__(self) -> str:
+        knots = self.function.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (knots[0], knots[-1]) if len(knots) else (-9.0, 9.0)
+        first, last = self.function(np.array([low, high])).tolist()
+        size = f", {len(knots)} knots" if len(knots) > 1 else ""
+        falls = "never falls" if self.monotone else "may fall"
+        return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationMap):
@@ -161,6 +188,70 @@ class CalibrationMap:
         return hash(checksum(self.function.to_dict()))
 
 
+@dataclass(frozen=True, eq=False)
+class PosteriorMap(CalibrationMap, EstimateMethods):
+    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
+
+    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
+
+    Parameters
+    ----------
+    posterior : PosteriorTable
+        Draws of the map and ends of its intervals at some scores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import BayesIso, load, simulate
+    >>> data = simulate.from_truth("D1", 300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     BayesIso().fit(data.scores, data.labels).save(path)
+    ...     loaded = load(path)
+    >>> answer = loaded.estimate(data.scores, "mean")
+    >>> bool(answer.low < data.labels.mean() < answer.high)
+    True
+    """
+
+    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def map_(self) -> CalibrationMap:
+        """The map without its posterior."""
+        return CalibrationMap(self.function, self.space, self.monotone, self.method, self.fitted_range)
+
+    @property
+    def labelled_(self) -> LabelledRows:
+        """Where the labelled scores lie."""
+        return self.posterior.labelled
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self(scores)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        array = self.check_scores(scores)
+        return self.posterior.interval(array, level, self.function(array))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+
+    def _content(self) -> dict[str, Any]:
+        return super()._content() | {"posterior": self.posterior.to_dict()}
+
+
+def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
+    if "fitted_range" not in data:
+        return None
+    low, high = map(float, data["fitted_range"])
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise ModelFileError("The entry `fitted_range` of this map is damaged.")
+    return low, high
+
+
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
     below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
@@ -169,34 +260,6 @@ def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) 
         reached = reaches(doubles.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
     return doubles.from_ordinal(above)
-
-
-def load(path: AnyPath) -> CalibrationMap | MatrixMap:
-    """Read a saved map and check that it still computes what it computed when it was saved.
-
-    Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
-    version raises `ModelFileError`. The checksum notices damage; it is not a signature.
-
-    Returns
-    -------
-    CalibrationMap, or MatrixMap where a calibrator of several classes saved the file
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import PlattScaling, load
-    >>> calibrator = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "map.json"
-    ...     calibrator.save(path)
-    ...     load(path) == calibrator.map_
-    True
-    """
-    document = read_model(path, {FORMAT: VERSION, matrix_maps.FORMAT: matrix_maps.VERSION})
-    if document["format"] == matrix_maps.FORMAT:
-        return restore(MatrixMap.from_dict, document, path, matrix_maps.REPLAY_TOLERANCE)
-    return restore(CalibrationMap.from_dict, document, path, REPLAY_TOLERANCE)
 
 
 _LARGEST = float(np.finfo(np.float64).max)

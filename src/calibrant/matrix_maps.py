@@ -13,7 +13,8 @@ from calibrant._files import AnyPath
 from calibrant._kernels.class_features import log_odds, log_softmax
 from calibrant._kernels.softmax import softmax
 from calibrant._model_files import write_model
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._validation import ROW_SUM_TOLERANCE
 from calibrant.errors import InvalidInputError, ModelFileError
 
 __all__ = ["MatrixMap", "MatrixMember"]
@@ -21,6 +22,7 @@ __all__ = ["MatrixMap", "MatrixMember"]
 FORMAT = "calibrant-matrix-map"
 VERSION = 1
 SPACES = ("probability", "logits")
+SHOWN_CLASSES = 5
 CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
 REPLAY_TOLERANCE = 1e-9
 EMPTY = np.zeros(0)
@@ -78,7 +80,7 @@ class MatrixMember:
         return replace(self, **moved)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MatrixMap:
     """A fitted calibration of K classes: call it on an (n, K) matrix to get probabilities.
 
@@ -103,6 +105,8 @@ class MatrixMap:
         Where the curves of the members have their values.
     method : str
         The name of the method that made it.
+    columns : tuple of str
+        The names of the score columns, where it was fitted to a table; otherwise empty.
 
     Examples
     --------
@@ -123,6 +127,7 @@ class MatrixMap:
     class_knots: Floats = field(default_factory=_empty)
     gate_knots: Floats = field(default_factory=_empty)
     method: str = ""
+    columns: tuple[str, ...] = ()
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities of all classes, (n, K)."""
@@ -134,6 +139,22 @@ class MatrixMap:
             ell = self.tempered(matrix[rows])
             out[rows] = sum(member.weight * softmax(member.logits(self, ell)) for member in self.members)
         return out
+
+    def accepts(self, matrix: Floats) -> Bools:
+        """Tell which rows are finite and, where probabilities are due, such that sum to 1."""
+        finite: Bools = np.all(np.isfinite(matrix), axis=1)
+        if self.space == "logits":
+            return finite
+        with np.errstate(invalid="ignore"):
+            shares: Bools = (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
+        return finite & shares
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.classes[:SHOWN_CLASSES])) + ", …" * (len(self.classes) > SHOWN_CLASSES)
+        return (
+            f"MatrixMap({self.method}, {len(self.classes)} classes ({shown}), {self.space}, "
+            f"temperature {1.0 / self.inverse_temperature:.3g})"
+        )
 
     def check(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
         """The scores as a matrix with this map's columns."""
@@ -161,18 +182,19 @@ class MatrixMap:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The map that `to_dict` described."""
         try:
-            values = {f.name: data[f.name] for f in fields(cls)}
+            values = {f.name: data[f.name] for f in fields(cls) if f.name != "columns"}
             members = tuple(
                 MatrixMember(**{f.name: _array(member[f.name]) for f in fields(MatrixMember)})
                 for member in values.pop("members")
             )
             values = {name: _array(value) if name.endswith("knots") else value for name, value in values.items()}
-            values |= {"classes": tuple(values["classes"]), "low": _bound(values["low"], -np.inf)}
-            values["high"] = _bound(values["high"], np.inf)
+            values |= {"classes": tuple(values["classes"]), "columns": tuple(map(str, data.get("columns", ())))}
+            values |= {"low": _bound(values["low"], -np.inf), "high": _bound(values["high"], np.inf)}
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"This is not a map of several classes, or it is damaged: {error!r}.") from error
-        if values["space"] not in SPACES or not members:
-            raise ModelFileError("The entries `space` or `members` of this map are damaged.")
+        named = len(values["columns"]) in (0, len(values["classes"]))
+        if values["space"] not in SPACES or not members or not named:
+            raise ModelFileError("The entries `space`, `members` or `columns` of this map are damaged.")
         return cls(members=members, **values)
 
     def save(self, path: AnyPath) -> None:

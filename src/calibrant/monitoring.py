@@ -11,10 +11,12 @@ from scipy import special
 from sklearn.base import clone
 
 from calibrant import _validation
+from calibrant._files import AnyPath
 from calibrant._kernels import bins, links
-from calibrant._typing import Floats
+from calibrant._model_files import read_model, write_model
+from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
+from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -24,6 +26,9 @@ SHIFTS = (-1.6, -0.8, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SLOPES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.45, 2.0)
 LOCAL_SHIFTS = (-0.8, -0.3, 0.3, 0.8)
 LOCAL_EDGES = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # of the logit
+ALTERNATIVES = len(SHIFTS) * len(SLOPES) - 1 + len(LOCAL_SHIFTS) * (len(LOCAL_EDGES) + 1)
+FORMAT = "calibrant-monitor"
+VERSION = 1
 
 
 def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | None = None) -> TallyComparison:
@@ -70,7 +75,7 @@ def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | 
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TallyComparison:
     """Changes between two tallies.
 
@@ -114,7 +119,7 @@ class TallyComparison:
         """1 / e_value, at most 1: below 0.05 in at most 5 % of all series of looks, however long (Ville 1939)."""
         return min(1.0, 1.0 / self.e_value) if self.e_value > 0 else 1.0
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         (before, now), (low, high) = self.base_rates, self.base_rate_interval
         return (
             f"Rows: {self.rows[0]:g} in the reference, {self.rows[1]:g} now.\n"
@@ -126,7 +131,7 @@ class TallyComparison:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CalibrationMonitor:
     """A running test of calibration: feed it each day's tally, look as often as you like, alarm at 1 / alpha.
 
@@ -147,9 +152,11 @@ class CalibrationMonitor:
     >>> from calibrant.monitoring import CalibrationMonitor
     >>> monitor = CalibrationMonitor()
     >>> for day in range(3):
-    ...     monitor = monitor.updated(Tally.from_arrays([0.1] * 100, [0] * 60 + [1] * 40))
+    ...     monitor = monitor.updated([0.1] * 100, [0] * 60 + [1] * 40)
     >>> monitor.alarm(alpha=0.05), monitor.looks
     (True, 3)
+    >>> CalibrationMonitor().updated(Tally.from_arrays([0.5, 0.5], [0, 1]))
+    CalibrationMonitor(1 look, evidence 0.936 now, at most 1 so far, of the scores as they are)
     """
 
     map_: CalibrationMap | None = None
@@ -158,8 +165,25 @@ class CalibrationMonitor:
     _from_any: Floats | None = None
     largest_e_value: float = 1.0
 
-    def updated(self, tally: Tally) -> CalibrationMonitor:
-        """The monitor after one more tally of new rows."""
+    def updated(
+        self, rows: Tally | ArrayLike, y: ArrayLike | None = None, *, pos_label: Any = None
+    ) -> CalibrationMonitor:
+        """The monitor after one more look.
+
+        Parameters
+        ----------
+        rows : Tally, or array-like of shape (n,)
+            All new rows, as a tally or by their scores.
+        y : array-like of shape (n,), optional
+            The labels, where scores are given.
+        pos_label : label, optional
+            The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+        Returns
+        -------
+        CalibrationMonitor
+        """
+        tally = _as_tally(rows, y, pos_label)
         if len(tally) == 0:
             return self
         if (tally.totals != np.round(tally.totals)).any():
@@ -186,6 +210,39 @@ class CalibrationMonitor:
     def running_e_value(self) -> float:
         """Evidence for a fault since the first day; it depends on the sum of all tallies alone."""
         return 1.0 if self._from_start is None else _mean_exp(self._from_start)
+
+    def __repr__(self) -> str:
+        looks = f"{self.looks} look{'s' * (self.looks != 1)}"
+        tested = "the scores as they are" if self.map_ is None else self.map_.method
+        now, most = self.e_value, self.largest_e_value
+        return f"CalibrationMonitor({looks}, evidence {now:.3g} now, at most {most:.3g} so far, of {tested})"
+
+    def save(self, path: AnyPath) -> None:
+        """Write the state as JSON, with the map; `CalibrationMonitor.load` reads it."""
+        state = {
+            "map": None if self.map_ is None else self.map_.to_dict(),
+            "looks": self.looks,
+            "from_start": None if self._from_start is None else self._from_start.tolist(),
+            "from_any": None if self._from_any is None else self._from_any.tolist(),
+            "largest_e_value": self.largest_e_value,
+        }
+        write_model(path, FORMAT, VERSION, state)
+
+    @classmethod
+    def load(cls, path: AnyPath) -> CalibrationMonitor:
+        """Read a saved monitor; no code from the file is run."""
+        state = read_model(path, {FORMAT: VERSION})
+        try:
+            map_ = None if state["map"] is None else CalibrationMap.from_dict(state["map"])
+            start, any_day = (
+                None if state[key] is None else np.array(state[key]) for key in ("from_start", "from_any")
+            )
+            loaded = cls(map_, int(state["looks"]), start, any_day, float(state["largest_e_value"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path} is not a sound monitor: {error!r}.") from error
+        if any(logs is not None and logs.shape != (ALTERNATIVES,) for logs in (start, any_day)):
+            raise ModelFileError(f"{path} is of a version with other alternatives; start a new monitor.")
+        return loaded
 
     def alarm(self, alpha: float = 0.05) -> bool:
         """Whether the evidence has ever reached 1 / alpha."""
@@ -233,6 +290,16 @@ def update(
     if max_cells is not None:
         total = total.coarsen(max_cells)
     return clone(calibrator).fit_tally(total), total
+
+
+def _as_tally(rows: Tally | ArrayLike, y: ArrayLike | None, pos_label: Any) -> Tally:
+    if isinstance(rows, Tally):
+        if y is not None:
+            raise InvalidInputError("A tally holds scores and labels: pass it alone, or scores and `y`.")
+        return rows
+    if y is None:
+        raise InvalidInputError("`y` must be given together with scores; or pass a Tally alone.")
+    return Tally.from_arrays(rows, y, pos_label=pos_label)
 
 
 def _probabilities(tally: Tally, map_: CalibrationMap | None) -> Floats:

@@ -9,9 +9,9 @@ that takes the whole matrix (temperature) is left to do so.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -21,8 +21,11 @@ from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator, MatrixCalibrator
+from calibrant.calibrators.segmented import SegmentedCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
+
+Segment: TypeAlias = Mapping[str, np.ndarray[Any, Any]]  # a column for each key
 
 RESPONSES = ("decision_function", "predict_proba")
 VIEWS = ("auto", "one_vs_rest", "top_label")
@@ -31,15 +34,20 @@ MATRIX_DEFAULT = "matrix_blend"  # what `multiclass="auto"` makes of the default
 
 @dataclass(frozen=True)
 class ClassScores:
-    """Scores of shape (n, n_classes), and which of the classes the model knows, (n_classes,)."""
+    """Scores of shape (n, n_classes), which of the classes the model knows, (n_classes,), and the rows' segments."""
 
     values: Floats
     known: Bools
+    segment: Segment | None = None
 
     @classmethod
     def stacked(cls, parts: Sequence[ClassScores]) -> ClassScores:
         """The rows of several models below each other; a class is known if any of them knows it."""
-        return cls(np.concatenate([part.values for part in parts]), np.any([part.known for part in parts], axis=0))
+        values, known = np.concatenate([part.values for part in parts]), np.any([part.known for part in parts], axis=0)
+        segments = [part.segment for part in parts if part.segment is not None]
+        names = segments[0] if segments else ()
+        segment = {name: np.concatenate([one[name] for one in segments]) for name in names} or None
+        return cls(values, known, segment)
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,9 @@ class View(ABC):
         """Probabilities of all classes, (n, n_classes); 0 for a class that the model does not know."""
 
 
-def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any]) -> ClassScores:
+def class_scores(
+    model: Any, X: Any, response: str, classes: np.ndarray[Any, Any], segment: Segment | None = None
+) -> ClassScores:
     """Ask a fitted model for its scores of each of the sorted `classes`.
 
     One decision score d of a model of two classes becomes the columns -d and d. A class that the model does not know
@@ -82,7 +92,7 @@ def class_scores(model: Any, X: Any, response: str, classes: np.ndarray[Any, Any
     lowest = 0.0 if response == "predict_proba" or answer.size == 0 else answer.min()
     values = np.full((len(answer), len(classes)), lowest)
     values[:, columns] = answer
-    return ClassScores(values, known)
+    return ClassScores(values, known, segment)
 
 
 def _places(own: np.ndarray[Any, Any], classes: np.ndarray[Any, Any]) -> list[int]:
@@ -116,14 +126,14 @@ class OneVsRest(View):
         columns = np.flatnonzero(scores.known)
         if len(scores.known) == 2:
             columns = columns[1:]
-        fitted = tuple(_fitted(calibrator, scores.values[:, k], codes == k, weights) for k in columns)
+        fitted = tuple(_fitted(calibrator, scores.values[:, k], codes == k, weights, scores.segment) for k in columns)
         return cls(fitted, columns)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
         """Calibrated columns, normalised."""
         proba = np.zeros(scores.values.shape)
         for column, calibrator in zip(self.columns, self.calibrators, strict=True):
-            proba[:, column] = calibrator.predict(scores.values[:, column])
+            proba[:, column] = _predicted(calibrator, scores.values[:, column], scores.segment)
         if len(scores.known) == 2 and len(self.columns):
             proba[:, 0] = 1.0 - proba[:, 1]
         return _normalised(proba, scores.known)
@@ -137,14 +147,14 @@ class TopLabel(View):
     def fit(cls, calibrator: Calibrator, scores: ClassScores, codes: Ints, weights: Floats | None) -> Self:
         """Fit one tally of (confidence, hit)."""
         top = scores.values.argmax(axis=1)
-        return cls((_fitted(calibrator, scores.values.max(axis=1), codes == top, weights),))
+        return cls((_fitted(calibrator, scores.values.max(axis=1), codes == top, weights, scores.segment),))
 
     def predict_proba(self, scores: ClassScores) -> Floats:
         """The calibrated confidence, and the rest in proportion."""
         rows, top = np.arange(len(scores.values)), scores.values.argmax(axis=1)
         others = np.tile(scores.known, (len(rows), 1))
         others[rows, top] = False
-        confidence = self.calibrators[0].predict(scores.values[rows, top])
+        confidence = _predicted(self.calibrators[0], scores.values[rows, top], scores.segment)
         proba = (1.0 - confidence)[:, None] * _normalised(scores.values * others, others)
         proba[rows, top] = confidence
         return _normalised(proba, scores.known)
@@ -172,9 +182,18 @@ class WholeMatrix(View):
         return proba
 
 
-def _fitted(calibrator: Calibrator, scores: Floats, positive: Bools, weights: Floats | None) -> Calibrator:
-    copy: Calibrator = clone(calibrator)
-    return copy.fit_tally(Tally.from_arrays(scores, positive, weights))
+def _fitted(
+    calibrator: Any, scores: Floats, positive: Bools, weights: Floats | None, segment: Segment | None
+) -> Calibrator:
+    copy: Any = clone(calibrator)
+    if segment is not None:
+        return copy.fit(scores, positive, weights, segment=segment)  # type: ignore[no-any-return]
+    return copy.fit_tally(Tally.from_arrays(scores, positive, weights))  # type: ignore[no-any-return]
+
+
+def _predicted(calibrator: Any, scores: Floats, segment: Segment | None) -> Floats:
+    out: Floats = calibrator.predict(scores) if segment is None else calibrator.predict(scores, segment=segment)
+    return out
 
 
 def _normalised(proba: Floats, allowed: Bools) -> Floats:
@@ -218,9 +237,9 @@ class CalibratedModel:
         """The fitted calibrators: one, or one for each class."""
         return self.view.calibrators
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, segment: Segment | None = None) -> Floats:
         """Calibrated probabilities, (n, n_classes)."""
-        return self.view.predict_proba(class_scores(self.estimator, X, self.response, self.classes))
+        return self.view.predict_proba(class_scores(self.estimator, X, self.response, self.classes, segment))
 
     def sample_maps(self, X: Any, n_draws: int, random_state: int) -> Floats:
         """Draws of the probabilities of all classes from the posterior of a method for matrices, (d, n, n_classes)."""
@@ -243,7 +262,7 @@ class CalibratedModel:
                 f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
             )
         calibrator = self.calibrators[0]
-        if not isinstance(calibrator, BayesianCalibrator):
+        if not isinstance(calibrator, BayesianCalibrator | SegmentedCalibrator):
             raise InvalidInputError(f"Intervals need a Bayesian method; {type(calibrator).__name__} has no posterior.")
         return calibrator, class_scores(self.estimator, X, self.response, self.classes).values[:, 1]
 
@@ -257,9 +276,9 @@ class Recipe:
     multiclass: str
     classes: np.ndarray[Any, Any]
 
-    def scores(self, model: Any, X: Any) -> ClassScores:
+    def scores(self, model: Any, X: Any, segment: Segment | None = None) -> ClassScores:
         """Ask a fitted model for its scores of each class."""
-        return class_scores(model, X, self.response, self.classes)
+        return class_scores(model, X, self.response, self.classes, segment)
 
     def calibrate(self, model: Any, scores: ClassScores, codes: Ints, weights: Floats | None) -> CalibratedModel:
         """Calibrate a fitted model on the scores of rows whose classes have the indices `codes`."""
@@ -272,17 +291,31 @@ class Recipe:
     def _view(self, scores: ClassScores) -> type[View]:
         if self.multiclass == "top_label":
             return TopLabel
+        if isinstance(self.calibrator, SegmentedCalibrator):
+            return OneVsRest
         if isinstance(self.calibrator, MatrixCalibrator):
             return WholeMatrix
         return WholeMatrix if self.calibrator.takes_matrix and scores.known.sum() > 2 else OneVsRest
 
 
-def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, classes: np.ndarray[Any, Any]) -> Recipe:
+def choose_recipe(
+    method: Any,
+    model: Any,
+    requested: str,
+    multiclass: str,
+    classes: np.ndarray[Any, Any],
+    *,
+    segmented: bool = False,
+) -> Recipe:
     """Find the calibrator and the scores that fit each other; a calibrator object is used as it is.
 
     A named method with a `space` is told which scores it gets: known from the response, never guessed from values.
     """
     _validation.check_choice("multiclass", multiclass, VIEWS)
+    if segmented:
+        return _choose_segmented(method, model, requested, multiclass, classes)
+    if isinstance(method, SegmentedCalibrator):
+        raise InvalidInputError("SegmentedCalibrator needs segments: pass `segment` to `fit`, or name their column.")
     if method == registry.DEFAULT_METHOD and multiclass == "auto" and len(classes) > 2:
         method = MATRIX_DEFAULT
     calibrator = registry.create(method) if isinstance(method, str) else method
@@ -301,6 +334,21 @@ def choose_recipe(method: Any, model: Any, requested: str, multiclass: str, clas
         others = "logits" if isinstance(calibrator, MatrixCalibrator) else "decision"
         calibrator.set_params(space="probability" if response == "predict_proba" else others)
     return Recipe(calibrator, response, multiclass, classes)
+
+
+def _choose_segmented(
+    method: Any, model: Any, requested: str, multiclass: str, classes: np.ndarray[Any, Any]
+) -> Recipe:
+    """The recipe for rows with segments: the method draws the pooled curve. Probabilities are preferred to scores."""
+    calibrator = method if isinstance(method, SegmentedCalibrator) else SegmentedCalibrator(method)
+    pooled = registry.create(calibrator.calibrator) if isinstance(calibrator.calibrator, str) else calibrator.calibrator
+    if not isinstance(pooled, Calibrator):
+        raise InvalidInputError(f"`method` must be a calibrator of one score to be used with segments; got {pooled!r}.")
+    wanted = "predict_proba" if requested == "auto" and hasattr(model, "predict_proba") else requested
+    needs = multiclass == "top_label"
+    response = _choose_response(model, wanted, probabilities=needs, caller="multiclass='top_label'")
+    space = "probability" if response == "predict_proba" else "decision"
+    return Recipe(clone(calibrator).set_params(space=space), response, multiclass, classes)
 
 
 def _choose_response(model: Any, requested: str, *, probabilities: bool, caller: str) -> str:

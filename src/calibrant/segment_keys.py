@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,10 +93,11 @@ class SegmentKeys:
                 f"`segment` must have the keys of the fit, {', '.join(self.names)}; got {', '.join(columns)}."
             )
         ordered = columns.values() if set(columns) != set(self.names) else (columns[name] for name in self.names)
-        codes = [self._encode_column(k, column, n_rows, missing) for k, column in enumerate(ordered)]
+        codes = [self.encode_column(k, column, n_rows, missing) for k, column in enumerate(ordered)]
         return np.column_stack(codes)
 
-    def _encode_column(self, k: int, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Ints:
+    def encode_column(self, k: int, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Ints:
+        """The number of the segment of key `k` in each row; −1 for one that was not there in `fit`."""
         name, kind, levels = self.names[k], self.kinds[k], self.levels[k]
         absent = _missing_rows(name, column, n_rows, missing)
         codes = np.full(n_rows, UNSEEN)
@@ -122,9 +124,26 @@ class SegmentKeys:
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentKeys:
         """The keys that `to_dict` described."""
         try:
-            return cls(tuple(data["names"]), tuple(data["kinds"]), tuple(tuple(x) for x in data["levels"]))
+            keys = cls(tuple(data["names"]), tuple(data["kinds"]), tuple(tuple(x) for x in data["levels"]))
         except (KeyError, TypeError) as error:
             raise ModelFileError(f"The keys of these segments are damaged ({error!r}).") from error
+        if not keys._are_sound():
+            raise ModelFileError("The keys of these segments are damaged.")
+        return keys
+
+    def _are_sound(self) -> bool:
+        """Whether each key has a name of its own and increasing segments of its kind."""
+        named = all(isinstance(name, str) for name in self.names) and len(set(self.names)) == len(self.names)
+        same = len(self.names) == len(self.kinds) == len(self.levels) > 0
+        return named and same and all(map(_are_levels, self.kinds, self.levels))
+
+
+def _are_levels(kind: str, levels: tuple[Any, ...]) -> bool:
+    known = levels[:-1] if levels and levels[-1] is None else levels
+    types = {"booleans": (bool,), "numbers": (int, float), "strings": (str,), "": ()}.get(kind)
+    if types is None or not levels or not all(type(level) in types for level in known):
+        return False
+    return all(a < b for a, b in pairwise(known))
 
 
 def _is_nameless(columns: Mapping[str, Any]) -> bool:

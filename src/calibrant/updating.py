@@ -61,7 +61,7 @@ class Rung:
     map_: CalibrationMap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Updating:
     """All rungs, and the one that the closed test chose.
 
@@ -90,7 +90,7 @@ class Updating:
     level: float
     sentence: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.sentence
 
 

@@ -17,10 +17,9 @@ def chain(positives, negatives, n_sweeps, seed=0):
     curve = trees.curvature(diagonal, totals)
     tree = trees.grow(rng.random(m))
     uniforms = rng.random((n_sweeps, trees.UNIFORMS, m))
-    draws, acceptance = trees.run(
-        values, tree, np.pad(np.asarray(positives, float), 1), np.pad(np.asarray(negatives, float), 1), curve, uniforms
-    )
-    return draws, acceptance, tree
+    counts = (np.pad(np.asarray(part, float), 1) for part in (positives, negatives))
+    draws, controls, acceptance = trees.run(values, tree, *counts, curve, uniforms, np.eye(m + 1))
+    return draws, acceptance, tree, controls
 
 
 def check_tree(tree):
@@ -49,7 +48,7 @@ def test_every_cell_is_equally_often_the_root():
 
 
 def test_moves_keep_the_tree_and_the_order():
-    draws, acceptance, tree = chain([0, 1, 0, 3, 5, 9], [4, 0, 2, 1, 0, 0], 500)
+    draws, acceptance, tree, _ = chain([0, 1, 0, 3, 5, 9], [4, 0, 2, 1, 0, 0], 500)
     check_tree(tree)
     assert np.diff(np.pad(draws, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1).min() > 0.0
     assert 0.2 < acceptance < 0.8
@@ -79,7 +78,7 @@ def prior_draws(m, n, seed=0):
 @pytest.mark.compiled
 def test_without_data_the_chain_draws_from_the_prior():
     m = 5
-    draws, _, _ = chain(np.zeros(m), np.zeros(m), 40_000)
+    draws, _, _, _ = chain(np.zeros(m), np.zeros(m), 40_000)
     expected = prior_draws(m, 40_000)
     np.testing.assert_allclose(draws.mean(axis=0), expected.mean(axis=0), atol=0.01)
     np.testing.assert_allclose(draws.std(axis=0), expected.std(axis=0), atol=0.01)
@@ -132,5 +131,29 @@ def test_the_exact_oracle_on_a_case_by_hand():
     [([0, 1], [1, 0]), ([1, 0], [0, 1]), ([0, 1, 1], [1, 0, 0]), ([2, 0, 1], [0, 2, 0]), ([0, 1, 0, 1], [1, 0, 1, 0])],
 )
 def test_few_rows_equal_the_exact_posterior_mean(positives, negatives):
-    draws, _, _ = chain(positives, negatives, 40_000)
+    draws, _, _, controls = chain(positives, negatives, 40_000)
     np.testing.assert_allclose(draws.mean(axis=0), exact_means(positives, negatives), atol=0.008)
+    assert np.abs(controls.mean(axis=0)).max() < 0.02
+    assert controls.std(axis=0).min() > 0.3
+
+
+def log_density(gaps, tree, positives, negatives):
+    """The logarithm of the joint density of a tree and of its values, with the gaps as a softmax."""
+    values = np.concatenate(([0.0], np.cumsum(gaps)))
+    inner = values[1:-1]
+    ranges = values[tree[4, 1:] + 1] - values[tree[3, 1:] - 1]
+    fit = np.sum(positives * np.log(inner) + negatives * np.log(1.0 - inner))
+    return fit - np.log(ranges).sum() + np.log(gaps).sum()
+
+
+def test_control_variates_are_slopes_of_the_posterior():
+    positives, negatives = np.array([0.0, 1.0, 2.0, 0.0]), np.array([1.0, 0.0, 3.0, 0.0])
+    draws, _, tree, controls = chain(positives, negatives, 30)
+    logs = np.log(np.diff(np.concatenate(([0.0], draws[-1], [1.0]))))
+
+    def at(shifted):
+        gaps = np.exp(shifted) / np.exp(shifted).sum()
+        return log_density(gaps, tree, positives, negatives)
+
+    numeric = [(at(logs + 1e-5 * unit) - at(logs - 1e-5 * unit)) / 2e-5 for unit in np.eye(5)]
+    np.testing.assert_allclose(controls[-1], numeric, atol=1e-6)

@@ -99,6 +99,9 @@ def test_runs_go_on_where_they_ended_and_are_summarised(tmp_path, capsys):
     assert len(pd.read_csv(out)) == 1
     multiclass.main(["summary", str(out), "--data", str(tmp_path)])
     assert "calibrant.vector_scaling" in capsys.readouterr().out
+    picture = tmp_path / "ranks.png"
+    multiclass.main(["picture", str(out), "--data", str(tmp_path), "--n", "200", "--out", str(picture)])
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_splits_do_not_overlap(tmp_path):

@@ -63,29 +63,59 @@ def test_the_space_is_checked_when_fitting():
 
 
 @pytest.mark.parametrize(
-    "labels",
+    ("labels", "classes"),
     [
-        [0, 1, 1],
-        [-1, 1, 1],
-        [-1, 0, 0],
-        [1, 2, 2],
-        [0.0, 0.5, 0.5],
-        [False, True, True],
-        ["no", "yes", "yes"],
-        np.array(["no", "yes", "yes"], dtype=object),
-        np.array([3, 7, 7], dtype=object),
-        np.array([False, True, True], dtype=object),
-        np.array([[0], [1], [1]]),
-        pd.Series(["no", "yes", "yes"]),
-        pd.Series(["no", "yes", "yes"], dtype="category"),
-        pd.Series([1, 2, 2], dtype="Int64"),
-        pl.Series(["no", "yes", "yes"]),
-        pa.array(["no", "yes", "yes"]),
+        ([0, 1, 1], [0, 1]),
+        ([-1, 1, 1], [-1, 1]),
+        ([-1, 0, 0], [-1, 0]),
+        ([1, 2, 2], [1, 2]),
+        ([0.0, 0.5, 0.5], [0.0, 0.5]),
+        ([False, True, True], [False, True]),
+        (np.array([3, 7, 7], dtype=object), [3, 7]),
+        (np.array([False, True, True], dtype=object), [False, True]),
+        (np.array([[0], [1], [1]]), [0, 1]),
+        (pd.Series([1, 2, 2], dtype="Int64"), [1, 2]),
     ],
     ids=str,
 )
-def test_the_larger_label_is_positive(labels):
-    assert BaseRate().fit([1.0, 2.0, 3.0], labels).predict([0.0])[0] == pytest.approx(2 / 3)
+def test_the_larger_number_is_positive(labels, classes):
+    fitted = BaseRate().fit([1.0, 2.0, 3.0], labels)
+    assert fitted.predict([0.0])[0] == pytest.approx(2 / 3)
+    assert fitted.classes_.tolist() == classes
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["churn", "stay", "stay"],
+        np.array(["churn", "stay", "stay"], dtype=object),
+        pd.Series(["churn", "stay", "stay"]),
+        pd.Series(["churn", "stay", "stay"], dtype="category"),
+        pl.Series(["churn", "stay", "stay"]),
+        pa.array(["churn", "stay", "stay"]),
+    ],
+    ids=str,
+)
+def test_the_positive_class_of_text_labels_has_to_be_named(labels):
+    with pytest.raises(InvalidInputError, match=r"got 'churn' and 'stay'. Say which one is the positive class"):
+        BaseRate().fit([1.0, 2.0, 3.0], labels)
+    for positive, share in (("churn", 1 / 3), ("stay", 2 / 3)):
+        fitted = BaseRate().fit([1.0, 2.0, 3.0], labels, pos_label=positive)
+        assert fitted.predict([0.0])[0] == pytest.approx(share)
+        assert fitted.classes_[1] == positive
+
+
+def test_classes_of_a_tally_are_0_and_1():
+    assert BaseRate().fit_tally(Tally.from_arrays([1.0, 2.0], [0, 1])).classes_.tolist() == [0, 1]
+
+
+def test_swapped_classes_are_warned_of():
+    rng = np.random.default_rng(0)
+    scores = rng.random(300)
+    labels = np.where(rng.random(300) < scores, "churn", "stay")
+    with pytest.warns(UserWarning, match="Were the classes swapped?") as caught:
+        BaseRate().fit(scores, labels, pos_label="stay")
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("labels", [["a", None, "b"], ["a", "b", "c"], [1, "a", 1]])

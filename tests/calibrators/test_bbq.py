@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from calibrant import BBQ, simulate
+from calibrant import BBQ, Tally, simulate
 from calibrant.errors import InvalidInputError
 
 
@@ -79,3 +79,19 @@ def test_recovers_the_truth_roughly():
 def test_bad_elbow_is_named(elbow):
     with pytest.raises(InvalidInputError, match="`elbow`"):
         BBQ(elbow=elbow).fit([0.1, 0.9], [0, 1])
+
+
+def test_the_number_of_models_does_not_grow_with_the_weight():
+    rng = np.random.default_rng(0)
+    scores = rng.random(200)
+    y = rng.random(200) < scores
+    calibrator = BBQ().fit(scores, y, np.full(200, 1e12))
+    assert len(calibrator.n_bins_) <= 2200
+    # So much weight leaves nothing to the prior: every model that separates the scores is the data themselves.
+    assert np.abs(calibrator.predict(scores) - y).max() < 1e-6
+
+
+def test_up_to_ten_million_rows_every_number_of_bins_is_tried():
+    tally = Tally(np.linspace(0.01, 0.99, 50), np.linspace(1e4, 19e4, 50), np.full(50, 2e5))
+    calibrator = BBQ(elbow=0.0).fit_tally(tally)
+    assert calibrator.n_bins_.max() <= 2155

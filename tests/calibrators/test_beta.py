@@ -89,6 +89,7 @@ def test_ab_keeps_one_half_and_am_has_one_slope():
     assert calibrator.a_ == calibrator.b_
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 @pytest.mark.parametrize("parameters", ["abm", "am", "ab"])
 def test_scores_the_wrong_way_round_give_a_constant(parameters):
     s, y = data(300, a=1.0, b=1.0, c=0.0)

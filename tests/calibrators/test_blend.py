@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, simulate
+from calibrant.calibrators.blend import _left_out
 from calibrant.errors import InvalidInputError
 
 
@@ -20,7 +21,76 @@ def test_weights_are_a_distribution_and_the_map_is_the_mixture():
     assert sum(blend.weights_.values()) == pytest.approx(1.0)
     at = np.linspace(0, 1, 101)
     mixed = sum(blend.weights_[name] * member.predict(at) for name, member in blend.members_.items())
-    assert blend.predict(at) == pytest.approx(mixed, abs=2e-5)
+    away = np.abs(blend.predict(at) - mixed)
+    assert (away < 2e-5).mean() > 0.9  # elsewhere the mixture falls, not surely, and was pooled
+    assert away.max() < 0.02
+
+
+def readme_example(seed, n=2000):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n)
+    return scores, rng.random(n) < scores**2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_uncertainty_does_to_the_mean_near_zero_is_not_taken_for_a_fall(seed):
+    blend = Blend().fit(*readme_example(seed))
+    grid = np.linspace(0.0, 0.1, 1001)
+    mixed = sum(blend.weights_[name] * member.predict(grid) for name, member in blend.members_.items())
+    assert np.diff(mixed).min() < -1e-6
+    assert np.diff(blend.predict(grid)).min() >= 0.0
+    assert blend.falls_ == ()
+    assert blend.map_.monotone
+    assert "It never falls." in blend.summary()
+
+
+def test_a_fall_that_the_rows_prove_stays_and_is_told():
+    data = simulate.from_truth("hump", 4000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    for fall in blend.falls_:
+        low, high = blend.predict([fall.low, fall.high])
+        assert low > high
+        assert fall.probability >= 0.95
+        assert f"{fall.low:.3g} to {fall.high:.3g}" in blend.summary()
+    assert blend.falls_
+    assert not blend.map_.monotone
+    drawn = blend.sample_maps([blend.falls_[0].low, blend.falls_[0].high], 500)
+    assert (drawn[:, 1] < drawn[:, 0]).mean() > 0.9
+
+
+@pytest.mark.parametrize("space", ["probability", "decision"])
+def test_monotone_on_request(space):
+    data = simulate.from_truth("hump", 1000, rng=0)
+    scores = data.scores if space == "probability" else 8.0 * data.scores - 4.0
+    blend = Blend(monotone=True, space=space).fit(scores, data.labels)
+    grid = np.linspace(scores.min(), scores.max(), 501)
+    assert blend.map_.monotone
+    assert np.diff(blend.predict(grid)).min() >= 0.0
+    assert np.diff(blend.sample_maps(grid, 20), axis=1).min() >= 0.0
+    low, high = blend.predict_interval(grid)
+    assert np.diff(low).min() >= -1e-12
+    assert np.diff(high).min() >= -1e-12
+
+
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
+def test_decision_scores_the_wrong_way_round():
+    rng = np.random.default_rng(1)
+    margins = 2.0 * rng.standard_normal(300)
+    labels = rng.random(300) < expit(-margins)
+    falling = Blend(space="decision").fit(margins, labels)
+    assert "high scores go with the negative class" in falling.summary()
+    assert not falling.map_.monotone
+    flat = Blend(space="decision", monotone=True).fit(margins, labels)
+    np.testing.assert_allclose(flat.predict([-5.0, 0.0, 5.0]), labels.mean(), atol=0.01)
+
+
+def test_falls_of_decision_scores_are_told_as_such():
+    rng = np.random.default_rng(3)
+    margins = rng.uniform(-5.0, 5.0, 4000)
+    truth = np.where(margins < 3.0, expit(margins), 0.4)
+    (fall,) = Blend(space="decision").fit(margins, rng.random(4000) < truth).falls_
+    assert 2.0 < fall.low < 3.2
+    assert 2.8 < fall.high <= margins.max()
 
 
 @pytest.mark.parametrize("n", [1000, 3000])
@@ -99,13 +169,30 @@ def test_intervals_reach_zero_where_no_positive_is():
     assert high.max() < 0.05
 
 
-def test_draws_come_from_the_members_in_proportion():
+def test_draws_come_from_the_members_by_what_they_foresee():
     data = simulate.bayes_iso(500, rng=3)
     blend = Blend().fit(data.scores, data.labels)
     at = np.linspace(0.05, 0.95, 10)
     draws = blend.sample_maps(at, n_draws=3000, random_state=0)
     assert draws.shape == (3000, 10)
-    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.02)
+    likelihoods, counts = _left_out(blend.members_, blend._cells)
+    foreseen = np.exp(counts @ np.log(likelihoods) - (counts @ np.log(likelihoods)).max())
+    means = np.array([member.predict(at) for member in blend.members_.values()])
+    assert draws.mean(axis=0) == pytest.approx(foreseen @ means / foreseen.sum(), abs=0.02)
+    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.05)
+
+
+def test_draws_of_the_mean_do_not_keep_a_member_that_the_labels_refute():
+    """A score that is off by a third has no part in the draws, though some of its probabilities are right."""
+    rng = np.random.default_rng(0)
+    truth = rng.beta(2, 2, 1000)
+    scores = np.where(truth > 0.5, 0.5 + 0.3 * (truth - 0.5), truth)
+    labels = rng.random(1000) < truth
+    blend = Blend().fit(scores, labels)
+    means = blend.sample_maps(scores, n_draws=400).mean(axis=1)
+    low, high = np.quantile(means, [0.05, 0.95])
+    assert low < labels.mean() < high
+    assert high - low < 2 * 1.645 * np.sqrt(labels.var() / 1000)
 
 
 def test_summary_says_what_was_needed_and_how_sure():

@@ -35,6 +35,7 @@ def test_close_to_isotonic_where_the_truth_rises():
     assert np.abs(ensemble - test.probabilities).mean() < 0.03
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 def test_recovers_a_fall_that_isotonic_regression_cannot():
     rng = np.random.default_rng(0)
     scores = rng.random(20_000)
@@ -50,6 +51,7 @@ def test_points_of_the_map_are_few():
     assert len(ENIR().fit(data.scores, data.labels).map_.function.x) < 1000
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.booleans(), st.sampled_from([0.5, 1.0, 4.0])), min_size=1, max_size=40)

@@ -73,6 +73,7 @@ def test_recovers_the_truth():
     assert calibrator.intercept_ == pytest.approx(-0.6, abs=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 def test_a_falling_curve_is_kept_and_declared():
     t, y = data()
     calibrator = PlattScaling(space="decision").fit(-t, y)
@@ -112,3 +113,36 @@ def test_any_reals(data):
     scores, y = map(np.array, zip(*data, strict=True))
     p = PlattScaling(space="decision").fit(scores, y).predict(scores)
     assert ((p >= 0.0) & (p <= 1.0)).all()
+
+
+def forest_votes(n=250, trees=30, seed=0):
+    """Shares of trees, with exact zeros and ones, that are too bold."""
+    rng = np.random.default_rng(seed)
+    truth = special.expit(1.5 * rng.standard_normal(n))
+    votes = rng.binomial(trees, special.expit(2.0 * special.logit(truth)))
+    return votes / trees, (rng.random(n) < truth).astype(int)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_zeros_and_ones_do_not_outweigh_the_rest(seed):
+    scores, y = forest_votes(seed=seed)
+    test_scores, test_y = forest_votes(n=4000, seed=100 + seed)
+    assert (scores == 0.0).any()
+    assert (scores == 1.0).any()
+    p = PlattScaling().fit(scores, y).predict(test_scores)
+    assert np.mean((p - test_y) ** 2) < np.mean((test_scores - test_y) ** 2) - 0.005
+
+
+def test_zero_and_one_go_halfway_to_the_nearest_score():
+    scores, y = np.array([0.0, 0.2, 0.4, 0.6, 0.9, 1.0, 1.0]), np.array([0, 0, 1, 0, 1, 1, 1])
+    with_ends = PlattScaling().fit(scores, y)
+    without = PlattScaling().fit(np.array([0.1, 0.2, 0.4, 0.6, 0.9, 0.95, 0.95]), y)
+    assert with_ends.slope_ == pytest.approx(without.slope_)
+    np.testing.assert_allclose(
+        with_ends.predict([0.0, 0.05, 0.3, 1.0]), without.predict([0.1, 0.1, 0.3, 0.95]), rtol=1e-9
+    )
+
+
+def test_nothing_but_zeros_and_ones_is_fitted_as_it_is():
+    p = PlattScaling(target_correction=False).fit([0.0, 0.0, 0.0, 1.0, 1.0], [0, 0, 1, 0, 1]).predict([0.0, 1.0])
+    np.testing.assert_allclose(p, [1 / 3, 1 / 2], atol=1e-6)

@@ -97,3 +97,8 @@ def test_a_built_in_method_is_found_without_looking_for_others():
         "assert registry._register_plugins.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_names_of_other_libraries_are_translated():
+    with pytest.raises(InvalidInputError, match=r"got 'sigmoid'\. It is called 'platt' here"):
+        registry.get("sigmoid")

@@ -52,6 +52,7 @@ def test_best_takes_the_best_lambda():
     assert best.lam_ == 2.0 ** int(np.argmax(alone))
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 80))
 def test_weights_are_repeated_rows(seed, rows):

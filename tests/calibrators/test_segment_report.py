@@ -61,3 +61,19 @@ def test_a_long_table_is_cut_when_printed():
     segment, scores = np.repeat(np.arange(50), 4), rng.uniform(0.1, 0.9, 200)
     segments = SegmentedCalibrator("platt").fit(scores, rng.random(200) < scores, segment=segment).segments_
     assert "… and 20 more" in str(segments)
+
+
+def test_it_says_in_a_sentence_which_segments_differ(table):
+    segments, *_ = table
+    text = segments.summary()
+    assert text.startswith("2 of 5 segments differ from the pooled map, by this much on the logit scale: team = ")
+    assert "day" not in text
+
+
+def test_one_key_is_named_once():
+    rng = np.random.default_rng(0)
+    segment, scores = np.repeat(["a", "b"], 200), rng.uniform(0.1, 0.9, 400)
+    same = SegmentedCalibrator("platt").fit(scores, rng.random(400) < scores, segment={"team": segment})
+    assert same.segments_.summary() == (
+        "None of 2 segments of team differs from the pooled map as far as these rows can tell."
+    )

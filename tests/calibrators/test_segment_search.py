@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.segment_basis import CURVE, LINE, Basis, Cells
+from calibrant.calibrators.segment_basis import Cells
 from calibrant.calibrators.segment_search import fit_terms
+from calibrant.segment_effects import CURVE, LINE, Basis
 
 
 def simulate_cells(effect, n=6000, seed=0):

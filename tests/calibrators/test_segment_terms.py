@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.segment_basis import CURVE, LINE
 from calibrant.calibrators.segment_terms import ODD, SETTINGS, Term
+from calibrant.segment_effects import CURVE, LINE
 
 
 def make_term(effects, rows, seed=0, none=0.5):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from calibrant import SplineCalibration, Tally
+from calibrant import SplineCalibration, Tally, load
 from calibrant._kernels import links
 from calibrant.calibrators.segmented import SegmentedCalibrator
 from calibrant.errors import InvalidInputError, ModelFileError, NotFittedError
@@ -95,7 +95,7 @@ def test_draws_agree_with_intervals(fitted):
 def test_one_file_without_code(fitted, tmp_path):
     path = tmp_path / "segments.json"
     fitted.save(path)
-    loaded = SegmentedCalibrator.load(path)
+    loaded = load(path)
     scores, names = np.linspace(0.0, 1.0, 9), ["de", "fr", "us"] * 3
     np.testing.assert_array_equal(loaded.predict(scores, segment=names), fitted.predict(scores, segment=names))
     for one, other in zip(
@@ -107,7 +107,7 @@ def test_one_file_without_code(fitted, tmp_path):
     document["map"]["terms"][0]["mean"][0][0] += 0.1
     path.write_text(json.dumps(document))
     with pytest.raises(ModelFileError, match="checksum"):
-        SegmentedCalibrator.load(path)
+        load(path)
 
 
 def test_decision_scores(tmp_path):
@@ -120,7 +120,7 @@ def test_decision_scores(tmp_path):
         calibrator.map_for("fr")(margins[:50]), calibrator.predict(margins[:50], segment=["fr"] * 50), atol=2e-4
     )
     calibrator.save(tmp_path / "segments.json")
-    loaded = SegmentedCalibrator.load(tmp_path / "segments.json")
+    loaded = load(tmp_path / "segments.json")
     np.testing.assert_array_equal(
         loaded.predict(margins, segment=country), calibrator.predict(margins, segment=country)
     )

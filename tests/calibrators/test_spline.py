@@ -172,6 +172,7 @@ def test_bad_level_and_number_of_draws():
         calibrator.sample_maps([0.5], n_draws=0)
 
 
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
 @settings(deadline=None, max_examples=20)
 @given(
     st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans(), st.floats(1e-6, 1e6)), min_size=1, max_size=25),

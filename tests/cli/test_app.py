@@ -20,7 +20,7 @@ def test_help_and_version(cli):
 
 
 def test_help_loads_nothing_heavy():
-    heavy = ["sklearn", "numpy", "scipy", "duckdb", "ibis", "pyarrow", "pandas", "plotly"]
+    heavy = ["sklearn", "numpy", "scipy", "duckdb", "ibis", "pyarrow", "pandas"]
     check = (
         "import sys; from calibrant.cli.app import run; code = run(['fit', '--help']); "
         f"print([m for m in {heavy} if m in sys.modules], code, file=sys.stderr)"

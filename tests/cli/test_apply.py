@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibrant
+from calibrant.matrix_maps import MatrixMember
 
 
 def column(path, name):
@@ -27,26 +28,48 @@ def test_fit_and_apply_are_the_library(cli, data, tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_several_classes(cli, animals, tmp_path):
-    scores, model, output = "p_cat,p_dog,p_fox", tmp_path / "m.json", tmp_path / "out.parquet"
-    assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "-w", "w", "-o", model).code == 0
-    assert cli("apply", model, animals, "-s", scores, "-o", output).code == 0
-    total = sum(column(output, f"probability_{name}") for name in scores.split(","))
-    np.testing.assert_allclose(total, 1.0)
-    top = tmp_path / "top.json"
+def test_several_classes(cli, refused, animals, tmp_path):
+    scores, model, output = "p_fox,p_cat,p_dog", tmp_path / "m.json", tmp_path / "out.parquet"
+    assert cli("fit", animals, "-s", scores, "-l", "animal", "-w", "w", "-o", model).code == 0
+    matrix = np.column_stack([column(animals, name) for name in ("p_fox", "p_cat", "p_dog")])
+    expected = calibrant.load(model)(matrix)
+    for more in ([], ["-s", "p_cat,p_dog,p_fox"]):  # names tell more than their order
+        assert cli("apply", model, animals, *more, "-o", output).code == 0
+        new = [column(output, f"probability_{name}") for name in ("fox", "cat", "dog")]
+        np.testing.assert_array_equal(np.transpose(new), expected)
+    assert "is of 3 classes; --score names 2" in refused("apply", model, animals, "-s", "p_cat,p_dog")
+    other = tmp_path / "other.csv"
+    other.write_text(animals.read_text().replace("p_", "q_"))
+    assert "there is no 'p_fox'" in refused("apply", model, other)
+    assert cli("apply", model, other, "-s", "q_fox,q_cat,q_dog", "-o", output).code == 0
+    np.testing.assert_array_equal(column(output, "probability_fox"), expected[:, 0])
+
+
+def test_the_highest_score_of_several(cli, refused, animals, tmp_path):
+    scores, top, output = "p_cat,p_dog,p_fox", tmp_path / "top.json", tmp_path / "out.parquet"
     assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "--top-label", "-o", top).code == 0
+    assert "add --top-label" in refused("apply", top, animals, "-s", scores)
     assert cli("apply", top, animals, "-s", scores, "--top-label", "-o", output).code == 0
     highest = np.max([column(animals, name) for name in scores.split(",")], axis=0)
     np.testing.assert_allclose(column(output, "probability"), calibrant.load(top)(highest))
 
 
+def test_a_model_without_names_takes_the_classes(cli, tmp_path):
+    rows, model = tmp_path / "rows.csv", tmp_path / "m.json"
+    rows.write_text("b,a\n1,2\n,0\n")
+    calibrant.MatrixMap(("a", "b"), "logits", 0.0, (MatrixMember(1.0),)).save(model)
+    result = cli("apply", model, rows)
+    assert result.out.splitlines() == ["b,a,probability_a,probability_b", "1,2,0.5,0.5", ",0,,"]
+    assert "warning: 1 rows have scores that are missing" in result.err
+
+
 def test_unusable_scores_are_counted(cli, data, tmp_path):
     model, rows = tmp_path / "m.json", tmp_path / "rows.csv"
     cli("fit", data, "-m", "platt", "-o", model)
-    rows.write_text("score,id\n0.5,1\n,2\n7,3\n")
+    rows.write_text("score,id\n0.5,1\n,2\n7,3\n0.6,4\n")
     result = cli("apply", model, rows)
-    assert result.out.splitlines()[2:] == [",2,", "7,3,"]
-    assert "warning: 2 scores are missing" in result.err
+    assert result.out.splitlines()[2:4] == [",2,", "7,3,"]
+    assert "warning: 2 rows have scores that are missing" in result.err
 
 
 def test_models_and_endings_are_checked(refused, cli, data, tmp_path):
@@ -54,20 +77,6 @@ def test_models_and_endings_are_checked(refused, cli, data, tmp_path):
     cli("fit", data, "-m", "platt", "-o", model)
     assert "There is no file" in refused("apply", tmp_path / "n.json", data)
     assert "does not say the format" in refused("apply", model, data, "-o", tmp_path / "out.xls")
-
-
-def test_classes_that_are_left_out_are_named(cli, tmp_path):
-    table, model = tmp_path / "rows.csv", tmp_path / "m.json"
-    rows = [f"{k}{i},{p},{q},{r},0" for i in range(9) for k, p, q, r in (("a", 0.7, 0.2, 0.1), ("b", 0.3, 0.5, 0.2))]
-    text = "\n".join(f"{row[0]},{row.split(',', 1)[1]}" for row in rows)
-    table.write_text(f"label,p_a,p_b,p_c,p_d\n{text}\nc,0.1,0.2,0.7,0\n")
-    fitted = cli("fit", table, "-l", "label", "-s", "p_a,p_b,p_c,p_d", "-m", "platt", "-o", model)
-    assert fitted.code == 0
-    assert "warning: All 19 rows for m.p_d.json are negative" in fitted.err
-    result = cli("apply", model, table, "-s", "p_a,p_b")
-    assert result.code == 0
-    assert "add up to 1 over the 2 named classes; not used: m.p_c.json, m.p_d.json" in result.err
-    assert "named classes" not in cli("apply", model, table, "-s", "p_a,p_b,p_c,p_d").err
 
 
 def test_a_name_with_a_comma_is_one_column(cli, data, tmp_path):
@@ -149,3 +158,30 @@ def test_names_that_are_long_or_lead_in_circles(cli, refused, data, model, tmp_p
     assert f"The folder {tmp_path / 'nowhere'} does not exist" in refused(
         "apply", model, data, "-o", tmp_path / "lost.csv"
     )
+
+
+def test_scores_on_another_scale(cli, refused, tmp_path):
+    shares, percent = tmp_path / "shares.csv", tmp_path / "percent.csv"
+    lines = [(i % 97 / 97, int(i % 97 > 48)) for i in range(300)]
+    shares.write_text("score,label\n" + "".join(f"{s},{y}\n" for s, y in lines))
+    percent.write_text("score,label\n" + "".join(f"{100 * s},{y}\n" for s, y in lines))
+    result = cli("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
+    assert "read as decision values, not as probabilities. If they are percentages" in result.err
+    result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
+    assert result.code == 0
+    assert "Are they on the same scale?" in result.err
+    assert cli("fit", shares, "-m", "beta", "-o", tmp_path / "shares.json").code == 0
+    assert "on the same scale?" not in cli("apply", tmp_path / "shares.json", shares, "-o", tmp_path / "out.csv").err
+    message = refused("apply", tmp_path / "shares.json", percent, "-o", tmp_path / "none.csv")
+    assert "so nothing was written" in message
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_decimal_commas_are_read_and_written(cli, tmp_path):
+    rows, model, output = tmp_path / "rows.csv", tmp_path / "model.json", tmp_path / "out.csv"
+    rows.write_text("score;label\n" + "".join(f"0,{i % 10}5;{int(i % 10 > 4)}\n" for i in range(60)))
+    assert cli("fit", rows, "-m", "isotonic", "-o", model).code == 0
+    assert cli("apply", model, rows, "-o", output).code == 0
+    first = output.read_text().splitlines()[1].split(";")
+    assert first[:2] == ["0,05", "0"]
+    assert float(first[2].replace(",", ".")) == pytest.approx(calibrant.load(model)(0.05))

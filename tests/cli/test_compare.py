@@ -1,12 +1,11 @@
 """compare, for two classes and for several."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
-from calibrant import Tally, compare, simulate
-from calibrant.cli.compare import best_for_all
+from calibrant import compare
+from calibrant.cli.options import method_names
 
 SCORES = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
 
@@ -45,59 +44,26 @@ def test_methods_that_need_probabilities_are_named(cli, tmp_path):
         assert f"- {name}: it needs probabilities; some of these scores lie outside [0, 1]." in notes
 
 
-def test_every_class_against_the_rest(cli, animals):
-    text = cli("compare", animals, *SCORES, "-m", "platt,isotonic")
+def test_several_classes_are_what_the_library_says(cli, refused, animals):
+    text = cli("compare", animals, *SCORES, "-m", "temperature,vector_scaling")
     assert text.code == 0, text.err
-    assert "--top-label uses the highest score" in text.err
-    title, heads, *rows, last = text.out.splitlines()
-    assert title.startswith("300 rows, 3 classes, each against the rest; 5-fold cross-validation")
-    assert heads.split()[0] == "class"
-    assert [row.split()[0] for row in rows] == ["p_cat", "p_dog", "p_fox"]
-    assert sum(int(row.split()[1]) for row in rows) == 300
-    assert last.startswith("Recommended for all classes: ")
-
-
-def test_every_class_as_json_is_what_the_library_says(cli, animals):
-    plain = json.loads(cli("compare", animals, *SCORES, "-m", "platt", "--json").out)
-    assert list(plain["classes"]) == ["p_cat", "p_dog", "p_fox"]
+    assert text.out.startswith("300 rows of 3 classes")
+    assert "Recommended: " in text.out
+    plain = json.loads(cli("compare", animals, *SCORES, "-m", "temperature", "--json").out)
     lines = [line.split(",") for line in animals.read_text().splitlines()[1:]]
-    alone = compare([float(line[1]) for line in lines], [line[3] == "dog" for line in lines], methods=["platt"])
-    assert plain["classes"]["p_dog"]["results"][0]["log_loss"]["value"] == alone.results[0].log_loss.value
-    assert plain["recommended"] in ("identity", "platt")
+    matrix = [[float(cell) for cell in line[:3]] for line in lines]
+    alone = compare(matrix, [line[3] for line in lines], methods=["temperature"])
+    assert plain["results"][0]["log_loss"]["value"] == pytest.approx(alone.results[0].log_loss.value, rel=1e-9)
+    assert "platt is for two classes" in refused("compare", animals, *SCORES, "-m", "platt")
+
+
+def test_by_default_the_methods_that_fit_can_save(cli, animals):
+    animals.write_text("\n".join(animals.read_text().splitlines()[:61]) + "\n")
+    plain = json.loads(cli("compare", animals, *SCORES, "--folds", "2", "--json").out)
+    assert {one["name"] for one in plain["results"]} == {"identity", *method_names(several=True)}
 
 
 def test_the_highest_score_of_each_row(cli, animals):
     plain = json.loads(cli("compare", animals, *SCORES, "--top-label", "-m", "platt", "--json").out)
     assert plain["n_rows"] == 300
     assert plain["base_rate"] > 0.4
-
-
-def test_a_class_with_too_few_rows_is_left_out_with_a_reason(cli, refused, animals):
-    rows = animals.read_text().replace(",fox,", ",cat,")
-    animals.write_text(rows)
-    text = cli("compare", animals, *SCORES, "-m", "platt")
-    assert text.code == 0
-    assert "- p_fox: A comparison needs at least 2 rows of each class" in text.err
-    animals.write_text(rows.replace(",dog,", ",cat,"))
-    assert "No class can be compared against the rest" in refused("compare", animals, *SCORES, "-m", "platt")
-
-
-@pytest.fixture(scope="module")
-def two():
-    found = {}
-    for name, seed in (("a", 0), ("b", 1)):
-        rows = simulate.from_truth("underconfident", 1000, rng=seed)
-        found[name] = compare(Tally.from_arrays(rows.scores, rows.labels), methods=["platt", "isotonic"])
-    return found
-
-
-def test_one_method_for_all_classes(two):
-    best, reason = best_for_all(two)
-    assert best == "platt"
-    mean = sum(one["platt"].log_loss.value for one in two.values()) / 2
-    assert reason.startswith(f"platt: averaged over the classes, its log-loss is the lowest ({mean:.4f}; raw")
-    calm = {name: replace(one, recommended="identity") for name, one in two.items()}
-    assert best_for_all(calm)[1].startswith("do nothing: for no class")
-    # A method that failed for one class cannot serve all.
-    failed = replace(two["a"], results=tuple(r for r in two["a"].results if r.name != "platt"))
-    assert best_for_all({**two, "a": failed})[0] == "isotonic"

@@ -40,10 +40,28 @@ def test_classes_and_segments(cli, refused, animals):
     scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
     each = json.loads(cli("evaluate", animals, *scores, "--json").out)
     assert [row["name"] for row in each["parts"]] == ["p_cat", "p_dog", "p_fox"]
+    assert each["models"]["model"]["log_loss"]["value"] > 0.5
+    assert "of 3 classes" in cli("evaluate", animals, *scores).out
     top = cli("evaluate", animals, *scores, "--top-label", "--by", "region")
     assert "north" in top.out
     assert "Each segment separately" in top.out
     assert "needs --top-label" in refused("evaluate", animals, *scores, "--by", "region")
+
+
+def test_several_classes_after_a_model(cli, refused, animals, data, tmp_path):
+    scores, model, other = ("-s", "p_cat,p_dog,p_fox", "-l", "animal"), tmp_path / "m.json", tmp_path / "one.json"
+    cli("fit", animals, *scores, "-m", "temperature", "-o", model)
+    cli("fit", data, "-m", "platt", "-o", other)
+    before, after = (
+        json.loads(cli("evaluate", animals, *scores, "--json", *more).out)["models"]["model"]["log_loss"]["value"]
+        for more in ([], ["--model", model])
+    )
+    assert after < before
+    assert "is a model of one score" in refused("evaluate", animals, *scores, "--model", other)
+    assert "is a model of 3 classes" in refused("evaluate", data, "--model", model)
+    pair = ("-s", "p_cat,p_dog", "-l", "animal")
+    animals.write_text(animals.read_text().replace(",fox,", ",cat,"))
+    assert "is a model of 3 classes; there are 2" in refused("evaluate", animals, *pair, "--logits", "--model", model)
 
 
 def test_probabilities_are_needed(refused, data, tmp_path):

@@ -27,3 +27,18 @@ def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
     cli("fit", data, "-m", "platt", "-o", model)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert "ONNX is not for the screen" in refused("export", model, "--to", "onnx")
+
+
+@pytest.mark.parametrize(
+    ("ending", "sign"), [("sql", 'FROM "animals"'), ("py", "def calibrate(scores)"), ("c", "calibrate("), ("onnx", "")]
+)
+def test_several_classes(cli, refused, animals, tmp_path, ending, sign):
+    model, output = tmp_path / "m.json", tmp_path / f"m.{ending}"
+    cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "vector_scaling", "-o", model)
+    more = ("--table", "animals", "--keep", "region,w") if ending == "sql" else ()
+    assert cli("export", model, "-o", output, *more).code == 0
+    if ending == "sql":
+        text = output.read_text()
+        assert all(f'"{name}"' in text for name in ("p_cat", "p_dog", "p_fox", "region", "w", "calibrated_cat"))
+        assert "must name the 3 score columns; got 2" in refused("export", model, "--to", "sql", "-s", "a,b")
+    assert sign.encode() in output.read_bytes()

@@ -1,12 +1,12 @@
 """fit does what the library does, and says what it did."""
 
 import json
-from pathlib import Path
 
 import numpy as np
+import pytest
 
 import calibrant
-from calibrant.cli.fit import class_file
+from calibrant.cli import options
 
 
 def test_a_model_and_its_summary(cli, data, tmp_path):
@@ -52,12 +52,47 @@ def test_rows_of_one_class_are_remarked_on(cli, tmp_path):
     assert "warning: All 3 rows are positive" in result.err
 
 
-def test_several_classes_have_a_model_each(refused, cli, animals, tmp_path):
-    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "platt", "-w", "w")
-    assert cli("fit", animals, *scores, "-o", tmp_path / "m.json").code == 0
-    assert sorted(path.name for path in tmp_path.glob("m.*")) == ["m.p_cat.json", "m.p_dog.json", "m.p_fox.json"]
-    assert Path(class_file("x/model", "cat")).name == "model.cat.json"
-    assert "a model for each" in refused("fit", animals, *scores)
+def test_several_classes_have_one_model(cli, animals, tmp_path):
+    scores = ("-s", "p_dog,p_cat,p_fox", "-l", "animal")
+    model = tmp_path / "m.json"
+    summary = json.loads(cli("fit", animals, *scores, "-w", "w", "-o", model, "--json").out)
+    assert (summary["method"], summary["classes"]) == ("MatrixBlend", 3)
+    assert summary["log_loss_after"] < summary["log_loss_before"]
+    map_ = calibrant.load(model)
+    assert (map_.classes, map_.columns) == (("dog", "cat", "fox"), ("p_dog", "p_cat", "p_fox"))
+    table = np.genfromtxt(animals, delimiter=",", names=True, dtype=None, encoding="utf-8")
+    matrix = np.column_stack([table["p_cat"], table["p_dog"], table["p_fox"]])
+    alone = calibrant.MatrixBlend().fit(matrix, table["animal"], table["w"])
+    np.testing.assert_allclose(map_(matrix[:, [1, 0, 2]]), alone.predict_proba(matrix)[:, [1, 0, 2]], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", options.method_names(several=True))
+def test_methods_for_several_classes(cli, animals, tmp_path, method):
+    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--logits")
+    assert cli("fit", animals, *scores, "-m", method, "-o", tmp_path / "m.json").code == 0
+    map_ = calibrant.load(tmp_path / "m.json")
+    assert map_.space == "logits"
+    assert map_([[9.0, -9.0, 0.0]]).sum() == pytest.approx(1.0)
+
+
+def test_methods_and_spaces_that_do_not_suit_several_classes(cli, refused, animals, data, tmp_path):
+    scores, model = ("-s", "p_cat,p_dog,p_fox", "-l", "animal"), tmp_path / "m.json"
+    assert "platt is for two classes. For several use temperature, matrix_blend" in refused(
+        "fit", animals, *scores, "-m", "platt", "-o", model
+    )
+    assert "matrix_blend is for several classes" in refused("fit", data, "-m", "matrix_blend")
+    assert "--logits is for the score columns of several" in refused("fit", data, "--logits")
+    assert "has no option 'n_bins'; it has space" in refused("fit", animals, *scores, "--set", "n_bins=3")
+    animals.write_text(animals.read_text().replace("0.", "1.", 3))
+    assert "rows sum to 1; row 0 has" in (message := refused("fit", animals, *scores))
+    assert message.endswith("If they are logits, say so by --logits.")
+
+
+def test_a_class_without_rows_is_remarked_on(cli, animals, tmp_path):
+    animals.write_text(animals.read_text().replace(",fox,", ",cat,"))
+    result = cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-o", tmp_path / "m.json")
+    assert "warning: No rows of fox" in result.err
+    assert calibrant.load(tmp_path / "m.json").classes == ("cat", "dog", "fox")
 
 
 def test_a_private_model_stays_private(cli, data, tmp_path):

@@ -10,7 +10,6 @@ from calibrant.cli.options import check_method, method_names
 
 
 def test_demo(cli, refused, tmp_path, monkeypatch):
-    pytest.importorskip("plotly", reason="the report needs the extra report")
     pytest.importorskip("jinja2", reason="the report needs the extra report")
     from calibrant.cli import learn
 
@@ -27,7 +26,8 @@ def test_demo(cli, refused, tmp_path, monkeypatch):
 def test_methods(cli):
     rows = json.loads(cli("methods", "--json").out)
     assert [row["name"] for row in rows] == method_names()
-    assert sum(row["default"] for row in rows) == 1
+    assert [row["name"] for row in rows if row["default"]] == ["blend", "matrix_blend"]
+    assert [row["name"] for row in rows if row["several classes"]] == method_names(several=True)
     assert all(row["summary"] for row in rows)
     text = cli("methods").out
     assert "(default)" in text
@@ -42,7 +42,7 @@ def test_methods_of_other_packages(cli, data, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "names", lambda: ("platt", "mine"), raising=False)
     monkeypatch.setattr(registry, "get", lambda name: mine if name == "mine" else isotonic)
     monkeypatch.setattr(registry, "create", lambda _, **parameters: mine(**parameters))
-    assert method_names() == ["platt", "mine"]
+    assert method_names(several=False) == ["platt", "mine"]
     assert "A method from elsewhere." in cli("methods").out
     fitted = cli("fit", data, "-m", "mine", "-o", tmp_path / "m.json")
     assert "Mine fitted to 400 rows" in fitted.err

@@ -18,3 +18,22 @@ def test_monitor(cli, refused, data, tmp_path):
     assert "ALARM" in alarm.out
     assert cli("monitor", data, flipped).code == 0
     assert "'--alpha'" in refused("monitor", data, data, "--alpha", "2")
+
+
+def test_several_classes(cli, animals, tmp_path):
+    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
+    calm = cli("monitor", animals, animals, *scores, "--fail")
+    assert calm.code == 0, calm.err
+    assert "No alarm" in calm.out
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text(animals.read_text().replace(",cat,", ",?,").replace(",dog,", ",cat,").replace(",?,", ",dog,"))
+    plain = json.loads(cli("monitor", animals, mixed, *scores, "--json").out)
+    assert plain["alarm"]
+    assert sorted(plain["off"]) == ["cat", "dog"]
+    assert set(plain["classes"]) == {"cat", "dog", "fox"}
+    alarm = cli("monitor", animals, mixed, *scores, "--fail")
+    assert alarm.code == 3
+    assert "Off by themselves: " in alarm.out
+    model = tmp_path / "m.json"
+    cli("fit", mixed, *scores, "-o", model)
+    assert not json.loads(cli("monitor", animals, mixed, *scores, "--model", model, "--json").out)["alarm"]

@@ -5,18 +5,21 @@ import shlex
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Reports that compare two methods only, on their way to the page."""
-    pytest.importorskip("plotly", reason="the report needs the extra report")
     pytest.importorskip("jinja2", reason="the report needs the extra report")
-    from calibrant.cli import compare
+    from calibrant.cli.compare import run_comparison
 
-    whole = compare.run_comparison
-    monkeypatch.setattr(compare, "run_comparison", lambda tally: whole(tally, methods=["platt"]))
+    def few(rows, methods=("platt",)):
+        return run_comparison(rows, methods=[name for name in methods if name in ("platt", "temperature")])
+
+    monkeypatch.setattr("calibrant.cli.report.run_comparison", few)
+    monkeypatch.setattr("calibrant.report.study.RESAMPLES", 10)
 
 
 def shell_code(page):
@@ -28,6 +31,7 @@ def test_report(cli, refused, data, tmp_path, quick):
     result = cli("report", data, "-o", page, "--method", "platt", "--title", "Mine & yours")
     assert result.code == 0, result.err
     assert "Mine &amp; yours" in page.read_text(encoding="utf-8")
+    assert re.search(rf"The report is in {re.escape(str(page))} \((\d+ kB|0\.\d MB)\)", result.err)
     assert "does not exist; make it first" in refused("report", data, "-o", tmp_path / "no" / "r.html")
 
 
@@ -35,7 +39,9 @@ def test_the_commands_on_the_page_run(cli, data, animals, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     for source, options, new in (
         (data.name, ["-m", "platt"], data.read_text()),
-        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "-w", "w", "-m", "isotonic"], animals.read_text()),
+        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "-w", "w"], animals.read_text()),
+        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "--logits"], animals.read_text()),
+        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "--top-label", "-m", "platt"], animals.read_text()),
     ):
         assert cli("report", source, *options).code == 0
         Path("new.csv").write_text(new)
@@ -46,20 +52,26 @@ def test_the_commands_on_the_page_run(cli, data, animals, tmp_path, monkeypatch,
         assert "probability" in Path("calibrated.csv").read_text().splitlines()[0]
 
 
-def test_report_on_several_classes(cli, animals, tmp_path, quick):
+def test_report_on_several_classes(cli, refused, animals, tmp_path, quick):
     page = tmp_path / "report.html"
     scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
     result = cli("report", animals, *scores, "-o", page)
     assert result.code == 0, result.err
-    assert "the highest score of each row and whether its class was right" in result.err
+    text = page.read_text(encoding="utf-8")
+    assert all(f'<section id="{name}"' in text for name in ("all-classes", "each-class", "confused-classes"))
+    assert "fox where cat is predicted" in text
+    assert "--top-label" not in shell_code(page)
+    assert "needs --top-label" in refused("report", animals, *scores, "--by", "region", "-o", page)
+
+
+def test_report_on_the_predicted_class(cli, animals, tmp_path, quick):
+    page = tmp_path / "report.html"
+    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--top-label")
+    assert cli("report", animals, *scores, "--by", "region", "-o", page).code == 0
     text = page.read_text(encoding="utf-8")
     assert "is the predicted class right?" in text
-    assert all(f'<th scope="row" role="rowheader">{name}</th>' in text for name in ("cat", "dog", "fox"))
-    assert "--top-label" in shell_code(page)
-    result = cli("report", animals, *scores, "--by", "region", "-o", page)
-    text = page.read_text(encoding="utf-8")
     assert '<th scope="row" role="rowheader">north</th>' in text
-    assert '<th scope="row" role="rowheader">cat</th>' not in text
+    assert "--top-label" in shell_code(page)
 
 
 def test_report_where_nothing_can_be_compared(cli, tmp_path, quick):
@@ -77,3 +89,49 @@ def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatc
         assert "would be overwritten" in refused("report", source, "-o", page)
     monkeypatch.chdir(tmp_path)
     assert "would be overwritten" in refused("report", data, "-o", data.name)
+
+
+def test_costs_and_thresholds_add_a_section_on_decisions(cli, refused, data, animals, tmp_path):
+    page = tmp_path / "page.html"
+    assert cli("report", data, "-m", "platt", "-o", page, "--cost-fp", 1, "--cost-fn", 4).code == 0
+    assert "it pays to act from a probability of 20.0" in page.read_text("utf-8")
+    assert "belong together" in refused("report", data, "-o", page, "--cost-fp", 1)
+    assert "must be above 0; got 1 and 0" in refused("report", data, "-o", page, "--cost-fp", 1, "--cost-fn", 0)
+    assert "the lower one first; got 0.5 and 0.2" in refused("report", data, "-o", page, "--thresholds", 0.5, 0.2)
+    several = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--thresholds", 0.2, 0.5)
+    assert "--thresholds with several classes needs --top-label" in refused("report", animals, "-o", page, *several)
+
+
+def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):
+    (tmp_path / "new.csv").write_text("score\n0.2\n0.7\n0.9\n")
+    assert cli("report", data, "--unlabelled", tmp_path / "new.csv", "-o", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Of the 3 rows without labels" in page
+    assert "absent.csv" in refused("report", data, "--unlabelled", tmp_path / "absent.csv", "-o", tmp_path / "two.html")
+
+
+def test_days_are_in_the_order_of_time(cli, tmp_path, quick):
+    rows = tmp_path / "days.csv"
+    days = [f"2026-{month:02}-{day:02}" for month in (2, 1) for day in (9, 10)]
+    lines = [
+        f"{0.1 * (i % 9 + 0.5):.2f},{int(i % 9 > 4)},{day}" for place, day in enumerate(days) for i in range(20 + place)
+    ]
+    rows.write_text("score,label,day\n" + "\n".join(lines) + "\n")
+    page = tmp_path / "report.html"
+    result = cli("report", rows, "--by", "day", "-m", "platt", "-o", page)
+    assert result.code == 0, result.err
+    shown = re.findall(r'role="rowheader">(2026-\d\d-\d\d)<', page.read_text(encoding="utf-8"))
+    assert shown == sorted(days)
+
+
+def test_segments_are_compared_with_one_map_for_all(cli, quick, tmp_path):
+    rng = np.random.default_rng(0)
+    scores = rng.random(800).round(2)
+    labels = rng.random(800) < np.where(np.arange(800) % 2 == 0, scores, scores**3)
+    lines = [f"{s},{int(y)},{i % 2},{'ab'[i % 3 == 0]}" for i, (s, y) in enumerate(zip(scores, labels, strict=True))]
+    table, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    table.write_text("score,label,team,cup\n" + "\n".join(lines))
+    assert cli("report", table, "--by", "team,cup", "-m", "platt", "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Maps by segment" in text
+    assert "maps by segment lower the log-loss" in text

@@ -8,13 +8,10 @@ from calibrant import Tally
 from calibrant.cli.errors import Problem
 from calibrant.cli.tallies import (
     binary,
-    class_of,
     count,
     count_by,
-    count_classes,
     is_decision,
-    predicted_class,
-    warn_of_one_class,
+    warn_of_few,
 )
 from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
@@ -63,7 +60,7 @@ def test_wrong_positive_labels(labels, positive, message):
 
 
 def test_segments_add_up_to_the_whole():
-    whole, parts = count_by(table(*LABELS), Columns(("s",), "y", None, "g"))
+    whole, parts = count_by(table(*LABELS), Columns(("s",), "y", None, ("g",)))
     assert whole == Tally.from_arrays(SCORES, LABELS)
     assert {name: part.total for name, part in parts.items()} == {"a": 2.0, "b": 2.0}
     assert count_by(table(*LABELS), Columns(("s",), "y")) == (whole, {})
@@ -72,7 +69,7 @@ def test_segments_add_up_to_the_whole():
 def test_too_many_segments():
     rows = query("SELECT i / 1000 AS s, i % 2 AS y, i AS g FROM range(1000) t(i)")
     with pytest.raises(Problem, match="choose a column with at most 200"):
-        count_by(rows, Columns(("s",), "y", None, "g"))
+        count_by(rows, Columns(("s",), "y", None, ("g",)))
 
 
 def test_views_and_spaces():
@@ -89,7 +86,7 @@ def test_views_and_spaces():
 @pytest.mark.parametrize(
     ("sql", "columns", "message"),
     [
-        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^--score 'n' must be finite"),
+        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^Of 2 rows 1 has no score. Add"),
         ("SELECT 0.5 AS score, 1 AS y, -1 AS w", Columns(("score",), "y", "w"), "^--weight 'w' must be finite and not"),
         ("SELECT 0.5 AS score, 1 AS label WHERE 1 = 0", Columns(("score",), "label"), "^data has no rows.$"),
         ("SELECT 0.5 AS score, 3 AS label UNION ALL SELECT 0.6, 4", Columns(("score",), "label"), "got 3 and 4. Say"),
@@ -103,76 +100,33 @@ def test_refusals_name_the_option_and_the_column(sql, columns, message):
 
 def test_segments_by_a_column_with_an_odd_name():
     rows = query("""SELECT i / 10 AS s, i % 2 AS y, i % 3 AS "gr""oup" FROM range(10) t(i)""")
-    assert set(count_by(rows, Columns(("s",), "y", None, 'gr"oup'))[1]) == {"0", "1", "2"}
+    assert set(count_by(rows, Columns(("s",), "y", None, ('gr"oup',)))[1]) == {"0", "1", "2"}
+
+
+def test_few_rows_are_worth_a_warning(capsys):
+    warn_of_few(Tally.from_arrays(SCORES, LABELS))
+    assert "rows, 2 of the rarer class, are very few" in capsys.readouterr().err
+    warn_of_few(Tally.from_arrays(SCORES * 20, LABELS * 20))
+    assert capsys.readouterr().err == ""
 
 
 def test_rows_of_one_class_are_worth_a_warning(capsys):
-    warn_of_one_class(Tally.from_arrays(SCORES, LABELS))
-    assert capsys.readouterr().err == ""
-    warn_of_one_class(Tally.from_arrays(SCORES, [True] * 4))
+    warn_of_few(Tally.from_arrays(SCORES, [True] * 4))
     assert capsys.readouterr().err.startswith("warning: All 4 rows are positive, so there is little to learn")
-    warn_of_one_class(Tally.from_arrays(SCORES, [False] * 4), "cat")
+    warn_of_few(Tally.from_arrays(SCORES, [False] * 4), "cat")
     assert "All 4 rows for cat are negative" in capsys.readouterr().err
 
 
-def classes(labels, names=("p_cat", "p_dog")):
+def classes(*labels):
     rows = ((0.7, 0.3), (0.4, 0.6), (0.5, 0.5))
-    parts = [
-        f"SELECT {a} AS {names[0]}, {b} AS {names[1]}, {label} AS y, 'g' AS g"
-        for (a, b), label in zip(rows, labels, strict=True)
-    ]
+    parts = [f"SELECT {a} p_cat, {b} p_dog, {y} AS y, 'g' AS g" for (a, b), y in zip(rows, labels, strict=True)]
     return query(" UNION ALL ".join(parts))
 
 
-@pytest.mark.parametrize(
-    ("names", "labels", "expected"),
-    [
-        (("p_cat", "p_dog"), ("'cat'", "'dog'", "'cat'"), ["cat", "dog"]),
-        (("cat", "dog"), ("'cat'", "'dog'", "'cat'"), ["cat", "dog"]),
-        (("p_cat", "p_dog"), (0, 1, 1), [0, 1]),
-        (("p1", "p2"), (1, 2, 2), [1, 2]),
-        (("p_cat", "p_car"), ("'cat'", "'car'", "'cat'"), ["cat", "car"]),
-        (("prob_c0", "prob_c1"), ("'c0'", "'c1'", "'c0'"), ["c0", "c1"]),
-        (("p10", "p11"), (10, 11, 10), [10, 11]),
-        (("p10", "p11"), (0, 1, 0), [0, 1]),
-    ],
-)
-def test_what_the_columns_stand_for(names, labels, expected):
-    found = class_of(classes(labels, names), Columns(names, "y"))
-    assert list(found.values()) == expected
-
-
-def test_labels_that_fit_no_column():
-    with pytest.raises(Problem, match="must be the names of the score columns"):
-        class_of(classes(("'cat'", "'cow'", "'cat'")), Columns(("p_cat", "p_dog"), "y"))
-    with pytest.raises(Problem, match="0 … 1 in their order; got 5"):
-        class_of(classes((5, 5, 5)), Columns(("p_cat", "p_dog"), "y"))
-
-
 def test_the_highest_score_of_each_row():
-    rows, columns = classes(("'cat'", "'cat'", "'cat'")), Columns(("p_cat", "p_dog"), "y", None, "g")
+    rows, columns = classes("'cat'", "'cat'", "'cat'"), Columns(("p_cat", "p_dog"), "y", None, ("g",))
     view, new = binary(rows, columns, True, "fit")
-    assert new == Columns(("confidence",), "hit", None, "g")
+    assert new == Columns(("confidence",), "hit", None, ("g",))
     # Of equal scores the first column is the prediction, as with argmax.
     seen = [(float(s), hit) for s, hit, _ in view.values("SELECT * FROM rows")]
     assert seen == [(0.7, True), (0.6, False), (0.5, True)]
-
-
-def test_each_class_against_the_rest():
-    rows = classes(("'cat'", "'dog'", "'cat'"))
-    tallies = count_classes(rows, Columns(("p_cat", "p_dog"), "y"))
-    assert tallies["p_cat"] == Tally.from_arrays([0.7, 0.4, 0.5], [1, 0, 1])
-    assert tallies["p_dog"] == Tally.from_arrays([0.3, 0.6, 0.5], [0, 1, 0])
-
-
-def test_labels_with_quotes():
-    rows = classes(("'it''s'", "'dog'", "'dog'"), ('"it\'s"', "dog"))
-    assert count_classes(rows, Columns(("it's", "dog"), "y"))["it's"].total_positive == 1.0
-
-
-def test_segments_are_the_predicted_classes():
-    rows, columns = classes((0, 1, 1)), Columns(("p_cat", "p_dog"), "y")
-    view, new = predicted_class(rows, columns)
-    assert new.by in view.columns
-    seen = [(float(score), hit, name) for score, hit, name in view.values("SELECT * FROM rows")]
-    assert seen == [(0.7, True, "0"), (0.6, True, "1"), (0.5, False, "0")]

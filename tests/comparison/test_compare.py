@@ -124,9 +124,19 @@ def test_labels_of_any_kind_and_weights():
     data = simulate.from_truth("D1", 300)
     words = np.where(data.labels, "yes", "no")
     plain = compare(data.scores, data.labels, methods="platt")
-    assert compare(data.scores, words, methods="platt")["platt"].log_loss == plain["platt"].log_loss
-    doubled = compare(data.scores, words, methods="platt", sample_weight=np.full(300, 2.0))
+    with pytest.raises(InvalidInputError, match="Say which one is the positive class"):
+        compare(data.scores, words)
+    named = compare(data.scores, words, methods="platt", pos_label="yes")
+    assert named["platt"].log_loss == plain["platt"].log_loss
+    doubled = compare(data.scores, words, methods="platt", pos_label="yes", sample_weight=np.full(300, 2.0))
     assert doubled.n_rows == 600
+
+
+def test_swapped_classes_are_remarked_once():
+    data = simulate.from_truth("D1", 300)
+    table = compare(data.scores, ~data.labels.astype(bool), methods=["platt", "isotonic"])
+    assert sum("Were the classes swapped?" in note for note in table.notes) == 1
+    assert not any("swapped" in note for note in compare(data.scores, data.labels, methods="platt").notes)
 
 
 @pytest.mark.parametrize(
@@ -195,3 +205,25 @@ def test_decision_scores_are_named_in_a_note():
     assert table.notes[0] == "Some scores lie outside [0, 1], so all are taken as decision scores."
     assert table.verdict.state == "not_probabilities"
     assert table.fits["platt"].calibrator.space == "decision"
+
+
+def test_groups_stay_in_one_fold_and_differences_are_clustered():
+    data = simulate.from_truth("underconfident", 150)
+    scores, y, groups = (np.repeat(column, 10) for column in (data.scores, data.labels, np.arange(150)))
+    plain, grouped = (compare(scores, y, methods=["platt", "isotonic"], groups=g) for g in (None, groups))
+    # Copies of a row in both parts flatter the method that follows single rows; folds of groups do not.
+    assert plain["isotonic"].log_loss_difference.value < grouped["isotonic"].log_loss_difference.value - 0.02
+    widths = [one["identity"].log_loss.high - one["identity"].log_loss.low for one in (grouped, plain)]
+    assert widths[0] == pytest.approx(np.sqrt(10) * widths[1], rel=0.05)
+    widths = [one["platt"].log_loss_difference.high - one["platt"].log_loss_difference.low for one in (grouped, plain)]
+    assert widths[0] > 2.5 * widths[1]
+    assert grouped.verdict.p_value > plain.verdict.p_value
+
+
+def test_groups_need_rows_and_name_the_columns():
+    with pytest.raises(InvalidInputError, match="no longer knows"):
+        compare(simulate.from_truth("D1", 50).tally, groups=[1, 2])
+    with pytest.raises(InvalidInputError, match="`scores`"):
+        compare([0.1, np.nan, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 2, 3, 4])
+    with pytest.raises(InvalidInputError, match="number of groups"):
+        compare([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 1, 2, 2])

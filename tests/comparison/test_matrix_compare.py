@@ -9,6 +9,7 @@ from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.comparison import matrix_compare
 from calibrant.comparison.matrix_compare import compare_matrix
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.groups import number_groups
 from calibrant.metrics.matrix_measures import matrix_decomposition
 
 
@@ -51,7 +52,7 @@ def test_scores_are_those_of_scikit_learn_on_rows_left_out(data):
     assert raw.brier_score.value == pytest.approx(brier_score_loss(y, scores))
     assert table["temperature"].log_loss.value == pytest.approx(log_loss(y, own.probabilities))
     rng = np.random.default_rng(0)
-    test = next(matrix_compare._folds(y, 4, rng))
+    test = next(matrix_compare._folds(matrix_compare.Rows(scores, y, np.ones(len(y))), 4, rng))
     train = np.setdiff1d(np.arange(len(y)), test)
     expected = TemperatureScaling().fit(scores[train], y[train]).predict_proba(scores[test])
     np.testing.assert_allclose(own.probabilities[test], expected)
@@ -77,8 +78,9 @@ def test_calibrated_probabilities_are_left_alone(data):
 
 
 def test_folds_share_out_every_class(data):
-    _, y, _ = data
-    folds = list(matrix_compare._folds(y, 5, np.random.default_rng(0)))
+    scores, y, _ = data
+    rows = matrix_compare.Rows(scores, y, np.ones(len(y)))
+    folds = list(matrix_compare._folds(rows, 5, np.random.default_rng(0)))
     np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(len(y)))
     counts = np.array([np.bincount(y[fold], minlength=3) for fold in folds])
     assert (np.ptp(counts, axis=0) <= 1).all()
@@ -152,3 +154,15 @@ def test_too_few_rows_are_refused(data):
     scores, y, _ = data
     with pytest.raises(InvalidInputError, match="at least two rows for each of the 5 folds"):
         compare_matrix(scores[:6], y[:6] % 3)
+
+
+def test_groups_stay_in_one_fold_and_intervals_allow_for_them(data):
+    scores, y, _ = data
+    rows = np.repeat(scores, 9, axis=0), np.repeat(y, 9), np.repeat(np.arange(len(y)), 9)
+    plain, grouped = (compare_matrix(*rows[:2], methods="temperature", groups=g) for g in (None, rows[2]))
+    widths = [table["identity"].log_loss.high - table["identity"].log_loss.low for table in (grouped, plain)]
+    assert widths[0] == pytest.approx(3 * widths[1], rel=0.03)
+    assert grouped.verdict.p_value is None
+    checked = matrix_compare.Rows(rows[0], rows[1], np.ones(len(rows[1])), number_groups(rows[2], len(rows[2])))
+    for fold in matrix_compare._folds(checked, 5, np.random.default_rng(0)):
+        assert not set(rows[2][fold]) & set(np.delete(rows[2], fold))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.comparison.recommend import lower_log_loss, recommend
+from calibrant.metrics.out_of_fold import OutOfFold
 
 LABELS = np.arange(400) % 2.0
 
@@ -29,16 +29,16 @@ def predictions_of(**shifts):
 
 def choose(predictions, barred=()):
     def loss(name):
-        return -lower_log_loss(predictions[name], predictions["identity"])[0]
+        return -lower_log_loss(predictions[name], predictions["identity"], 0.9).value
 
     return recommend(sorted(predictions, key=loss), predictions, "identity", 0.9, barred)
 
 
 def test_the_construction_has_the_differences_that_it_claims():
     predictions = predictions_of(one=3.0)
-    mean, error = lower_log_loss(predictions["one"], predictions["identity"])
-    assert mean == pytest.approx(0.03)
-    assert error == pytest.approx(0.01, rel=0.01)
+    gain = lower_log_loss(predictions["one"], predictions["identity"], 0.9)
+    assert gain.value == pytest.approx(0.03)
+    assert gain.high - gain.value == pytest.approx(0.01 * 1.645, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -118,16 +118,17 @@ def test_a_legend_joins_equal_texts_and_puts_the_identity_last(ax):
     assert legend.get_title().get_text() == "title"
 
 
-@pytest.mark.parametrize(("layout", "outside"), [("constrained", True), (None, False)])
-def test_a_long_legend_stands_above_where_there_is_a_layout(layout, outside):
+@pytest.mark.parametrize(("layout", "lines"), [("constrained", 4), (None, 1)])
+def test_a_legend_stands_above_the_axes_and_is_no_wider(layout, lines):
     figure = Figure(figsize=(6, 7), layout=layout)
-    ax = figure.subplots()
-    for i in range(4):
+    ax, _ = figure.subplots(1, 2)
+    for i in range(lines):
         ax.plot([0, 1], [0, 1], label=f"a name that is much too long to be written in one line of a small legend {i}")
     legend = axes.draw_legend(ax)
     figure.draw_without_rendering()
-    assert (legend.get_window_extent().y0 >= ax.get_window_extent().y1 - 1) == outside
+    assert legend.get_window_extent().y0 >= ax.get_window_extent().y1 - 1
     assert legend.get_window_extent().y1 <= figure.bbox.height
+    assert legend.get_window_extent().width <= 1.1 * ax.get_window_extent().width
 
 
 def test_line_styles_by_any_name():

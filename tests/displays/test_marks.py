@@ -85,7 +85,7 @@ def test_bars(ax, share):
     values, edges, _ = drawn.get_data()
     np.testing.assert_allclose(values.sum(), 1.0 if share else 8.0)
     assert (edges[0], edges[-1]) == (0.0, 1.0)
-    assert ax.get_ylabel() == ("Share of rows" if share else "Rows")
+    assert ax.get_ylabel() == ("Share" if share else "Rows")
 
 
 def test_bars_of_a_narrow_range_join_on_a_wide_axis(ax):

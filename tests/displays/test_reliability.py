@@ -241,7 +241,7 @@ def test_bad_estimators(ax, classified):
     with pytest.raises(InvalidInputError, match="must have `predict_proba`"):
         ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y, ax=ax)
     with pytest.raises(InvalidInputError, match="must know two classes"):
-        ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, ax=ax)
+        ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, pos_label=1, ax=ax)
     folds = cross_validate(model, X, y, cv=2, return_estimator=True, return_indices=True)
     with pytest.raises(InvalidInputError, match="must be the data of `cv_results`"):
         ReliabilityDisplay.from_cv_results(folds, X[:100], y[:100], ax=ax)
@@ -258,11 +258,27 @@ def test_bad_estimators(ax, classified):
         ({"distribution": "rug"}, "`distribution`"),
         ({"curve_kwargs": [{}, {}]}, "list of 1 dicts"),
         ({"scale": "log"}, "`scale`"),
+        ({"band": "wald"}, "`band`"),
     ],
 )
 def test_bad_options(ax, data, options, message):
     with pytest.raises(InvalidInputError, match=message):
         ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, **options)
+
+
+def test_the_finite_sample_band_takes_the_place_of_the_posterior(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, band="finite_sample", curve="platt")
+    corners = display.band_.get_paths()[0].vertices
+    assert set(display.results[0].band["high"]) <= set(corners[:, 1])
+    assert display.line_.get_label().endswith("90 % finite-sample band")
+
+
+def test_the_numbers_of_a_validation_are_written(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, validation=True)
+    assert display.validation_.get_text() == str(display.results[0].validation)
+    models = {"a": data.scores, "b": data.scores}
+    with pytest.raises(InvalidInputError, match="one model"):
+        ReliabilityDisplay.from_predictions(data.labels, models, ax=ax, validation=True)
 
 
 def test_bad_results(ax, data):

@@ -14,3 +14,12 @@ def test_writes_the_summary_into_the_diagram():
     assert text.get_text() == str(summary)
     assert text.get_transform() == ax.transAxes
     assert text in ax.texts
+
+
+def test_stands_where_the_points_do_not():
+    ax = Figure().subplots()
+    labels = [0, 0, 0, 1, 1, 0, 0, 1, 1, 0] * 2
+    above = draw_validation_text(ax, validation_summary(labels, [0.2] * 10 + [0.25] * 10))
+    below = draw_validation_text(ax, validation_summary(labels, [0.6] * 10 + [0.7] * 10))
+    assert above.get_position()[0] > 0.5 > below.get_position()[0]
+    assert above.get_position()[1] < 0.5 < below.get_position()[1]

@@ -143,6 +143,19 @@ def test_segments_are_the_same(table, path, frame, by):
         assert tallies[None].total == frame["day"].isna().sum()
 
 
+def test_segments_of_several_keys_are_tuples(table, path, frame):
+    options = {"score": "mixed", "label": "y", "by": ["day", "truth", "year"], "max_cells": 200}
+    tallies = engines.tally(table, **options)
+    assert tallies == engines.tally(path, **options)
+    assert next(iter(tallies)) == ("it's", False, 2024)
+    assert list(tallies)[-1] == (None, True, 2026)
+    own = frame[(frame["day"] == "mon") & frame["truth"] & (frame["year"] == 2025)]
+    assert tallies["mon", True, 2025] == Tally.from_arrays(own["mixed"], own["y"])
+    missing = frame["day"].isna() & ~frame["truth"] & (frame["year"] == 2024)
+    assert tallies[None, False, 2024].total == missing.sum()
+    assert sum(tally.total for tally in tallies.values()) == len(frame)
+
+
 def test_weights_are_added_up(table, frame):
     tally = engines.tally(table, score="few", label="y", weight="w")
     assert tally == Tally.from_arrays(frame["few"], frame["y"], frame["w"])

@@ -14,6 +14,7 @@ pl = pytest.importorskip("polars")
 from calibrant import IsotonicCalibration, PlattScaling, engines, simulate  # noqa: E402
 from calibrant.engines.file_apply import NewColumns, output_format, to_doubles  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
+from calibrant.matrix_maps import MatrixMap, MatrixMember  # noqa: E402
 
 DATA = simulate.from_truth("D1", 500, rng=0)
 ISOTONIC = IsotonicCalibration().fit(DATA.scores, DATA.labels).map_
@@ -81,7 +82,7 @@ WRITERS = {
 def test_parquet_keeps_every_old_column(tmp_path, writer):
     source, output = tmp_path / "old.parquet", tmp_path / "new.parquet"
     WRITERS[writer](source)
-    assert engines.apply_file(PLATT, source, output) == (ROWS, 0, ["probability"])
+    assert engines.apply_file(PLATT, source, output)[:3] == (ROWS, 0, ["probability"])
     old, new = read(source), read(output)
     assert new.schema.metadata == old.schema.metadata
     kept = new.remove_column(new.num_columns - 1)
@@ -122,7 +123,7 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     values = "CASE WHEN i % 1000 = 7 THEN NULL ELSE (i * 7919 % 10007) / 10007 END AS s"
     duckdb.sql(f"COPY (SELECT i AS id, {values} FROM range(300000) t(i)) TO '{path}'")
     done = engines.apply_file(ISOTONIC, path, path, score="s", name="p")
-    assert done == (300_000, 300, ["p"])
+    assert done[:3] == (300_000, 300, ["p"])
     new = read(path)
     np.testing.assert_array_equal(new["id"].to_numpy(), np.arange(300_000))
     scores = new["s"].to_numpy()
@@ -157,11 +158,14 @@ def test_only_new(tmp_path, ending):
 
 def test_classes_and_highest_scores(tmp_path):
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"a": [0.25, 0.5], "b": [0.75, 0.25]}), path)
-    engines.apply_file({"a": PLATT, "b": ISOTONIC}, path, tmp_path / "b.parquet")
+    pq.write_table(pa.table({"b": [0.75, 0.5], "a": [0.25, 0.5]}), path)
+    map_ = MatrixMap(("cat", "dog"), "probability", 2.0, (MatrixMember(1.0),), columns=("a", "b"))
+    done = engines.apply_file(map_, path, tmp_path / "b.parquet")
+    assert done[:3] == (2, 0, ["probability_cat", "probability_dog"])
     new = read(tmp_path / "b.parquet").to_pydict()
-    raw = PLATT([0.25, 0.5]), ISOTONIC([0.75, 0.25])
-    np.testing.assert_array_equal(new["probability_a"], raw[0] / (raw[0] + raw[1]))
+    np.testing.assert_allclose(new["probability_cat"], [0.1, 0.5])  # the odds 1 : 3, squared
+    engines.apply_file(map_, path, tmp_path / "b.parquet", score=["b", "a"], name="p", only_new=True)
+    np.testing.assert_allclose(read(tmp_path / "b.parquet")["p_cat"].to_numpy(), [0.9, 0.5])
     engines.apply_file(PLATT, path, tmp_path / "b.parquet", score=["a", "b"])
     np.testing.assert_array_equal(read(tmp_path / "b.parquet")["probability"].to_numpy(), PLATT([0.75, 0.5]))
 
@@ -210,15 +214,21 @@ def test_of_several_scores_the_highest_counts():
     assert np.isnan(found[2])
 
 
-def test_classes_add_up_to_one_even_where_all_are_impossible():
-    zero = IsotonicCalibration(target_correction=False).fit([0.0, 0.1, 0.9], [0, 0, 1]).map_
-    new = NewColumns({"a": zero, "b": zero}, [], "p")
-    a, b = new.compute([np.array([0.2, 0.5, 0.0, np.nan]), np.array([0.8, 0.5, 0.0, 0.5])])
-    np.testing.assert_allclose((a + b)[:3], 1.0)
-    assert a[2] == 0.5
-    assert np.isnan([a[3], b[3]]).all()
-    assert new.names == ["p_a", "p_b"]
-    assert new.unusable == 1
+def test_rows_that_a_map_of_several_classes_refuses_are_missing():
+    members = (MatrixMember(1.0),)
+    new = NewColumns(MatrixMap((0, 1), "probability", 1.0, members), [], "p")
+    assert (new.scores, new.names) == (["0", "1"], ["p_0", "p_1"])
+    a, b = new.compute([np.array([0.2, 0.5, -0.5, np.nan]), np.array([0.8, 0.6, 1.5, 0.5])])
+    np.testing.assert_allclose([a[0], b[0]], [0.2, 0.8])
+    assert np.isnan([a[1:], b[1:]]).all()
+    assert (new.rows, new.unusable) == (4, 3)
+    (first, _) = NewColumns(MatrixMap((0, 1), "logits", 1.0, members), [], "p").compute(
+        [np.array([5.0, np.inf]), np.array([5.0, 0.0])]
+    )
+    assert first[0] == 0.5
+    assert np.isnan(first[1])
+    with pytest.raises(InvalidInputError, match="`score` must name the 2 columns of the map's classes"):
+        NewColumns(MatrixMap((0, 1), "logits", 1.0, members), ["a"], "p")
 
 
 def test_columns_are_checked():

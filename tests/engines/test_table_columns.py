@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.engines.table_columns import Columns, choose_columns, choose_scores, split
+from calibrant.engines.table_columns import Columns, choose_columns, choose_keys, choose_scores, split
 from calibrant.engines.tables import Table
 from calibrant.errors import InvalidInputError
 
@@ -75,11 +75,24 @@ def test_refusals(sql, scores, label, message):
 
 def test_options_that_must_exist_or_be_numbers():
     rows = table("SELECT 0.1 AS score, 0 AS label, 'a' AS word, 2 AS n")
-    assert choose_columns(rows, ["score"], "label", "n", "word") == Columns(("score",), "label", "n", "word")
+    assert choose_columns(rows, ["score"], "label", "n", "word") == Columns(("score",), "label", "n", ("word",))
     with pytest.raises(InvalidInputError, match="--weight must be a column of numbers"):
         choose_columns(rows, ["score"], "label", "word")
     with pytest.raises(InvalidInputError, match="--by must name a column"):
         choose_columns(rows, ["score"], "label", None, "nothing")
+
+
+def test_columns_of_segments_have_the_order_of_the_fit():
+    rows = table("SELECT 0.1 AS score, 'a' AS word, 2 AS n, 3 AS \"a,b\"")
+    assert choose_columns(rows, ["score"], "word", None, ["n", "a,b"]).by == ("n", "a,b")
+    assert choose_keys(rows, [], ["n", "word"]) == ("n", "word")
+    assert choose_keys(rows, ["word,n"], ["x", "y"]) == ("word", "n")
+    with pytest.raises(InvalidInputError, match="there is no 'x'"):
+        choose_keys(rows, [], ["x"])
+    with pytest.raises(InvalidInputError, match="for each key of the fit, 'x'; it names 2 columns"):
+        choose_keys(rows, ["word", "n"], ["x"])
+    with pytest.raises(InvalidInputError, match="--by must name each column once"):
+        choose_keys(rows, ["n", "n"], ["x", "y"])
 
 
 def test_scores_alone():

@@ -110,6 +110,17 @@ def test_a_missing_segment_is_a_segment():
     assert tallies[None] == Tally.from_arrays([0.2], [1])
 
 
+def test_a_list_of_columns_gives_tuples():
+    table = pd.DataFrame({"s": [0.1, 0.2, 0.3], "y": [0, 1, 1], "g": ["", "b", ""], "h": [1, 1, 2]})
+    assert list(engines.tally(table, score="s", label="y", by="g")) == ["", "b"]
+    assert list(engines.tally(table, score="s", label="y", by=["g"])) == [("",), ("b",)]
+    assert list(engines.tally(table, score="s", label="y", by=["g", "h"])) == [("", 1), ("", 2), ("b", 1)]
+    with pytest.raises(InvalidInputError, match="`by` must name at least one column"):
+        engines.tally(table, score="s", label="y", by=[])
+    with pytest.raises(InvalidInputError, match="`by` must name a column of the table; there is no 'k'"):
+        engines.tally(table, score="s", label="y", by=["g", "k"])
+
+
 def test_the_order_of_rows_does_not_matter(labels):
     order = np.random.default_rng(2).permutation(N)
     a = count(draw("uniform"), labels, max_cells=300)

@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant import CalibratedClassifier, Identity
+from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import classifier_to_onnx
 
@@ -70,6 +71,16 @@ def test_an_export_that_differs_is_refused():
 def test_every_view_of_the_classes_converts(data, options):
     X, y = data
     model = CalibratedClassifier(LogisticRegression(), cv=2, **options).fit(X, y)
+    label, proba = run_session(classifier_to_onnx(model, X), {"X": X})
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-9)
+    assert np.array_equal(label, model.predict(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"ensemble": False}, {"method": "vector_scaling"}])
+def test_the_default_of_several_classes_converts(options):
+    X, y = THREE
+    model = CalibratedClassifier(GaussianNB(), cv=2, **options).fit(X, y)
+    assert isinstance(model.calibrated_classifiers_[0].calibrators[0], MatrixCalibrator)
     label, proba = run_session(classifier_to_onnx(model, X), {"X": X})
     np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-9)
     assert np.array_equal(label, model.predict(X))

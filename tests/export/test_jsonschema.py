@@ -3,7 +3,7 @@ from dataclasses import fields
 
 import pytest
 
-from calibrant import CalibrationMap, map_functions
+from calibrant import BayesIso, CalibrationMap, map_functions, simulate
 from calibrant.export import schema
 
 MAPS = [
@@ -43,3 +43,13 @@ def test_saved_maps_have_the_entries_that_the_schema_requires(map_, tmp_path):
     document = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     assert set(document) == set(schema()["required"])
     assert set(document["map"]) == set(schema()["properties"]["map"]["required"])
+
+
+def test_a_saved_posterior_follows_the_schema(tmp_path):
+    data = simulate.bayes_iso(60, rng=0)
+    BayesIso().fit(data.scores, data.labels).save(tmp_path / "map.json")
+    document = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
+    described = schema()["properties"]["posterior"]
+    assert set(document["posterior"]) == set(described["required"])
+    jsonschema = pytest.importorskip("jsonschema", reason="a validator of JSON Schema is not installed")
+    jsonschema.validate(document, schema())

@@ -2,22 +2,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from calibrant import Tally, metrics, simulate
+from calibrant import metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import reflected, resamples
+from calibrant.metrics.bootstrap import reflected
 
 brier = partial(metrics.bootstrap_interval, metrics.brier_score)
-
-
-def test_replicates_have_the_rows_and_moments_of_a_bootstrap():
-    tally = Tally.from_arrays([0.1, 0.1, 0.4, 0.9, 0.9, 0.9], [0, 1, 0, 1, 1, 0], sample_weight=np.full(6, 10))
-    totals = np.zeros((4000, 2))
-    for i, sample in enumerate(resamples(tally, 4000, 0)):
-        assert sample.total == 60.0
-        totals[i] = sample.total_positive, sample.totals[sample.scores == 0.9].sum()
-    assert totals.mean(axis=0) == pytest.approx([30.0, 30.0], abs=0.3)
-    assert totals.var(axis=0) == pytest.approx([15.0, 15.0], abs=1.5)
 
 
 def test_agrees_with_the_normal_approximation():
@@ -64,9 +55,10 @@ def test_reflections_by_hand():
     assert reflected(np.array([6.0]), 4.0, 4.0, "squared") == pytest.approx([-2.0])
 
 
-def test_replicates_keep_both_classes():
-    tally = Tally.from_arrays([0.1, 0.2, 0.3, 0.4], [0, 0, 0, 1])
-    assert all(0 < sample.total_positive < 4 for sample in resamples(tally, 200, 0))
+def test_few_degrees_of_freedom_widen_an_interval_as_student_does():
+    few, many = metrics.Interval.normal(1.0, 0.5, 0.9, degrees=4), metrics.Interval.normal(1.0, 0.5, 0.9)
+    assert few.high == pytest.approx(1.0 + 0.5 * stats.t.ppf(0.95, 4))
+    assert many.high == pytest.approx(1.0 + 0.5 * stats.norm.ppf(0.95))
 
 
 @pytest.mark.parametrize("options", [{"level": 1.0}, {"n_resamples": 0}, {"method": "bca"}])

@@ -43,6 +43,15 @@ def test_intervals_cover_the_error_of_the_population(name):
     assert covered >= 34  # 90 % of 40 are 36; two standard deviations less
 
 
+def test_groups_of_copies_reach_as_far_as_one_row_each():
+    data = simulate.from_truth("D1", 300)
+    rows = [np.repeat(column, 10) for column in (data.labels, data.scores, np.arange(300))]
+    single = cutoff_calibration_interval(data.labels, data.scores)
+    grouped = cutoff_calibration_interval(*rows[:2], groups=rows[2])
+    assert grouped.value == pytest.approx(single.value)
+    assert grouped.high - grouped.value == pytest.approx(single.high - single.value, rel=0.1)
+
+
 def test_the_interval_is_reproducible_and_within_range():
     data = simulate.from_truth("D1", 300)
     first, second = (cutoff_calibration_interval(data.tally, rng=3, n_resamples=50) for _ in range(2))

@@ -30,7 +30,7 @@ def test_the_table_holds_the_metrics_with_intervals():
 
 def test_proper_scores_come_first():
     table = evaluate([0, 1, 0, 1], [0.2, 0.7, 0.6, 0.4], **FAST)
-    assert [row.key for row in table.rows][:3] == ["log_loss", "brier_score", "roc_auc"]
+    assert [row.key for row in table.rows][:4] == ["log_loss", "brier_score", "refinement", "roc_auc"]
 
 
 def test_intervals_of_many_rows_are_centred_on_the_uncoarsened_value():
@@ -80,3 +80,23 @@ def test_bad_input_is_refused():
 
 def test_the_top_level_name_is_the_same():
     assert calibrant.evaluate is metrics.evaluate
+
+
+def test_groups_widen_every_interval_and_the_test_allows_for_them():
+    data = simulate.from_truth("nearly_calibrated", 120, rng=3)
+    rows = [np.repeat(column, 12) for column in (data.labels, data.scores, np.arange(120))]
+    plain, grouped = (evaluate(*rows[:2], groups=groups, n_resamples=200) for groups in (None, rows[2]))
+    for key in ("log_loss", "brier_score", "refinement", "roc_auc", "slope", "intercept"):
+        # Folds that keep copies of a row together are honest, so recalibration gains less in them.
+        assert grouped[key].value == pytest.approx(plain[key].value, abs=0.02 if key == "refinement" else 1e-9)
+        assert grouped[key].high - grouped[key].low > 2.2 * (plain[key].high - plain[key].low), key
+    assert grouped["kuiper_p_value"] > plain["kuiper_p_value"]
+
+
+def test_refinement_stands_beside_corp():
+    data = simulate.from_truth("underconfident", 3000)
+    table = evaluate(data.labels, data.scores, **FAST)
+    parts = metrics.refinement_by_recalibration(data.labels, data.scores, loss="brier")
+    assert table["refinement"] == parts.refinement
+    assert table["recalibration"] == parts.calibration
+    assert table["recalibration"].value < table["miscalibration"].value

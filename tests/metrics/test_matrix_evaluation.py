@@ -87,3 +87,13 @@ def test_a_test_without_a_value_is_worded():
 def test_no_model_is_refused(data):
     with pytest.raises(InvalidInputError, match="at least one model"):
         evaluate(data[0], {})
+
+
+def test_groups_are_resampled_together_and_the_test_of_independent_rows_is_left_out(data):
+    y, truth = data[0][:100], data[1][:100]
+    rows = np.repeat(truth, 9, axis=0), np.repeat(y, 9), np.repeat(np.arange(100), 9)
+    plain, grouped = (evaluate(rows[1], rows[0], groups=groups) for groups in (None, rows[2]))
+    ratio = [(table["log_loss"].high - table["log_loss"].low) for table in (grouped, plain)]
+    assert 2.4 < ratio[0] / ratio[1] < 3.8
+    assert "full_calibration_p_value" not in [row.key for row in grouped.rows]
+    assert grouped.verdict.p_value is None

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
@@ -44,6 +45,20 @@ def test_no_positive_has_an_exact_interval_only():
     with pytest.raises(InvalidInputError, match="exact"):
         observed_expected_ratio([0] * 20, [0.1] * 20)
     assert observed_expected_ratio([1] * 5, [0.5] * 5, method="exact").high == pytest.approx(2.0)
+
+
+def test_groups_of_equal_rows_have_the_error_of_one_row_each():
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 5, 200)
+    y = rng.random(200) < p
+    alone = observed_expected_ratio(y, p, groups=np.arange(200))
+    tenfold = observed_expected_ratio(*(np.repeat(c, 10) for c in (y, p)), groups=np.repeat(np.arange(200), 10))
+    assert tenfold.high == pytest.approx(alone.high)
+    residuals = y - alone.value * p
+    error = np.sqrt(200 / 199 * (residuals**2).sum()) / y.sum()
+    assert np.log(alone.high / alone.value) == pytest.approx(stats.t.ppf(0.975, 199) * error)
+    with pytest.raises(InvalidInputError, match="independent"):
+        observed_expected_ratio(y, p, groups=np.arange(200), method="exact")
 
 
 def test_refuses_what_has_no_ratio():

@@ -24,23 +24,39 @@ def test_agrees_with_logistic_regression_of_the_folds(loss):
         losses = {"log": (-np.log(q), -np.log1p(-q)), "brier": ((1 - q) ** 2, q**2)}[loss]
         total += fold.test.positives @ losses[0] + fold.test.negatives @ losses[1]
     parts = refinement_by_recalibration(data.tally, loss=loss, n_folds=4, rng=7)
-    assert parts.refinement == pytest.approx(total / 2000, abs=2e-5)  # ours leans a little towards the identity
+    assert parts.refinement.value == pytest.approx(total / 2000, abs=2e-5)  # ours leans a little towards the identity
     assert parts.score == pytest.approx({"log": metrics.log_loss, "brier": metrics.brier_score}[loss](data.tally))
-    assert parts.calibration + parts.refinement == pytest.approx(parts.score)
+    assert parts.calibration.value + parts.refinement.value == pytest.approx(parts.score)
 
 
 def test_a_distortion_that_two_numbers_undo_costs_no_refinement():
     data = simulate.from_truth("D1", 20_000)
     distorted = links.expit(0.4 * links.logit(data.probabilities) + 1.0)
     true, bent = (refinement_by_recalibration(data.labels, p) for p in (data.probabilities, distorted))
-    assert bent.refinement == pytest.approx(true.refinement, abs=1e-4)
-    assert abs(true.calibration) < 5e-4
-    assert bent.calibration > 0.05
+    assert bent.refinement.value == pytest.approx(true.refinement.value, abs=1e-4)
+    assert abs(true.calibration.value) < 5e-4
+    assert bent.calibration.low > 0.05
 
 
 def test_a_fold_that_separates_the_classes_stays_finite():
     parts = refinement_by_recalibration([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.15, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95], n_folds=2)
-    assert 0.0 < parts.refinement < 2.0
+    assert 0.0 < parts.refinement.value < 2.0
+
+
+def test_many_probabilities_are_joined_without_a_trace():
+    data = simulate.from_truth("D1", 20_000)
+    parts = refinement_by_recalibration(data.labels, data.scores)
+    assert parts.calibration.value + parts.refinement.value == pytest.approx(parts.score, abs=1e-6)
+
+
+def test_groups_stay_in_one_fold_and_widen_the_intervals():
+    data = simulate.from_truth("underconfident", 200)
+    y, p, patient = (np.repeat(column, 10) for column in (data.labels, data.scores, np.arange(200)))
+    grouped, plain = refinement_by_recalibration(y, p, groups=patient), refinement_by_recalibration(y, p)
+    assert grouped.score == pytest.approx(plain.score)
+    # Every row is there ten times, so its ten copies say as much as one.
+    widths = [one.refinement.high - one.refinement.low for one in (grouped, plain)]
+    assert widths[0] == pytest.approx(np.sqrt(10) * widths[1], rel=0.05)
 
 
 def test_refuses_other_losses_and_one_class():

@@ -84,3 +84,9 @@ def test_auc_agrees_with_scikit_learn_on_ties_and_weights(rows):
 def test_auc_of_one_class_is_refused(y, word):
     with pytest.raises(InvalidInputError, match=f"both classes; got 1 class, {word}"):
         metrics.roc_auc(y, [0.2, 0.8])
+
+
+def test_several_classes_are_measured_as_a_whole():
+    y, p = [0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
+    assert metrics.log_loss(y, p) == pytest.approx(np.log(2.0))
+    assert metrics.brier_score(y, p, sample_weight=[1, 2, 0]) == pytest.approx(0.375)

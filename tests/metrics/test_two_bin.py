@@ -69,11 +69,3 @@ def test_weights_are_repeated_rows_and_a_tally_is_enough():
     assert averaged_two_bin_error(data.labels, data.scores, sample_weight=weights) == pytest.approx(doubled)
     tally = Tally.from_arrays(data.scores, data.labels, weights)
     assert averaged_two_bin_error(tally) == pytest.approx(doubled)
-
-
-@pytest.mark.parametrize("block", [1, 3, 40])
-def test_blocks_of_cells_do_not_matter(block, monkeypatch):
-    data = simulate.from_truth("wave", 200)
-    expected = averaged_two_bin_error(data.tally)
-    monkeypatch.setattr("calibrant.metrics.gap_walk.BLOCK", block)
-    assert averaged_two_bin_error(data.tally) == pytest.approx(expected, rel=1e-12)

@@ -6,7 +6,9 @@ import pytest
 
 from calibrant import Tally, simulate
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.validation import validation_summary
 from calibrant.reliability import Reliability, reliability
+from calibrant.reliability.finite_sample import finite_sample_table
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,19 @@ def test_tables_become_data_frames_and_json(data):
     plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert plain["points"]["fraction"] == result.points["fraction"].tolist()
     assert plain["curve_name"] == "CORP"
+
+
+def test_band_and_validation_are_there_when_asked_for(data):
+    plain, result = reliability(data.tally), reliability(data.tally, band="finite_sample", validation=True, level=0.8)
+    assert (plain.band, plain.validation) == (None, None)
+    np.testing.assert_array_equal(result.band, finite_sample_table(data.tally, 0.8))
+    assert result.validation == validation_summary(data.tally, level=0.8)
+    stored = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert stored["validation"]["slope"] == result.validation.slope.to_dict()
+    assert stored["band"]["high"] == result.band["high"].tolist()
+    weights = {"weights": "importance", "sample_weight": np.ones(2000)}
+    with pytest.raises(InvalidInputError, match="rows that are counted"):
+        reliability(data.labels, data.scores, band="finite_sample", **weights)
 
 
 def test_it_is_frozen(data):

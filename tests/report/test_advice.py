@@ -12,7 +12,9 @@ def test_advice_agrees_with_the_comparison(with_facts):
     assert advice(p_value=0.5, error=(0.06, 0.02, 0.12)).startswith("Leave")
     assert advice(p_value=0.03, error=(0.06, 0.02, 0.12)).startswith("Gather more rows before")
     assert "their errors are small" in advice(p_value=0.03, error=(0.004, 0.003, 0.005))
-    assert advice(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt").startswith("Calibrate with Bayes-Iso")
+    assert advice(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt").startswith(
+        "Calibrate the scores with Bayes-Iso"
+    )
     assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
 
 

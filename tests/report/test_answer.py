@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -30,14 +31,14 @@ def test_no_evidence_speaks_of_a_limit_and_names_no_direction(with_facts):
     text = " ".join(answer(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences)
     assert "with 95 % probability" in text
     assert "at most 12 percentage points" in text
-    assert "too timid" not in text
+    assert "too far from" not in text
 
 
 def test_evidence_gives_size_interval_and_direction(with_facts):
     text = " ".join(answer(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt")).sentences)
     assert "about 6.0 percentage points" in text
-    assert "90 % credible interval: 5.0 to 7.0 points" in text
-    assert "too timid" in text
+    assert "90 % interval: 5.0 to 7.0 points" in text
+    assert "too far from 0 % and 100 %" in text
 
 
 def test_a_rare_event_is_compared_with_its_rate(with_facts):
@@ -77,7 +78,9 @@ def test_a_whole_without_error_does_not_hide_its_segments(segmented, with_facts)
 def test_one_outcome_is_said_and_no_claim_is_made_of_calibrating(one_sided):
     shown = answer(one_sided)
     text = " ".join(shown.sentences)
-    assert "All 60 rows turned out the same: the event never happened, while on average 25.0 % was predicted" in text
+    assert shown.headline == "Not on these rows: all of them turned out the same."
+    assert "In all 60 rows the event never happened, while on average 25.0 % was predicted" in text
+    assert "more than chance explains" in text
     assert "no method can be fitted and compared" in text
     assert "Calibrated with" not in text
 
@@ -90,9 +93,15 @@ def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
 
 
 @pytest.mark.parametrize(
-    ("change", "text"), [((1e-5, 1e-6, 2e-5), "hardly changes"), ((0.01, 0.005, 0.02), "rises by")]
+    ("change", "text"),
+    [
+        ((1e-5, 1e-6, 2e-5), "as a whole hardly change"),
+        ((0.01, 0.005, 0.02), "are worse by more than chance explains"),
+        ((-0.02, -0.03, -0.01), "are better by more than chance explains"),
+        ((-0.01, -0.03, 0.01), "are not better beyond chance"),
+    ],
 )
-def test_a_rise_that_nobody_would_notice_has_no_digits(study, change, text):
+def test_the_change_of_the_predictions_is_said_in_words(study, change, text):
     results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in study.comparison.results)
     table = replace(study.comparison, results=results, recommended="identity")
     assert text in answer(replace(study, name="platt", comparison=table)).sentences[-1]
@@ -114,3 +123,10 @@ def test_all_segments_are_called_all(segmented, with_facts):
     assert any(
         text.startswith("In all 2 segments the probabilities do not fit: “south” and “west”") for text in sentences
     )
+
+
+@pytest.mark.parametrize("name", ["study", "segmented", "unbounded", "one_sided"])
+def test_the_first_screen_has_one_kind_of_interval_and_no_term_of_art(name, request):
+    shown = answer(request.getfixturevalue(name))
+    text = " ".join((shown.headline, *shown.sentences))
+    assert not re.search("credible|confidence|log-loss|Brier|ECE|extreme|timid", text)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shutil
 import struct
 from dataclasses import replace
@@ -12,7 +13,6 @@ from calibrant.report.page import render
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed, so no browser can be driven")
 jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
-offline = pytest.importorskip("plotly.offline", reason="plotly is in the extra `report`")
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -41,7 +41,7 @@ def driver(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(segmented, hostile, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(segmented, hostile, jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    path.write_text(render(segmented, hostile, jinja2), encoding="utf-8")
     return path.as_uri()
 
 
@@ -80,13 +80,17 @@ def click(driver, selector):
 
 
 def curves_shown(driver):
-    shown = "(t) => t.meta && t.meta.method && t.visible"
-    return js(driver, f"document.getElementById('figure-map').data.filter({shown}).map((t) => t.meta.method)")
+    """The methods whose lines can be seen in the map, on the axes that are shown."""
+    lines = "document.querySelectorAll('#figure-map [data-method] .curve')"
+    return js(
+        driver, f"[...{lines}].filter((p) => p.getClientRects().length).map((p) => p.parentElement.dataset.method)"
+    )
 
 
 def test_every_figure_is_drawn_and_nothing_is_requested(page, address):
-    drawn = js(page, "[...document.querySelectorAll('.figure')].map((d) => d.querySelectorAll('.trace').length)")
-    assert len(drawn) == 7
+    shapes = "d.querySelectorAll('path, circle, rect').length"
+    drawn = js(page, f"[...document.querySelectorAll('.figure')].map((d) => {shapes})")
+    assert len(drawn) == 8
     assert min(drawn) > 0
     events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     requests = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -108,77 +112,114 @@ def test_methods_switch_on_and_off(page):
     assert curves_shown(page) == ["bayes_iso"]
 
 
-BARS_OVERLAP = """
-const study = [];
-for (const { x, width } of document.getElementById("figure-scores").data) {
-  for (let i = 1; i < x.length; i += 1) {
-    if (x[i] - width[i] / 2 < x[i - 1] + width[i - 1] / 2 - 1e-6) study.push([x[i - 1], x[i]]);
-  }
-}
-return study;
-"""
-
-
 def test_axes_stretch(page):
-    def right_end():
-        return js(page, "document.getElementById('figure-before').layout.xaxis.range[1]")
+    def ends():
+        shown = "[...document.querySelectorAll('#figure-before .area')].filter((a) => a.getClientRects().length)"
+        return js(page, f"{shown}.map((a) => a.dataset.x)")
 
-    def rows_in_bars():
-        return js(page, "document.getElementById('figure-scores').data.map((t) => t.y.reduce((a, b) => a + b, 0))")
-
-    assert right_end() == pytest.approx(1.02)
-    rows = rows_in_bars()
-    click(page, "button[data-scale=logit]")
-    assert right_end() > 1.5
-    assert rows_in_bars() == pytest.approx(rows)  # none are lost beyond the ends
-    assert page.execute_script(BARS_OVERLAP) == []
-    click(page, "button[data-scale=linear]")
-    assert right_end() == pytest.approx(1.02)
+    assert [one.split()[0] for one in ends()] == ["linear"]
+    click(page, "button[data-scale=stretched]")
+    assert [one.split()[0] for one in ends()] == ["logit"]
+    assert js(page, "document.querySelector('button[data-scale=stretched]').getAttribute('aria-pressed')") == "true"
+    click(page, "button[data-scale=even]")
+    assert [one.split()[0] for one in ends()] == ["linear"]
 
 
 def test_segments_can_be_chosen(page):
     def choose(index):
         js(page, "document.getElementById('segment').selectedIndex = arguments[0]", index)
         js(page, "document.getElementById('segment').dispatchEvent(new Event('change'))")
-        return js(page, "document.getElementById('figure-segment').data.at(-1).x")
+        shown = "[...document.querySelectorAll('figure.segment')].filter((f) => f.getClientRects().length)"
+        return js(page, f"{shown}.map((f) => f.querySelector('.figure').getAttribute('aria-label'))")
 
-    assert choose(1) != choose(0)
-    rows = "document.getElementById('segment-rows').textContent"
-    first = js(page, rows)
-    choose(1)
-    assert js(page, rows) != first
-    assert js(page, "document.getElementById('segment-rows').rows.length") == js(
-        page, "document.getElementById('figure-segment').data.at(-1).x.length"
-    )
-    assert "segment south" in js(page, "document.getElementById('figure-segment').getAttribute('aria-label')")
+    (label,) = choose(1)
+    assert "segment south" in label
     assert "south" in js(page, "document.getElementById('status').textContent")
-    choose(0)
-    assert js(page, rows).split() == first.split()
+    (label,) = choose(0)
+    assert "segment south" not in label
 
 
 def test_theme_button(page):
     background = "getComputedStyle(document.body).backgroundColor"
+    line = "getComputedStyle(document.querySelector('#figure-before .curve[data-tip]')).stroke"
     assert js(page, background) == "rgb(255, 255, 255)"
     click(page, "#theme")
     assert js(page, background) == "rgb(20, 23, 27)"
-    line = "document.getElementById('figure-before').data.find((t) => t.meta && t.meta.low).line.color"
-    assert js(page, line) == "#ff9f5a"
+    assert js(page, line) == "rgb(255, 159, 90)"
     click(page, "#theme")
     assert js(page, background) == "rgb(255, 255, 255)"
+    assert js(page, line) == "rgb(176, 74, 10)"
 
 
-def test_hover_shows_values(page):
-    js(page, "Plotly.Fx.hover('figure-before', [{curveNumber: 2, pointNumber: 20}])")
-    shown = js(page, "document.querySelector('#figure-before .hoverlayer').textContent")
-    js(page, "Plotly.Fx.unhover('figure-before')")
-    assert "predicted" in shown
-    assert "%" in shown
+BOX = """[document.querySelector(arguments[0]).getBoundingClientRect()]
+  .map((box) => [box.left, box.top, box.width, box.height])[0]"""
+
+
+def point_at(driver, selector, x=0.5, y=0.5):
+    """Move the mouse to a place inside an element, given in shares of its size."""
+    js(driver, "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
+    left, top, width, height = js(driver, BOX, selector)
+    place = {"x": left + x * width, "y": top + y * height}
+    driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", **place})
+    return js(driver, "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
+
+
+def test_points_bars_and_lines_show_their_values(page, segmented):
+    text = point_at(page, "#figure-before .area.even .mark circle")
+    first = segmented.before.linear.points[0]
+    assert f"{first['total']:,.0f} rows between" in text
+    assert f"happened {100 * first['fraction']:.1f}" in text
+    assert "rows, " in point_at(page, "#figure-scores-before .area.even rect:last-child", y=0.9)
+    assert point_at(page, "#verdict-title") == ""
+
+
+def test_a_line_shows_the_values_of_its_map(page, segmented):
+    # The middle of an even axis from 0 to 1 with equal margins is a score of one half.
+    place = js(
+        page,
+        "[...document.querySelectorAll('#figure-map .area.even [data-method=bayes_iso] .curve')].map((p) => "
+        "{ const n = p.getAttribute('d').match(/[\\d.]+/g).map(Number); let best = 0;"
+        " for (let i = 0; i < n.length; i += 2) if (Math.abs(n[i] - 500) < Math.abs(n[best] - 500)) best = i;"
+        " return [n[best] / 1000, n[best + 1] / 1000]; })[0]",
+    )
+    text = point_at(page, "#figure-map .area.even", *place)
+    score, becomes = (float(number) for number in re.findall(r"(?:score|becomes) ([\d.]+)", text))
+    assert score == pytest.approx(100 * (place[0] * 1.04 - 0.02), abs=0.6)
+    assert becomes == pytest.approx(100 * float(segmented.calibrator.predict([score / 100])[0]), abs=1.0)
+    low, high = (float(number) for number in re.findall(r"\(([\d.]+).% to ([\d.]+)", text)[0])
+    assert low <= becomes <= high
+    assert not js(page, "document.getElementById('spot').hidden")
+
+
+def test_a_finger_shows_values(page):
+    js(page, "document.querySelector('#figure-after').scrollIntoView({block: 'center', behavior: 'instant'})")
+    left, top, width, height = js(page, BOX, "#figure-after .area.even .mark circle")
+    place = {"x": left + width / 2, "y": top + height / 2}
+    page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+    page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert "rows between" in js(page, "document.getElementById('tip').textContent")
+
+
+def test_arrow_keys_go_through_the_points_and_are_read_out(page):
+    keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+    js(page, "document.getElementById('figure-before').focus()")
+    seen = []
+    for _ in range(2):
+        webdriver.ActionChains(page).send_keys(keys.ARROW_RIGHT).perform()
+        seen.append(js(page, "document.getElementById('status').textContent"))
+    assert "rows between" in seen[0]
+    assert seen[0] != seen[1]
+    assert js(page, "document.getElementById('tip').textContent") == seen[1]
+    webdriver.ActionChains(page).send_keys(keys.ESCAPE).perform()
+    assert js(page, "document.getElementById('tip').hidden")
+    js(page, "document.activeElement.blur()")
 
 
 def test_everything_works_from_the_keyboard(page):
     keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
     focus = "document.activeElement"
     seen = []
+    js(page, "document.querySelector('.skip').focus()")
     while len(seen) < 60 and "platt" not in seen:
         webdriver.ActionChains(page).send_keys(keys.TAB).perform()
         seen.append(js(page, f"{focus}.id || {focus}.dataset.method || {focus}.tagName"))
@@ -220,8 +261,9 @@ return study;
 
 TICKS_TOUCH = """
 const study = [];
-for (const axis of document.querySelectorAll(".figure .xaxislayer-above, .figure .xaxislayer-below")) {
-  const boxes = [...axis.querySelectorAll(".xtick text")].map((t) => [t.textContent, t.getBoundingClientRect()]);
+for (const axis of document.querySelectorAll(".ticks, .scale")) {
+  const texts = [...axis.querySelectorAll(".of-x")].filter((t) => t.getClientRects().length);
+  const boxes = texts.map((t) => [t.textContent, t.getBoundingClientRect()]).sort((a, b) => a[1].left - b[1].left);
   for (let i = 1; i < boxes.length; i += 1) {
     if (boxes[i][1].left < boxes[i - 1][1].right + 3) study.push([boxes[i - 1][0], boxes[i][0]]);
   }
@@ -232,7 +274,8 @@ return study;
 
 CUT_OFF = """
 const study = [];
-for (const text of document.querySelectorAll(".figure .main-svg text, nav a, #theme")) {
+for (const text of document.querySelectorAll(".figure text, nav a, #theme, .tiles *")) {
+  if (!text.getClientRects().length) continue;
   const outer = (text.closest(".figure") || document.body).getBoundingClientRect(), box = text.getBoundingClientRect();
   if (box.left < outer.left - 1 || box.right > outer.right + 1) study.push(text.textContent);
 }
@@ -245,10 +288,10 @@ return study;
 def test_every_width_and_theme(driver, address, width, scheme):
     show(driver, address, width, scheme)
     assert js(driver, "document.documentElement.scrollWidth") == width
-    ends = js(driver, "[...document.querySelectorAll('svg.main-svg')].map((s) => s.getBoundingClientRect().right)")
+    ends = js(driver, "[...document.querySelectorAll('.area')].map((s) => s.getBoundingClientRect().right)")
     assert max(ends) <= width
     assert driver.execute_script(TOO_FAINT) == []
-    for scale in ("linear", "logit"):
+    for scale in ("even", "stretched"):
         click(driver, f"button[data-scale={scale}]")
         assert driver.execute_script(TICKS_TOUCH) == []
         assert driver.execute_script(CUT_OFF) == []
@@ -270,18 +313,39 @@ def test_prints_without_controls_and_comes_back(driver, address):
     assert complaints(driver) == []
 
 
-def test_a_figure_of_many_segments_fits_on_one_sheet_of_paper(driver, study, segmented, tmp_path):
-    many = tuple(replace(segmented.segments[1], name=f"ward {i}", diagram=None) for i in range(40))
-    path = tmp_path / "many.html"
-    path.write_text(render(replace(study, segments=many), "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
-    show(driver, path.as_uri(), 1280, "light")
-    height = "document.getElementById('figure-segments').getBoundingClientRect().height"
-    assert js(driver, height) > 1000
+def test_paper_is_white_and_opens_what_is_folded(driver, address):
+    show(driver, address, 1280, "dark")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert js(driver, "getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     js(driver, "window.dispatchEvent(new Event('beforeprint'))")
-    assert js(driver, height) < 900  # A4 within its margins has 1009 pixels, Letter 943
+    assert js(driver, "document.querySelector('#about details').open")
     js(driver, "window.dispatchEvent(new Event('afterprint'))")
-    assert js(driver, height) > 1000
+
+
+def test_many_days_are_one_figure(driver, study, segmented, tmp_path):
+    many = tuple(
+        replace(segmented.segments[1], name=f"2026-{1 + i // 28:02}-{1 + i % 28:02}", diagram=None) for i in range(60)
+    )
+    path = tmp_path / "many.html"
+    path.write_text(render(replace(study, segments=many), "t", jinja2), encoding="utf-8")
+    for width in (1280, 375):
+        show(driver, path.as_uri(), width, "light")
+        assert js(driver, "document.querySelectorAll('#figure-timeline .mark').length") == 120
+        assert 200 < js(driver, "document.getElementById('figure-timeline').getBoundingClientRect().height") < 500
+        assert driver.execute_script(TICKS_TOUCH) == []
+        assert driver.execute_script(CUT_OFF) == []
     assert complaints(driver) == []
+
+
+def test_without_scripts_figures_and_values_are_there(driver, address):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get(address)
+        assert js(driver, "document.querySelectorAll('#figure-before .mark title').length") > 0
+        assert js(driver, "document.querySelector('#figure-before .area.even').getBoundingClientRect().height") > 200
+        assert js(driver, "getComputedStyle(document.querySelector('.controls')).display") == "none"
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_code_keeps_its_lines_on_a_phone(driver, address):
@@ -292,13 +356,13 @@ def test_code_keeps_its_lines_on_a_phone(driver, address):
 
 def test_one_outcome_has_no_methods_to_switch_and_points_beyond_the_axes(driver, one_sided, tmp_path):
     path = tmp_path / "one.html"
-    path.write_text(render(one_sided, "t", jinja2, offline.get_plotlyjs()), encoding="utf-8")
+    path.write_text(render(one_sided, "t", jinja2), encoding="utf-8")
     show(driver, path.as_uri(), 1280, "light")
     assert js(driver, "document.querySelectorAll('button[data-method]').length") == 0
-    assert len(curves_shown(driver)) == 1
-    left = "document.getElementById('figure-{}').getBoundingClientRect().left"
-    assert js(driver, left.format("map")) == js(driver, left.format("scores"))  # not pushed aside by what is not there
-    for scale in ("logit", "linear"):
+    assert js(driver, "document.getElementById('figure-after')") is None
+    for scale in ("stretched", "even"):
         click(driver, f"button[data-scale={scale}]")
-        assert js(driver, "document.getElementById('beyond-note').hidden") == (scale == "linear")
+        note = "document.querySelector('#reliability p .stretched').getClientRects().length"
+        marks = "[...document.querySelectorAll('#figure-before .beyond')].some((m) => m.getClientRects().length)"
+        assert bool(js(driver, note)) == js(driver, marks) == (scale == "stretched")
     assert complaints(driver) == []

@@ -1,35 +1,26 @@
-import json
-import re
-
 import pytest
 
-from calibrant.report.figures import plain
-from calibrant.report.interval_plots import LONGEST, comparison_figure, segments_figure, shortened
+from calibrant.metrics import Interval
+from calibrant.report.interval_plots import comparison_figure, segments_figure, timeline_figure
 from calibrant.report.segments import Gap, Segment
 
 
-def test_plotly_accepts_both_figures(segmented):
-    go = pytest.importorskip("plotly.graph_objects", reason="plotly is in the extra `report`")
-    for figure in (comparison_figure(segmented.comparison, "platt"), segments_figure(segmented.segments)):
-        checked = json.loads(re.sub(r'"@[a-z0-9/]+"', '"#123456"', json.dumps(figure)))
-        go.Figure(data=checked["data"], layout=checked["layout"])
-
-
-def test_methods_in_order_with_their_intervals(study):
-    figure = comparison_figure(study.comparison, "platt")
+def test_methods_in_rows_with_their_intervals():
+    changes = [Interval(-0.04, -0.05, -0.03, 0.9), None, Interval(0.5, 0.2, 0.9, 0.9)]
+    figure = comparison_figure(changes, 2, 0)
     trace = figure["data"][0]
-    rows = [r for r in study.comparison.results if r.log_loss_difference is not None]
-    assert trace["x"] == pytest.approx([r.log_loss_difference.value for r in rows], rel=1e-5)
-    assert [c[1] for c in trace["customdata"]] == pytest.approx([r.log_loss_difference.low for r in rows], rel=1e-3)
-    assert trace["marker"]["color"].count("@after") == 1
-    assert figure["layout"]["yaxis"]["range"][0] > figure["layout"]["yaxis"]["range"][1]  # the first at the top
+    assert trace["x"] == [-0.04, 0.5]
+    assert trace["y"] == [0.0, 2.0]  # a method without a change has a row without a point
+    assert trace["error_x"]["array"] == pytest.approx([0.01, 0.4])
+    assert trace["marker"]["color"] == ["@after", "@neutral"]
+    low, high = figure["layout"]["xaxis"]["range"]
+    assert low < -0.05
+    assert 0.0 < high < 0.01  # the method that is folded away does not squeeze the others
 
 
-def test_texts_of_the_user_are_plain_to_plotly(segmented, hostile):
-    figure = json.dumps(segments_figure(segmented.segments), ensure_ascii=False)
-    assert "<script" not in figure
-    assert "<b>" not in figure
-    assert plain(hostile[:10]) in figure
+def test_no_change_at_all_still_has_an_axis():
+    low, high = comparison_figure([None, None], 2, None)["layout"]["xaxis"]["range"]
+    assert low < 0.0 < high
 
 
 def test_gaps_with_the_intervals_of_what_happened(segmented):
@@ -41,36 +32,33 @@ def test_gaps_with_the_intervals_of_what_happened(segmented):
     assert high == pytest.approx(100 * (gap.predicted - gap.low), abs=1e-3)
 
 
-def test_the_axis_of_segments_counts_points_and_one_row_does_not_squeeze_the_others():
+def test_one_row_does_not_squeeze_the_others():
     usual = Gap(0.3, 0.25, 0.2, 0.3, off=False)
     figure = segments_figure(tuple(Segment(name, 50.0, usual, None, None) for name in "abc"))
-    axis = figure["layout"]["xaxis"]
-    assert axis["title"]["text"] == "Predicted − happened, percentage points"
-    assert "tickformat" not in axis  # "+0%" is no number of points
-    assert axis["range"][0] < 0.0 < 10.0 < axis["range"][1] < 11.0
+    ends = figure["layout"]["xaxis"]["range"]
+    assert ends[0] < 0.0 < 10.0 < ends[1] < 11.0
     assert not figure["meta"]["cut"]
     lonely = Segment("d", 1.0, Gap(0.02, 0.0, 0.0, 0.95, off=False), None, None)
     wide = segments_figure((*(Segment(name, 50.0, usual, None, None) for name in "abc"), lonely))
-    assert wide["layout"]["xaxis"]["range"] == axis["range"]
+    assert wide["layout"]["xaxis"]["range"] == ends
     assert wide["meta"]["cut"]
 
 
-def test_segments_are_moved_apart_and_long_names_cut(segmented):
-    figure = segments_figure(segmented.segments)
-    before, after = figure["data"]
+def test_before_and_after_are_moved_apart(segmented):
+    before, after = segments_figure(segmented.segments)["data"]
     assert before["y"][0] < after["y"][0]
     assert len(before["x"]) == 3
     assert len(after["x"]) == 2  # one row cannot be split
-    assert "…" in figure["layout"]["yaxis"]["ticktext"][0]
-    assert all(len(name) <= LONGEST for name in figure["meta"]["names"][1:])
 
 
-def test_long_names_stay_distinct():
-    assert shortened(["short", "Branch 16 in a city"], 12) == ["short", "Branch 16 i…"]
-    wards = ["Hospital of the Holy Cross, ward 12", "Hospital of the Holy Cross, ward 13"]
-    assert shortened(wards, 20) == ["Hospital of t…ard 12", "Hospital of t…ard 13"]
-
-
-def test_methods_have_short_names_beside_narrow_screens(study):
-    names = comparison_figure(study.comparison, "platt")["meta"]["names"]
-    assert set(names) == {"Platt", "Isotonic"}
+def test_days_stand_in_their_order_and_those_that_are_off_stand_out():
+    gaps = [Gap(0.3, 0.3, 0.2, 0.4, off=False), Gap(0.3, 0.6, 0.5, 0.7, off=True)]
+    days = tuple(Segment(f"2026-03-0{i + 1}", 50.0, gap, None, None) for i, gap in enumerate(gaps))
+    figure = timeline_figure(days)
+    trace = figure["data"][0]
+    assert trace["x"] == pytest.approx([-0.17, 0.83])
+    assert trace["y"] == pytest.approx([0.0, -30.0])
+    assert trace["marker"]["color"] == ("@before", "@bad")
+    assert trace["marker"]["symbol"] == ("circle-open", "diamond")
+    assert figure["layout"]["xaxis"]["ticktext"] == ["2026-03-01", "2026-03-02"]
+    assert figure["layout"]["yaxis"]["title"]["text"] == "Predicted − happened, percentage points"

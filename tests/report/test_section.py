@@ -3,22 +3,23 @@ import pytest
 
 from calibrant import Tally
 from calibrant.report import write_report
+from calibrant.report.figures import scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable
 
 pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
-pytest.importorskip("plotly", reason="plotly is in the extra `report`")
 
 
 def test_a_section_is_linked_drawn_and_escaped(tmp_path):
     generator = np.random.default_rng(4)
     scores = generator.random(60)
     tally = Tally.from_arrays(scores, (generator.random(60) < scores).astype(int))
-    figure = {"data": [], "layout": {}, "meta": {"marker of the test": 1}}
+    rows = scatter("markers", "cost", [1.0, 2.0], ["a <miss>", "a false alarm"])
+    figure = {"data": [rows], "layout": {"xaxis": titled("Cost & more")}, "meta": {}}
     section = Section(
         "costs",
         "What a <mistake> costs",
         ("First & foremost.",),
-        (SectionFigure(figure, "A line."),),
+        (SectionFigure(figure, "A line.", legend=(("before", "now & then"),)),),
         (
             SectionTable("Costs", ("Kind", "Cost"), (("miss", "<b>9</b>"),)),
             SectionTable("More", ("A",), (("1",),), folded=True),
@@ -31,7 +32,11 @@ def test_a_section_is_linked_drawn_and_escaped(tmp_path):
     assert "First &amp; foremost." in page
     assert "&lt;b&gt;9&lt;/b&gt;" in page
     assert 'id="figure-costs-0"' in page
-    assert '"costs-0": {' in page
+    drawn = page.split('id="figure-costs-0"')[1].split("</figure>")[0]
+    assert drawn.count('class="mark"') == 2
+    assert "a &lt;miss&gt;" in drawn
+    assert "Cost &amp; more" in drawn
+    assert '<span class="dot before"></span>now &amp; then' in page
     assert page.index('id="costs"') < page.index('id="next"')
     assert page.count("<summary>More</summary>") == 1
     assert "<summary>Costs</summary>" not in page

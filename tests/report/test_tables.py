@@ -71,12 +71,32 @@ def test_without_probabilities_there_is_no_before(unbounded):
 def test_methods_best_first_with_marks(study):
     first, second = (result.name for result in study.comparison.results[:2])
     rows = method_rows(replace(study, name=second, comparison=replace(study.comparison, recommended=second)))
-    assert [row["shown"] for row in rows] == [False, True, False]
-    assert [row["tags"] for row in rows] == [["lowest log-loss"], ["recommended", "on this page"], []]
-    assert rows[-1]["change"] == ("–", "")
+    assert [row["key"] for row in rows] == ["bayes_iso", first, second, "identity"]  # drawn, but not compared
+    assert [row["shown"] for row in rows] == [False, False, True, False]
+    assert [row["tags"] for row in rows] == [[], [], ["recommended"], []]
+    assert rows[0]["change"] == rows[-1]["change"] == ("–", "")
     nothing = method_rows(replace(study, comparison=replace(study.comparison, recommended="identity")))
     assert nothing[-1]["tags"] == ["recommended"]
-    assert first != "identity"
+    assert nothing[0]["tags"] == ["on this page"]
+
+
+def test_methods_that_are_not_tied_are_apart(study):
+    best, *_, last = study.comparison.results
+    more = tuple(replace(best, name=f"m{i}", title=f"method {i}") for i in range(9))
+    table = replace(study.comparison, results=(best, *more, last), recommended=best.name, tied=("m0", "m4"))
+    rows = method_rows(replace(study, comparison=table))
+    assert [row["key"] for row in rows if not row["other"]] == [
+        "bayes_iso",
+        "isotonic",
+        best.name,
+        "m0",
+        "m4",
+        last.name,
+    ]
+    assert [row["key"] for row in rows if row["other"]] == ["m1", "m2", "m3", "m5", "m6", "m7", "m8"]
+    assert [row["other"] for row in rows] == sorted(row["other"] for row in rows)
+    few = method_rows(replace(study, comparison=replace(table, results=(best, *more[:3], last))))
+    assert not any(row["other"] for row in few)  # two alone need no fold
 
 
 def test_segments_keep_their_names_as_given(segmented, hostile):

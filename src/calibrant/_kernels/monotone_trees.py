@@ -32,6 +32,9 @@ UNIFORMS = 6  # rows of random numbers that one sweep needs: two for each kind o
 _CLOSEST = 1e-14
 # A uniform step of this many posterior deviations has the acceptance rate, 40 %, that is best for one coordinate.
 _REACH = 2.4 * math.sqrt(3.0)
+# A step about the mirror image need not reach as far: the mirror does that.
+_MIRROR_REACH = 1.5
+_EDGE = 0.02  # the centre of a mirror keeps this distance from the ends of its range
 _PRIOR_INFORMATION = 0.3  # 1 / variance of the logit of a uniform number
 
 
@@ -86,6 +89,7 @@ class _Chain:
         self.fits: Floats = np.zeros(m + 2)  # the log-likelihood of each cell
         self.new_values: Floats = np.zeros(m + 2)
         self.new_fits: Floats = np.zeros(m + 2)
+        self.slopes: Floats = np.zeros(m + 3)
         self.propose(1, m + 1, 0.0, 1.0)
         self.accept(1, m + 1)
 
@@ -130,17 +134,23 @@ class _Chain:
         first, last = self.firsts[node], self.lasts[node]
         low, high = self.values[first - 1], self.values[last + 1]
         u = (self.values[node] - low) / (high - low)
-        # The step depends on the tree and on the reference only, neither of which this move changes.
-        reach = _REACH / math.sqrt(_PRIOR_INFORMATION + self.information(first, node, last))
-        odds = math.exp(reach * (2.0 * where - 1.0))
+        # Centre and step depend on the tree, on the reference and on values outside of the subtree: on nothing that
+        # this move changes. So going to the mirror image of u's logit about the centre, give or take a step, is as
+        # likely as the way back, and successive values lie on opposite sides of the centre, which halves their error.
+        information = self.information(first, node, last)
+        centre = min(max((self.curve[0, node] - low) / (high - low), _EDGE), 1.0 - _EDGE)
+        trust = information / (_PRIOR_INFORMATION + information)
+        step = _MIRROR_REACH / math.sqrt(_PRIOR_INFORMATION + information) * (2.0 * where - 1.0)
+        inverse = (1.0 - u) / u
+        odds = inverse * inverse * fast_math.exp(step + 2.0 * trust * fast_math.log(centre / (1.0 - centre)))
         scale = u * odds + (1.0 - u)
         left, right = odds / scale, 1.0 / scale
         # The u are uniform a priori, so the prior adds only the Jacobian of the logit: v (1 − v) / (u (1 − u)).
-        gain = math.log(left * right)
+        gain = fast_math.log(left * right)
         gain += self.propose(first, node + 1, low, left)
         if node < last:
             gain += self.propose(node + 1, last + 1, high, right)
-        if gain < 0.0 and whether >= math.exp(gain):
+        if gain < 0.0 and whether >= fast_math.exp(gain):
             return False
         gap = min(left * self.smallest_gap(first - 1, node), right * self.smallest_gap(node, last + 1))
         if gap <= _CLOSEST:
@@ -156,7 +166,7 @@ class _Chain:
         reach = (at - below) * (above - at) / (above - below)
         information = (self.curve[1, node] - self.curve[1, node - 1]) * reach * reach
         step = _REACH / math.sqrt(_PRIOR_INFORMATION + information) * (2.0 * where - 1.0)
-        odds = math.exp(step)
+        odds = fast_math.exp(step)
         scale = u * odds + (1.0 - u)
         new = low + (high - low) * u * odds / scale
         if new - low < _CLOSEST or high - new < _CLOSEST:
@@ -176,8 +186,8 @@ class _Chain:
             after *= top - new
             child = self.left[child]
         fit = self.positives[node] * fast_math.log(new) + self.negatives[node] * fast_math.log(1.0 - new)
-        gain = step + math.log(before / after) + fit - self.fits[node]
-        if gain >= 0.0 or whether < math.exp(gain):
+        gain = step + fast_math.log(before / after) + fit - self.fits[node]
+        if gain >= 0.0 or whether < fast_math.exp(gain):
             self.values[node] = new
             self.fits[node] = fit
 
@@ -202,6 +212,30 @@ class _Chain:
         if (spot - whole) * after < before:  # what the choice of the node left of the uniform is uniform again
             self.lift(node, parent)
 
+    def find_slopes(self) -> None:
+        """How the posterior density grows with the logarithm of each gap between values, into `slopes`. O(m).
+
+        With the gaps as the softmax of such logarithms the density has no edges, so these slopes have mean zero.
+        """
+        m = len(self.values) - 2
+        values, slopes = self.values, self.slopes
+        for k in range(m + 3):
+            slopes[k] = 0.0
+        for node in range(1, m + 1):  # the prior density is the product of 1 / range
+            width = values[self.lasts[node] + 1] - values[self.firsts[node] - 1]
+            slopes[self.firsts[node] - 1] -= 1.0 / width
+            slopes[self.lasts[node] + 1] += 1.0 / width
+        for gap in range(1, m + 1):
+            slopes[gap] += slopes[gap - 1]
+        above, mean = 0.0, 0.0
+        for gap in range(m, -1, -1):  # a gap lifts all cells above it
+            slopes[gap] += above
+            mean += slopes[gap] * (values[gap + 1] - values[gap])
+            if gap > 0:
+                above += self.positives[gap] / values[gap] - self.negatives[gap] / (1.0 - values[gap])
+        for gap in range(m + 1):
+            slopes[gap] = 1.0 + (values[gap + 1] - values[gap]) * (slopes[gap] - mean - (m + 1.0))
+
     def lift(self, node: int, parent: int) -> None:
         """Turn the edge between a node and its parent round."""
         grandparent = self.parents[parent]
@@ -224,17 +258,18 @@ class _Chain:
 
 
 def run(
-    values: Floats, tree: Ints, positives: Floats, negatives: Floats, curve: Floats, uniforms: Floats
-) -> tuple[Floats, float]:
+    values: Floats, tree: Ints, positives: Floats, negatives: Floats, curve: Floats, uniforms: Floats, waves: Floats
+) -> tuple[Floats, Floats, float]:
     """One chain: a sweep for each of the `uniforms`, of shape (n_sweeps, UNIFORMS, m).
 
     `values` (with sentinels) and `tree` are the state and change in place; `positives` and `negatives` of the cells
     are padded like `values`. A sweep moves every subtree, every inner node and 2m random edges, O(m log m) on average.
-    Returns the map after each sweep, (n_sweeps, m), and the share of accepted subtree moves.
+    Returns the map after each sweep, (n_sweeps, m), its control variates, whose mean over the posterior is zero,
+    (n_sweeps, n_waves), for `waves` over the gaps, (n_waves, m + 1), and the share of accepted subtree moves.
     """
     m = len(values) - 2
     chain = _Chain(values, tree, positives, negatives, curve)
-    draws = np.empty((len(uniforms), m))
+    draws, controls = np.empty((len(uniforms), m)), np.zeros((len(uniforms), len(waves)))
     accepted = 0
     with cython.nogil:
         for t in range(len(uniforms)):
@@ -249,4 +284,8 @@ def run(
                     chain.rotate(uniforms[t, row, k])
             for k in range(m):
                 draws[t, k] = values[k + 1]
-    return np.asarray(draws), accepted / max(float(m * len(uniforms)), 1.0)
+            chain.find_slopes()
+            for wave in range(len(waves)):
+                for gap in range(m + 1):
+                    controls[t, wave] += waves[wave, gap] * chain.slopes[gap]
+    return np.asarray(draws), np.asarray(controls), accepted / max(float(m * len(uniforms)), 1.0)

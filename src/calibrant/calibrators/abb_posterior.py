@@ -12,8 +12,8 @@ from calibrant import _limits
 from calibrant._kernels import links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.sbb import counts, unit_range
-from calibrant.calibrators.tabulate import tabulate_scores
 from calibrant.map_functions import MapFunction, Step
+from calibrant.tabulate import tabulate_scores
 from calibrant.tally import Tally
 
 TINY = float(np.finfo(np.float64).tiny)

@@ -2,6 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,8 +13,12 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import MapFunction
-from calibrant.maps import CalibrationMap
+from calibrant.maps import CalibrationMap, PosteriorMap
+from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
 __all__ = ["BayesianCalibrator", "Calibrator"]
@@ -47,6 +52,8 @@ class Calibrator(BaseEstimator, ABC):
         Whether it is a curve for measuring calibration errors, which is never recommended as a calibrator.
     map_ : CalibrationMap
         After fitting: the frozen map.
+    classes_ : ndarray of shape (2,)
+        After fitting: the negative and the positive label, the columns of `predict_proba`; 0 and 1 after `fit_tally`.
 
     Examples
     --------
@@ -76,7 +83,9 @@ class Calibrator(BaseEstimator, ABC):
             if fact not in vars(cls):
                 setattr(cls, fact, otherwise)
 
-    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None
+    ) -> Self:
         """Learn the map from scores and labels.
 
         Parameters
@@ -84,9 +93,12 @@ class Calibrator(BaseEstimator, ABC):
         scores : array-like of shape (n,), (n, 1) or (n, 2)
             Scores, or the probabilities of the negative and the positive class.
         y : array-like of shape (n,)
-            Two classes. As everywhere in scikit-learn, the larger label is the positive class.
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
+        pos_label : label, optional
+            The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
+            as 1 and 2, the larger is positive as in scikit-learn.
 
         Returns
         -------
@@ -94,8 +106,12 @@ class Calibrator(BaseEstimator, ABC):
         """
         if y is None:
             raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
-        tally = Tally.from_arrays(scores, y, sample_weight, _validation.larger_label(y))
-        return self.fit_tally(tally)
+        positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
+        tally = Tally.from_arrays(scores, positive, sample_weight)
+        warn_of_reversal(tally)
+        self.fit_tally(tally)
+        self.classes_ = np.array(classes)
+        return self
 
     def fit_tally(self, tally: Tally) -> Self:
         """Learn the map from a tally; the same as `fit` on the rows that it counts."""
@@ -110,8 +126,9 @@ class Calibrator(BaseEstimator, ABC):
                 "Add rows of the other class, or use a method that can, such as IsotonicCalibration."
             )
         fitted = self.fit_map(tally)
-        self.map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
-        self.n_features_in_ = 1
+        map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
+        self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
+        self.classes_, self.n_features_in_ = np.array([0, 1]), 1
         return self
 
     @abstractmethod
@@ -158,8 +175,13 @@ class Calibrator(BaseEstimator, ABC):
         return tags
 
 
-class BayesianCalibrator(Calibrator):
+class BayesianCalibrator(Calibrator, EstimateMethods):
     """A calibrator with a posterior over maps.
+
+    Attributes
+    ----------
+    labelled_ : LabelledRows
+        After fitting: where the labelled scores lie, for answers about rows without labels.
 
     Examples
     --------
@@ -172,6 +194,30 @@ class BayesianCalibrator(Calibrator):
 
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000
+
+    def fit_tally(self, tally: Tally) -> Self:
+        """Learn the map from a tally; the same as `fit` on the rows that it counts."""
+        super().fit_tally(tally)
+        self.labelled_ = LabelledRows.of(tally)
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
+        """Save the fitted map as JSON, with a table of its posterior unless that is not wanted.
+
+        The table takes some hundred kilobytes. With it `calibrant.load` gives a map with intervals, draws and
+        answers about rows without labels; without it, the map alone.
+        """
+        map_ = self._fitted_map()
+        if posterior and self._has_posterior():
+            table = PosteriorTable.of(self, map_.space)
+            map_ = PosteriorMap(
+                map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table
+            )
+        map_.save(path)
+
+    def _has_posterior(self) -> bool:
+        """Tell whether this fit has a posterior; some kinds of a method have none."""
+        return True
 
     @abstractmethod
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
@@ -205,6 +251,11 @@ def central_interval(
     scores: Floats, level: float, at: Floats, low_draws: Floats, high_draws: Floats
 ) -> tuple[Floats, Floats]:
     """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
-    tail = 0.5 * (1.0 - _validation.check_level(level))
-    low, high = np.quantile(low_draws, tail, axis=0), np.quantile(high_draws, 1.0 - tail, axis=0)
+    low, high = quantile_ends(_validation.check_level(level), low_draws, high_draws)
     return np.interp(scores, at, low), np.interp(scores, at, high)
+
+
+def quantile_ends(level: float, low_draws: Floats, high_draws: Floats) -> tuple[Floats, Floats]:
+    """The lower quantile of some maps and the upper one of others, at each score that they were drawn at."""
+    tail = 0.5 * (1.0 - level)
+    return np.quantile(low_draws, tail, axis=0), np.quantile(high_draws, 1.0 - tail, axis=0)

@@ -1,7 +1,7 @@
 """Bayes-Iso: the posterior mean over all non-decreasing maps, with its uncertainty."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,10 +13,16 @@ from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.map_functions import Linear
 from calibrant.tally import Tally
 
+if TYPE_CHECKING:
+    from calibrant._kernels import monotone_posterior
+
 SAMPLERS = ("tree", "importance")
 BOUNDS = ("paper", "code", None)
 R_HAT_LIMIT = 1.1  # of the worst cell, with split chains; the mean of the map is far better than that
 LEAST_EFFECTIVE = 30.0  # independent draws of the worst cell; typical cells have five times as many
+# The error of a rising map falls with the cube root of the rows, so cells may become more numerous still more slowly.
+CELLS_PER_ROOT, LEAST_CELLS = 4.0, 11
+LARGEST_ERROR = 0.0045  # the Monte-Carlo standard error of the mean at the worst cell; its estimate runs a little low
 
 
 class BayesIso(BayesianCalibrator):
@@ -32,10 +38,12 @@ class BayesIso(BayesianCalibrator):
         grow with the number of rows. "importance" is the paper's Algorithm 1 on every distinct score; it is reliable
         for small samples only, and says so in `diagnostics_`.
     max_cells : int, optional
-        Scores are merged into at most this many cells of equal mass. By default 100 for the tree sampler, and no
-        merging for the importance sampler. Fewer cells give a smoother map.
+        Scores are merged into at most this many cells of equal mass. By default no merging for the importance sampler;
+        for the tree sampler about eight times the fourth root of the number of rows, 27 at 100 rows, 45 at 1000, and
+        101 from 25 000 on; at 40 rows or fewer half their number. Fewer cells give a smoother map.
     n_draws : int, optional
-        Draws of the map: by default 1000 for the tree sampler, and the paper's 10000 candidates for the other.
+        Draws of the map: by default at least 1000 for the tree sampler, of which so many are kept for intervals, and
+        the paper's 10000 candidates for the other.
     bounds : {"code", "paper", None}
         For the importance sampler: candidates are drawn within the bounds of the authors' program, within those of
         the paper's section 4.3, or without bounds.
@@ -48,14 +56,18 @@ class BayesIso(BayesianCalibrator):
     ----------
     diagnostics_ : dict
         For the tree sampler: the largest ``r_hat`` and the smallest and median effective sample size (``ess``,
-        ``ess_median``) over cells, ``acceptance``, ``n_chains``, ``n_sweeps``, ``n_draws``, ``n_cells`` and
-        ``converged``.
+        ``ess_median``) over cells, the largest standard error of the mean (``error``), ``acceptance``, ``n_chains``,
+        ``n_sweeps``, ``n_draws``, ``n_cells`` and ``converged``.
         For the importance sampler: ``ess``, and ``dominated``, the paper's flag that one candidate outweighs all
         others together.
 
     Notes
     -----
     Between cells the map is linear in the score; outside of the range of the cells it is constant.
+
+    The chains run until the Monte-Carlo standard error of the mean is about 0.005 at every cell, or until they have
+    given three times `n_draws`; ``diagnostics_["error"]`` is what they reached. Exchanging the labels and reversing the
+    scores gives one minus the map, without noise.
 
     References
     ----------
@@ -81,7 +93,8 @@ class BayesIso(BayesianCalibrator):
     description = "posterior mean over all non-decreasing maps, any number of rows; intervals"
     reference = "Allikivi and Kull 2019"
     monotone = True
-    _convergence = (R_HAT_LIMIT, LEAST_EFFECTIVE)  # wider ones do where the map is a small part of a mixture
+    # R-hat, effective draws and the error; wider ones, without the error, do for a small part of a mixture
+    _convergence: tuple[float, ...] = (R_HAT_LIMIT, LEAST_EFFECTIVE, LARGEST_ERROR)
 
     def __init__(
         self,
@@ -104,7 +117,7 @@ class BayesIso(BayesianCalibrator):
         _validation.check_choice("sampler", self.sampler, SAMPLERS)
         _validation.check_choice("bounds", self.bounds, BOUNDS)
         tree = self.sampler == "tree"
-        max_cells = _or_default("max_cells", self.max_cells, 1, _limits.MONOTONE_CELLS if tree else len(tally))
+        max_cells = _or_default("max_cells", self.max_cells, 1, _enough_cells(tally.total) if tree else len(tally))
         cells = tally.coarsen(max_cells)
         rng = _validation.generator(self.random_state)
         mean = self._by_tree(cells, rng) if tree else self._by_importance(cells, rng)
@@ -116,12 +129,15 @@ class BayesIso(BayesianCalibrator):
 
         n_draws = _or_default("n_draws", self.n_draws, 100, 1000)
         max_sweeps = _validation.check_count("max_sweeps", self.max_sweeps)
-        found = monotone_posterior.sample(cells.positives, cells.totals, rng, n_draws, *self._convergence, max_sweeps)
-        self._draws = found.draws.reshape(-1, len(cells))
+        limits = monotone_posterior.Limits(*self._convergence)
+        found = monotone_posterior.sample(cells.positives, cells.totals, rng, n_draws, limits, max_sweeps)
+        draws = found.draws.reshape(-1, len(cells))
+        self._keep(draws, -(-len(draws) // n_draws))
         self.diagnostics_: dict[str, Any] = {
             "r_hat": float(found.r_hat.max()),
             "ess": float(found.effective.min()),
             "ess_median": float(np.median(found.effective)),
+            "error": float(found.error.max()),
             "acceptance": found.acceptance,
             "n_chains": len(found.draws),
             "n_sweeps": found.n_sweeps,
@@ -129,23 +145,34 @@ class BayesIso(BayesianCalibrator):
             "n_cells": len(cells),
             "converged": found.converged,
         }
-        if not found.converged:
-            most, least = self._convergence
-            warnings.warn(
-                f"BayesIso: the chains do not agree after {found.n_sweeps} sweeps (R-hat {found.r_hat.max():.2f}, "
-                f"should be below {most}; effective sample size {found.effective.min():.0f}, should be above "
-                f"{least:.0f}). Raise `max_sweeps`, or lower `max_cells`.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return np.maximum.accumulate(self._draws.mean(axis=0))
+        # Who set limits of its own has no use for advice about parameters that its users cannot reach.
+        if not found.converged and self._convergence is type(self)._convergence:
+            self._warn(limits)
+        return found.mean
+
+    def _keep(self, draws: Floats, every: int = 1) -> None:
+        """Some of the draws for intervals, and what leaving rows out needs of all of them."""
+        inside = links.clip(draws)
+        self._inverses = (1.0 / inside).mean(axis=0), (1.0 / (1.0 - inside)).mean(axis=0)
+        self._draws = draws[::every]
+
+    def _warn(self, limits: "monotone_posterior.Limits") -> None:
+        found = self.diagnostics_
+        error = f", standard error of the mean {found['error']:.4f}, should be below {limits.error}"
+        warnings.warn(
+            f"BayesIso: the chains do not agree after {found['n_sweeps']} sweeps (R-hat {found['r_hat']:.2f}, should "
+            f"be below {limits.r_hat}; effective sample size {found['ess']:.0f}, should be above {limits.effective:.0f}"
+            f"{error if np.isfinite(limits.error) else ''}). Raise `max_sweeps`, or lower `max_cells`.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
     def _by_importance(self, cells: Tally, rng: np.random.Generator) -> Floats:
         from calibrant._kernels import monotone_importance
 
         n_draws = _or_default("n_draws", self.n_draws, 1, 10_000)
         found = monotone_importance.sample(cells.positives, cells.totals, rng, n_draws, self.bounds)
-        self._draws = found.resampled
+        self._keep(found.resampled)
         weights = np.exp(found.log_weights - found.log_weights.max())
         dominated = bool(weights.sum() < 2.0)  # the largest weight is 1
         self.diagnostics_ = {
@@ -176,9 +203,7 @@ class BayesIso(BayesianCalibrator):
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, by all draws of the fit at its cells."""
         self._fitted_map()
-        draws = links.clip(self._draws)
-        inverses = (1.0 / draws).mean(axis=0), (1.0 / (1.0 - draws)).mean(axis=0)
-        positive, negative = (1.0 / np.interp(tally.scores, self._scores, inverse) for inverse in inverses)
+        positive, negative = (1.0 / np.interp(tally.scores, self._scores, inverse) for inverse in self._inverses)
         return positive, negative
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -188,6 +213,13 @@ class BayesIso(BayesianCalibrator):
         """
         array = self._fitted_map().check_scores(scores)
         return central_interval(array, level, self._scores, self._draws, self._draws)
+
+
+def _enough_cells(n_rows: float) -> int:
+    """More cells than this change the map by less than its own uncertainty, but each makes the chains slower."""
+    # An odd number: then no row of equal mass lies on a boundary, where its place would depend on the direction.
+    half = float(min(CELLS_PER_ROOT * min(n_rows, _limits.MONOTONE_CELLS**4) ** 0.25, n_rows / 4.0))
+    return min(max(2 * round(half) + 1, LEAST_CELLS), _limits.MONOTONE_CELLS)
 
 
 def _or_default(name: str, value: int | None, least: int, default: int) -> int:

@@ -12,6 +12,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.map_functions import Step
 from calibrant.tally import Tally
 
+MOST_MODELS = 2200  # all numbers of bins that the paper's rule allows up to 10 million rows; beyond, evenly spaced ones
 PSEUDO_COUNT = 2.0  # rows that the BDeu prior of each bin is worth
 PRIOR_RANGE = (0.005, 0.995)  # where the prior mean of a bin may lie
 
@@ -68,11 +69,12 @@ class BBQ(Calibrator):
         # Running sums, so that a model costs its number of bins and not the number of scores.
         columns = (tally.totals, tally.positives, tally.positives * tally.scores)
         sums = np.array([np.cumsum(column) for column in columns])
-        models = [_histogram(tally.scores, sums, n_bins) for n_bins in range(fewest, most + 1)]
+        tried = np.unique(np.linspace(fewest, most, min(most - fewest + 1, MOST_MODELS)).round().astype(int))
+        models = [_histogram(tally.scores, sums, n_bins) for n_bins in tried.tolist()]
         score = np.array([model[2] for model in models])
         relative = np.exp(score - score.max())
         kept = _before_elbow(relative, elbow)
-        self.n_bins_ = kept + fewest
+        self.n_bins_ = tried[kept]
         self.weights_ = relative[kept] / relative[kept].sum()
         return _average([models[i] for i in kept], self.weights_)
 

@@ -1,24 +1,26 @@
-"""Blend: the score itself and four posteriors, mixed by how well each foresees rows that it has not seen."""
+"""Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
 
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._kernels import linear_pool, links
+from calibrant._kernels import curves, linear_pool, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator, central_interval
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
+from calibrant.calibrators.falling import Fall, pool_outside, settle_falls
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
-from calibrant.calibrators.tabulate import tabulate_mixture
-from calibrant.map_functions import Chain
+from calibrant.map_functions import Chain, Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.tabulate import tabulate_mixture
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -29,10 +31,11 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
+LIGHT = 0.01  # a weight below which a member does not decide whether the blend falls
 LEVEL = 0.9  # of the gain on which the verdict rests
 # A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
 # of a small fit, runs its chains in full only if it has weight.
-FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 64, 200, (1.3, 10.0), 0.15
+FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 65, 200, (1.3, 10.0), 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -55,6 +58,9 @@ class Blend(BayesianCalibrator):
     space : {"probability", "decision"}
         What the scores are. Decision scores, such as margins, first become probabilities by Platt scaling; then the
         member "identity" is that logistic curve, since the score itself is not a probability.
+    monotone : bool
+        Whether the map, and every curve of its posterior, may never fall. Otherwise it falls where the posterior is
+        sure of it: where the 90 % interval of the difference between the ends of a falling stretch lies below zero.
     random_state : int, Generator, RandomState or None
         The seed of the draws of Bayes-Iso.
 
@@ -64,6 +70,9 @@ class Blend(BayesianCalibrator):
         The weight of each member; they sum to one.
     members_ : dict of str to Calibrator
         The fitted members.
+    falls_ : tuple of Fall
+        Where the map falls: `low` and `high` scores and the posterior `probability` of the fall. Falls that are not
+        certain were pooled.
 
     Examples
     --------
@@ -79,22 +88,24 @@ class Blend(BayesianCalibrator):
 
     name = "blend"
     title = "Blend (average of methods)"
-    description = "the default: five of the others, mixed by how well each foresees rows left out; intervals"
+    description = "the default: five other methods, weighted by their leave-one-out predictions; intervals"
     reference = "this library"
     space: str = "probability"
 
-    def __init__(self, *, space: str = "probability", random_state: RandomState = 0) -> None:
+    def __init__(self, *, space: str = "probability", monotone: bool = False, random_state: RandomState = 0) -> None:
         self.space = space
+        self.monotone = monotone
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         _validation.check_choice("space", self.space, SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
+        self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self._at = self._cells.scores
         if self.space == "decision":
-            self._to_probability = PlattScaling(space="decision").fit_tally(tally).map_
+            self._to_probability = self._fit_logistic(tally)
             tally = tally.rescored(self._to_probability(tally.scores))
             self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
@@ -103,11 +114,24 @@ class Blend(BayesianCalibrator):
             self.members_["bayes_iso"] = BayesIso(random_state=self.random_state).fit_tally(tally)
             weights = self._weigh(tally.total)
         table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
-        rising = bool((np.diff(table.y) >= 0.0).all())
-        first = self._to_probability
+        self.falls_: tuple[Fall, ...] = ()
+        if self.monotone:
+            table = pool_outside(table, tally, ())
+        else:
+            table, self.falls_ = settle_falls(table, tally, self._draw_pool)
+        first, rising = self._to_probability, not self.falls_
         if first is None:
             return self._as_map(table, rising)
+        ends = [(*first.inverse(fall[:2]).tolist(), fall.probability) for fall in self.falls_]
+        self.falls_ = tuple(Fall(*end) for end in ends) if first.monotone else ()
         return self._as_map(Chain((first.function, table)), rising and first.monotone)
+
+    def _fit_logistic(self, tally: Tally) -> CalibrationMap:
+        """The logistic curve of decision scores; the base rate where it would fall and must not."""
+        fitted = PlattScaling(space="decision").fit_tally(tally).map_
+        if fitted.monotone or not self.monotone:
+            return fitted
+        return self._as_map(Sigmoid(0.0, float(links.logit(np.array(tally.base_rate))), "identity"), monotone=True)
 
     def _weigh(self, n_rows: float) -> Floats:
         likelihoods, counts = _left_out(self.members_, self._cells)
@@ -115,6 +139,7 @@ class Blend(BayesianCalibrator):
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        self._shares = softmax(counts @ np.log(likelihoods))
         return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
@@ -129,21 +154,37 @@ class Blend(BayesianCalibrator):
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of whole maps from the mixture of the members' posteriors, evaluated at `scores`, (n_draws, n).
+        """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
 
-        A member gives its share of the draws; the identity has one map, the score itself.
+        A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
+        weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
+        right about some rows however wrong its whole map is about the mean of all.
         """
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array = self._probabilities(scores)
-        shares = rng.multinomial(count, list(self.weights_.values()))
-        draws = [
-            member.sample_maps(array, int(share), rng)
-            if isinstance(member, BayesianCalibrator)
-            else np.tile(array, (share, 1))
-            for member, share in zip(self.members_.values(), shares, strict=True)
-            if share
-        ]
-        return rng.permutation(np.concatenate(draws))
+        if not self.monotone:
+            return self._draw(array, count, rng)
+        # Whether a curve falls shows between scores, too, so it is drawn where rows were.
+        at, own = np.unique(np.concatenate((self._cells.scores, array)), return_inverse=True)
+        out: Floats = curves.nearest_monotone(self._draw(at, count, rng))[:, own[len(self._cells) :]]
+        return out
+
+    def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+        shares = rng.multinomial(count, self._shares)
+        pairs = zip(self.members_.values(), shares.tolist(), strict=True)
+        return rng.permutation(np.concatenate([_curves(member, scores, n, rng) for member, n in pairs if n]))
+
+    def _draw_pool(self, scores: Floats, count: int) -> Floats:
+        """Weighted means of one curve of each member: what the members' own doubts make of their average.
+
+        Weights are not the probabilities of members to be right, so a light member, which is a curve in few draws of
+        the mixture, must not have a veto there.
+        """
+        rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
+        for name, member in self.members_.items():
+            if self.weights_[name] > LIGHT:
+                pooled += self.weights_[name] * _curves(member, scores, count, rng)
+        return pooled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
@@ -152,7 +193,10 @@ class Blend(BayesianCalibrator):
         straight lines, and widened where needed to contain the prediction.
         """
         array, predicted = self._probabilities(scores), self.predict(scores)
-        low, high = central_interval(array, level, self._cells.scores, *self._interval_draws())
+        level = _validation.check_level(level)
+        if level not in self._ends:
+            self._ends[level] = quantile_ends(level, *self._interval_draws())
+        low, high = (np.interp(array, self._cells.scores, ends) for ends in self._ends[level])
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
@@ -167,7 +211,8 @@ class Blend(BayesianCalibrator):
                 elif count:
                     found.append((np.tile(at, (count, 1)),) * 2)
             lower, upper = (np.concatenate(draws) for draws in zip(*found, strict=True))
-            self._draws = lower, upper
+            shape = curves.nearest_monotone if self.monotone else np.asarray
+            self._draws = shape(lower), shape(upper)
         return self._draws
 
     def summary(self) -> str:
@@ -182,9 +227,18 @@ class Blend(BayesianCalibrator):
             f"Its shape: {shape}.",
             f"Its 90 % intervals are {width:.3f} wide on average.",
         ]
+        lines.append(self._describe_falls())
         if self._to_probability is not None:
             lines.append("The raw score is here what Platt scaling makes of it.")
         return "\n".join(lines)
+
+    def _describe_falls(self) -> str:
+        if self.map_.monotone:
+            return "It never falls."
+        if not self.falls_:
+            return "It falls, because Platt scaling found that high scores go with the negative class."
+        falls = "; ".join(f"{low:.3g} to {high:.3g} ({sure:.3g})" for low, high, sure in self.falls_)
+        return f"It falls at scores of {falls}; posterior probability of each fall in brackets."
 
     def _verdict(self) -> Verdict:
         verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
@@ -205,6 +259,13 @@ def _prior_rows(n_rows: float) -> dict[str, float]:
         "bayes_iso": BAYES_ISO_ROWS,
         "abb": ABB_ROWS,
     }
+
+
+def _curves(member: Calibrator, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Curves of the posterior; of a member without one, its map."""
+    if isinstance(member, BayesianCalibrator):
+        return member.sample_maps(scores, count, rng)
+    return np.tile(member.predict(scores), (count, 1))
 
 
 def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:

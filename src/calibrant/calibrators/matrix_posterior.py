@@ -27,6 +27,8 @@ DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
 BEATEN, HOPELESS = 10.0, 30.0  # nats of evidence that a simpler, or a richer, model is behind on the first rows
+# The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
+SCALE_FREEDOM = 10.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
 
 
@@ -191,6 +193,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         members: list[MatrixMember] = []
         for model, count in zip(self._fitted, counts, strict=True):
             shifts = model.posterior.curvature.draw(rng.standard_normal((len(model.centre), count))).T
+            shifts *= np.sqrt(SCALE_FREEDOM / rng.chisquare(SCALE_FREEDOM, (count, 1)))
             members += [self._formula(model, model.centre + shift, 1.0 / n_draws) for shift in shifts]
         return members
 

@@ -5,8 +5,9 @@ import numpy as np
 from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._kernels.links import platt_targets
+from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Sigmoid
+from calibrant.map_functions import Chain, Linear, Sigmoid
 from calibrant.maps import CalibrationMap
 from calibrant.tally import Tally
 
@@ -29,6 +30,11 @@ class PlattScaling(Calibrator):
     ----------
     slope_, intercept_ : float
         The curve. A negative slope says that higher scores mean fewer positives; it is kept, not hidden.
+
+    Notes
+    -----
+    Probabilities of exactly 0 and 1, of which forests give many, have no logit. They are moved halfway to the nearest
+    other score of the fit, and so is what lies beyond when the map is used.
 
     Examples
     --------
@@ -53,7 +59,9 @@ class PlattScaling(Calibrator):
 
         _validation.check_choice("space", self.space, SPACES)
         on_logits = self.space == "probability"
-        t = links.logit(tally.scores) if on_logits else tally.scores
+        clamp = _clamp(tally.scores) if on_logits else None
+        scores = tally.scores if clamp is None else clamp(tally.scores)
+        t = links.logit(scores) if on_logits else scores
         positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         centre, scale = logistic.standardise(t, tally.totals)
         features = np.stack(((t - centre) / scale, np.ones(len(t)))).T
@@ -61,4 +69,17 @@ class PlattScaling(Calibrator):
         self.slope_ = float(slope / scale)
         self.intercept_ = float(height - slope * (centre / scale))
         function = Sigmoid(self.slope_, self.intercept_, "logit" if on_logits else "identity")
-        return self._as_map(function, self.slope_ >= 0.0)
+        return self._as_map(function if clamp is None else Chain((clamp, function)), self.slope_ >= 0.0)
+
+
+def _clamp(scores: Floats) -> Linear | None:
+    """Moves 0 and 1 halfway to the nearest other score: a forest that says 0 means "below what I can count".
+
+    As logits they would be ±36 and outweigh all other rows.
+    """
+    inside = scores[(scores > 0.0) & (scores < 1.0)]
+    if len(inside) == len(scores) or len(inside) == 0:
+        return None
+    low = 0.5 * float(inside[0]) if scores[0] == 0.0 else 0.0
+    high = 0.5 + 0.5 * float(inside[-1]) if scores[-1] == 1.0 else 1.0
+    return Linear(np.array([low, high]), np.array([low, high]))

@@ -19,6 +19,14 @@ __all__ = ["DEFAULT_METHOD", "METHODS", "create", "get", "name_of", "names", "re
 #: The method that is taken where none is named.
 DEFAULT_METHOD = "blend"
 
+#: What other libraries call methods of this one.
+ELSEWHERE = {
+    "sigmoid": "platt",
+    "logistic": "platt",
+    "isotonic_regression": "isotonic",
+    "temperature_scaling": "temperature",
+}
+
 _REGISTERED: dict[str, type[Calibrator]] = {}
 
 AnyCalibrator = TypeVar("AnyCalibrator", bound="type[Calibrator]")
@@ -53,7 +61,10 @@ def get(name: str) -> type[Calibrator]:
         matrix: type[Calibrator] = getattr(calibrators, MATRIX_METHODS[name][1])
         return matrix
     if name not in names():
-        raise InvalidInputError(f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.")
+        hint = f" It is called {ELSEWHERE[name]!r} here." if name in ELSEWHERE else ""
+        raise InvalidInputError(
+            f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.{hint}"
+        )
     return _REGISTERED[name]
 
 

@@ -1,22 +1,16 @@
-"""What the terms of the model of segments are made of: functions of the score, and counts."""
+"""What the terms of the model of segments are fitted to: counts at coarse scores, for each combination of segments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
 from calibrant._kernels import bins
 from calibrant._typing import Floats, Ints
 
-__all__ = ["CURVE", "LINE", "WAVES", "Basis", "Cells", "Counts", "combine"]
+__all__ = ["Cells", "Counts", "combine"]
 
-LINE, CURVE = "line", "curve"
-WAVES = np.arange(1, 7)
-LARGEST_U = 4.0
 MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
 MANY_CELLS = 200_000  # of scores and segments, from which on
 FEW_CELLS = 16  # of the pooled scores are enough
@@ -30,48 +24,6 @@ class Counts:
     positives: Floats
     totals: Floats
     codes: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """Columns of the terms as functions of the score: u, the standardised pooled logit, and waves over the rank."""
-
-    centre: float
-    spread: float
-    scores: Floats
-    ranks: Floats
-
-    @classmethod
-    def learn(cls, scores: Floats, pooled: Floats, totals: Floats) -> Basis:
-        """From the pooled cells: increasing scores, their pooled logits, and numbers of rows."""
-        share = totals / totals.sum()
-        centre = float(share @ pooled)
-        spread = float(np.sqrt(share @ (pooled - centre) ** 2))
-        return cls(centre, max(spread, 1e-3), scores, np.cumsum(share) - 0.5 * share)
-
-    def columns(self, kind: str, scores: Floats, pooled: Floats) -> Floats:
-        """The columns (n, D) of a kind of term."""
-        if kind == LINE:
-            u = np.clip((pooled - self.centre) / self.spread, -LARGEST_U, LARGEST_U)
-            return np.column_stack((np.ones(len(u)), u))
-        rank = np.interp(scores, self.scores, self.ranks)
-        out: Floats = np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
-        return out
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "centre": self.centre,
-            "spread": self.spread,
-            "scores": self.scores.tolist(),
-            "ranks": self.ranks.tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Basis:
-        """The basis that `to_dict` described."""
-        scores, ranks = (_validation.as_floats(data[name], name) for name in ("scores", "ranks"))
-        return cls(float(data["centre"]), float(data["spread"]), scores, ranks)
 
 
 @dataclass(frozen=True, eq=False)

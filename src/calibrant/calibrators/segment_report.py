@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant.calibrators.segment_basis import Cells
-from calibrant.calibrators.segment_model import SegmentModel
+from calibrant.segmented_maps import SegmentedMap
 from calibrant.tally import row_count
 
 __all__ = ["SegmentRow", "SegmentTable", "tabulate_segments"]
@@ -19,6 +20,7 @@ __all__ = ["SegmentRow", "SegmentTable", "tabulate_segments"]
 LEVEL = 0.9
 HEADERS = ("key", "segment", "rows", "base rate", "shift", "90 % interval", "differs")
 MOST_PRINTED = 30
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class SegmentRow:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SegmentTable:
     """All segments of all keys, and how probable it is that each key matters.
 
@@ -86,8 +88,33 @@ class SegmentTable:
         """Plain dictionaries, ready for a data frame."""
         return [dict(vars(row)) for row in self.rows]
 
-    def __str__(self) -> str:
-        ranked = sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each segment."""
+        return make_frame(self.to_records())
+
+    def summary(self) -> str:
+        """Which segments differ, in a sentence."""
+        keys = {row.key for row in self.rows}
+        of = f"{len(self)} segments" + (f" of {self.rows[0].key}" if len(keys) == 1 else "")
+        differing = [row for row in self._ranked() if row.differs]
+        if not differing:
+            return f"None of {of} differs from the pooled map as far as these rows can tell."
+        named = ", ".join(
+            (f"{row.key} = " if len(keys) > 1 else "") + f"{row.segment} ({row.shift:+.2f})"
+            for row in differing[:MOST_NAMED]
+        )
+        more = f" and {len(differing) - MOST_NAMED} more" if len(differing) > MOST_NAMED else ""
+        pairs = [name for name, p in self.differences.items() if " × " in name and p > LEVEL]
+        ends = f"; pairs of {', '.join(pairs)} differ beyond that" if pairs else ""
+        verb = "differs" if len(differing) == 1 else "differ"
+        how_many = f"{len(differing)} of {of} {verb} from the pooled map"
+        return f"{how_many}, by this much on the logit scale: {named}{more}{ends}."
+
+    def _ranked(self) -> list[SegmentRow]:
+        return sorted(self.rows, key=lambda row: (not row.differs, -abs(row.shift)))
+
+    def __repr__(self) -> str:
+        ranked = self._ranked()
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]
         shown = [
@@ -99,17 +126,17 @@ class SegmentTable:
         return "\n".join(shown)
 
 
-def tabulate_segments(model: SegmentModel, cells: Cells) -> SegmentTable:
+def tabulate_segments(map_: SegmentedMap, cells: Cells) -> SegmentTable:
     """The table of the segments that the model was fitted to; O(cells) for each term."""
     rows: list[SegmentRow] = []
-    for k, name in enumerate(model.keys.names):
-        size, codes = model.keys.sizes[k], cells.codes[:, k]
+    for k, name in enumerate(map_.keys.names):
+        size, codes = map_.keys.sizes[k], cells.codes[:, k]
         totals, positives = (np.bincount(codes, x, size) for x in (cells.totals, cells.positives))
-        shift, half = _shifts(model, cells, k)
+        shift, half = _shifts(map_, cells, k)
         rows += [
             SegmentRow(name, segment, n, rate, a, a - h, a + h, abs(a) > h)
             for segment, n, rate, a, h in zip(
-                model.keys.levels[k],
+                map_.keys.levels[k],
                 totals.tolist(),
                 (positives / totals).tolist(),
                 shift.tolist(),
@@ -117,28 +144,28 @@ def tabulate_segments(model: SegmentModel, cells: Cells) -> SegmentTable:
                 strict=True,
             )
         ]
-    return SegmentTable(tuple(rows), _differences(model))
+    return SegmentTable(tuple(rows), _differences(map_))
 
 
-def _shifts(model: SegmentModel, cells: Cells, k: int) -> tuple[Floats, Floats]:
+def _shifts(map_: SegmentedMap, cells: Cells, k: int) -> tuple[Floats, Floats]:
     """The mean effect of key k on the rows of each of its segments, and half the width of its interval."""
-    size, codes = model.keys.sizes[k], cells.codes[:, k]
+    size, codes = map_.keys.sizes[k], cells.codes[:, k]
     totals = np.bincount(codes, cells.totals, size)
     shift, variance = np.zeros(size), np.zeros(size)
-    for term in model.terms:
+    for term in map_.terms:
         if term.keys == (k,):
-            columns = model.basis.columns(term.kind, cells.scores, cells.pooled)
+            columns = map_.basis.columns(term.kind, cells.scores, cells.pooled)
             centres = np.column_stack([np.bincount(codes, cells.totals * c, size) / totals for c in columns.T])
             shift += np.einsum("ij,ij->i", centres, term.effects.mean)
             variance += np.einsum("ij,ijk,ik->i", centres, term.effects.wide, centres)
     return shift, -special.ndtri(0.5 * (1.0 - LEVEL)) * np.sqrt(variance)
 
 
-def _differences(model: SegmentModel) -> dict[str, float]:
+def _differences(map_: SegmentedMap) -> dict[str, float]:
     """A key's segments differ unless all of its terms say that they do not."""
-    same = dict.fromkeys(model.keys.names, 1.0)
-    for term in model.terms:
+    same = dict.fromkeys(map_.keys.names, 1.0)
+    for term in map_.terms:
         if term.keys:
-            name = " × ".join(model.keys.names[k] for k in term.keys)
+            name = " × ".join(map_.keys.names[k] for k in term.keys)
             same[name] = same.get(name, 1.0) * (1.0 - term.difference)
     return {name: 1.0 - p for name, p in same.items()}

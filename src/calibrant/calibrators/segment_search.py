@@ -9,8 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from calibrant._typing import Ints
-from calibrant.calibrators.segment_basis import CURVE, LINE, Basis, Cells
+from calibrant.calibrators.segment_basis import Cells
 from calibrant.calibrators.segment_terms import Term
+from calibrant.segment_effects import CURVE, LINE, Basis
 
 __all__ = ["TermName", "fit_terms"]
 

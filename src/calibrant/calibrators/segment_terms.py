@@ -7,7 +7,6 @@ which carries nothing goes away by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -15,9 +14,9 @@ from scipy import special
 from calibrant._kernels import group_effects
 from calibrant._kernels.group_effects import GroupPosterior, Groups
 from calibrant._typing import Bools, Floats, Ints
-from calibrant.calibrators.segment_basis import CURVE, LINE, WAVES
+from calibrant.segment_effects import CURVE, LINE, WAVES, Effects
 
-__all__ = ["SETTINGS", "Effects", "Settings", "Term"]
+__all__ = ["SETTINGS", "Settings", "Term"]
 
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
@@ -74,20 +73,6 @@ def _curve() -> Settings:
 
 
 SETTINGS = {LINE: _line(), CURVE: _curve()}
-
-
-class Effects(NamedTuple):
-    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment, and what intervals need.
-
-    Mean and covariance come from a sceptical prior, under which segments differ only if there is reason to think so.
-    It would make intervals too narrow where a small difference is hard to see: `wide` (G, D, D) are second moments
-    around the means under a prior with an open mind, and `prior` (D, D) is that of a new segment.
-    """
-
-    mean: Floats
-    covariance: Floats
-    wide: Floats
-    prior: Floats
 
 
 class Term:

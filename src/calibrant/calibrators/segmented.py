@@ -7,22 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import special
 from sklearn.base import BaseEstimator, clone
 
 from calibrant import _validation
 from calibrant._kernels import grouping, links
-from calibrant._typing import ArrayLike, Floats, Ints, RandomState
-from calibrant.calibrators import registry, segment_maps
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.calibrators.platt import PlattScaling
-from calibrant.calibrators.segment_basis import Basis, Cells, Counts
-from calibrant.calibrators.segment_model import SegmentModel, TermEffects
+from calibrant.calibrators.segment_basis import Cells, Counts
 from calibrant.calibrators.segment_report import tabulate_segments
 from calibrant.calibrators.segment_search import fit_terms
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps import CalibrationMap
+from calibrant.metrics.reversal import warn_of_reversal
+from calibrant.segment_effects import Basis, TermEffects
 from calibrant.segment_keys import SegmentKeys, as_columns, name_columns
+from calibrant.segmented_maps import SegmentedMap
 from calibrant.tally import Tally, row_count
 
 __all__ = ["SegmentedCalibrator"]
@@ -56,10 +57,12 @@ class SegmentedCalibrator(BaseEstimator):
     ----------
     segments_ : SegmentTable
         For each segment its rows, base rate, shift on the logit scale with a 90 % interval, and whether it differs.
+    classes_ : ndarray of shape (2,)
+        The negative and the positive label; 0 and 1 after `fit_tallies`.
     pooled_ : Calibrator
         The pooled calibrator, fitted to all rows.
-    model_ : SegmentModel
-        The frozen numbers of the model.
+    map_ : SegmentedMap
+        The fitted map: frozen numbers that predict, and that are saved and exported.
 
     Examples
     --------
@@ -89,7 +92,13 @@ class SegmentedCalibrator(BaseEstimator):
         self.space = space
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, segment: Any = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        segment: Any = None,
+        pos_label: Any = None,
     ) -> Self:
         """Learn from rows.
 
@@ -98,11 +107,14 @@ class SegmentedCalibrator(BaseEstimator):
         scores : array-like of shape (n,), (n, 1) or (n, 2)
             Scores, or the probabilities of the negative and the positive class.
         y : array-like of shape (n,)
-            Two classes; the larger label is the positive one.
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a weight of 2 is the row twice.
         segment : array-like of shape (n,) or (n, keys), table, or dict of columns
             The segment of each row, by one key or several.
+        pos_label : label, optional
+            The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
+            as 1 and 2, the larger is positive as in scikit-learn.
 
         Returns
         -------
@@ -111,7 +123,7 @@ class SegmentedCalibrator(BaseEstimator):
         if segment is None:
             raise InvalidInputError("`segment` must be given: one column, or one for each key.")
         array = _validation.check_scores(scores)
-        positive, _ = _validation.encode_labels(y, _validation.larger_label(y))
+        positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         _validation.check_same_length(len(array), len(positive), "y")
         weights = _validation.check_weights(sample_weight, len(array))
         totals = np.ones(len(array)) if weights is None else weights
@@ -123,7 +135,7 @@ class SegmentedCalibrator(BaseEstimator):
             _validation.check_same_length(len(array), len(column), "segment")
         columns = {name: column[kept] for name, column in columns.items()}
         keys, codes = SegmentKeys.learn(columns, int(kept.sum()), self.missing)
-        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes))
+        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes), classes)
 
     def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
         """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
@@ -151,16 +163,17 @@ class SegmentedCalibrator(BaseEstimator):
         rows = np.repeat(codes, [len(tally) for tally in full.values()], axis=0)
         return self._fit_counts(found, Counts(scores, positives, totals, rows))
 
-    def _fit_counts(self, keys: SegmentKeys, counts: Counts) -> Self:
+    def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
         _check_segments(keys, counts)
         if self.space not in SPACES:
             raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
         pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
-        self._first: CalibrationMap | None = None
+        warn_of_reversal(pooled, stacklevel=4)
+        first: CalibrationMap | None = None
         if self.space == "decision":
-            self._first = PlattScaling(space="decision").fit_tally(pooled).map_
-            counts = Counts(self._first(counts.scores), counts.positives, counts.totals, counts.codes)
-            pooled = pooled.rescored(self._first(pooled.scores))
+            first = PlattScaling(space="decision").fit_tally(pooled).map_
+            counts = Counts(first(counts.scores), counts.positives, counts.totals, counts.codes)
+            pooled = pooled.rescored(first(pooled.scores))
         _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
         self.pooled_ = _new_calibrator(self.calibrator).fit_tally(pooled)
         cells, coarse, totals = Cells.of(counts, pooled.scores, pooled.totals)
@@ -173,15 +186,16 @@ class SegmentedCalibrator(BaseEstimator):
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
             if term.difference > LEAST_DIFFERENCE
         )
-        self.model_ = SegmentModel(keys, self.pooled_.map_, basis, _wobble(self.pooled_, coarse), terms)
-        self.segments_ = tabulate_segments(self.model_, cells)
-        self.n_features_in_ = 1
+        wobble = _wobble(self.pooled_, coarse)
+        name = type(self).__name__
+        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, wobble, terms, first, self.missing, name)
+        self.segments_ = tabulate_segments(self.map_, cells)
+        self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
-        array, codes = self._rows(scores, segment)
-        return links.expit(self.model_.logits(array, codes))
+        return self._fitted()(scores, segment)
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
@@ -194,66 +208,35 @@ class SegmentedCalibrator(BaseEstimator):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        z = -special.ndtri(0.5 * (1.0 - _validation.check_level(level)))
-        array, codes = self._rows(scores, segment)
-        centre, spread = self.model_.centre_and_spread(array, codes)
-        return links.expit(centre - z * spread), links.expit(centre + z * spread)
+        return self._fitted().predict_interval(scores, segment, level)
 
     def sample_maps(
         self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        array, codes = self._rows(scores, segment)
-        return links.expit(self.model_.draw(array, codes, rng, count))
+        return self._fitted().sample_maps(scores, segment, n_draws, random_state)
 
     def map_for(self, segment: Any) -> CalibrationMap:
         """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.
 
-        A segment that was not there in `fit` has the pooled map.
+        A segment that was not there in `fit` has the pooled map. The formula of a segment becomes a table of straight
+        pieces, within 1e-5 of it.
         """
-        self._check_fitted()
-        columns = name_columns([segment], self.model_.keys.names)
-        codes = self.model_.keys.encode(columns, 1, self.missing)[0]
-        own = segment_maps.segment_map(self.model_, codes, type(self).__name__)
-        return own if self._first is None else self._first.then(own)
+        return self._fitted().map_for(segment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save pooled map and effects as one JSON file; `SegmentedCalibrator.load` reads it."""
-        self._check_fitted()
-        first = None if self._first is None else self._first.to_dict()
-        segment_maps.save_segments(path, self.model_, {"missing": self.missing, "space": self.space, "first": first})
+        """Save the map of all segments as one JSON file; `calibrant.load` reads it as a `SegmentedMap`."""
+        self._fitted().save(path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved model; no code from the file is run. The table `segments_` is not part of the file."""
-        model, document = segment_maps.load_segments(path)
-        loaded = cls(missing=document.get("missing", "error"), space=document.get("space", "probability"))
-        first = document.get("first")
-        loaded._first = None if first is None else CalibrationMap.from_dict(first)
-        loaded.model_ = model
-        loaded.n_features_in_ = 1
-        return loaded
-
-    def _rows(self, scores: ArrayLike, segment: Any) -> tuple[Floats, Ints]:
-        self._check_fitted()
-        if segment is None:
-            raise InvalidInputError("`segment` must be given: a value of each key for every row.")
-        array = _validation.check_scores(scores)
-        if self._first is None:
-            _validation.check_unit_interval(array, "scores", type(self).__name__)
-        else:
-            array = self._first(array)
-        return array, self.model_.keys.encode(segment, len(array), self.missing)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
+    def _fitted(self) -> SegmentedMap:
+        if not hasattr(self, "map_"):
             raise NotFittedError(
                 f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tallies` before using it."
             )
+        return self.map_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        return hasattr(self, "map_")
 
 
 def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:

@@ -99,6 +99,7 @@ class SplineCalibration(BayesianCalibrator):
         _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
         _validation.check_count("max_cells", self.max_cells)
         self.posterior_: SplinePosterior | None = None
+        self._ends: dict[float, Floats] = {}
         if self.kind == "cumulative":
             return self._cumulative(tally)
         self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
@@ -127,19 +128,25 @@ class SplineCalibration(BayesianCalibrator):
         """
         level = _validation.check_level(level)
         posterior, grid, z = self._posterior(scores)
-        tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-        ends = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
+        if level not in self._ends:
+            tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
+            self._ends[level] = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
         # Far outside the data the mean of a skew posterior can lie beyond its quantiles.
         predicted = self.predict(scores)
-        low, high = (links.expit(np.interp(z, grid, end)) for end in ends)
+        low, high = (links.expit(np.interp(z, grid, end)) for end in self._ends[level])
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
         posterior, grid, z = self._posterior(scores)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        if not self.monotone and len(z) < len(grid):
+            return links.expit(posterior.draws(z, count, rng))
         drawn = self._shaped(posterior.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
+
+    def _has_posterior(self) -> bool:
+        return self.posterior_ is not None
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, in closed form."""

@@ -1,6 +1,6 @@
 """Temperature scaling: one number that makes every logit larger or smaller."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,7 +57,9 @@ class TemperatureScaling(Calibrator):
     def __init__(self, *, space: str = "probability") -> None:
         self.space = space
 
-    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None
+    ) -> Self:
         """Learn the temperature from scores of two classes, or from an (n, K) matrix, and labels.
 
         Parameters
@@ -68,13 +70,17 @@ class TemperatureScaling(Calibrator):
             Labels; the columns of a matrix are the sorted labels.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
+        pos_label : label, optional
+            The positive one of two classes, where the labels do not tell; not for a matrix.
 
         Returns
         -------
         self
         """
         if not _validation.is_class_matrix(scores):
-            return super().fit(scores, y, sample_weight)
+            return super().fit(scores, y, sample_weight, pos_label=pos_label)
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         _validation.check_choice("space", self.space, SPACES)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         labels, self.classes_ = _validation.encode_classes(y, matrix.shape[1])
@@ -90,7 +96,7 @@ class TemperatureScaling(Calibrator):
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes: (n, 2), or (n, K) after a matrix of K columns was fitted."""
-        if not hasattr(self, "classes_"):
+        if not self._takes_columns():
             return super().predict_proba(scores)
         matrix = _validation.check_class_matrix(scores, probabilities=self.space == "probability")
         if matrix.shape[1] != self.n_features_in_:
@@ -103,7 +109,6 @@ class TemperatureScaling(Calibrator):
         from calibrant._kernels import logistic
 
         _validation.check_choice("space", self.space, SPACES)
-        self.__dict__.pop("classes_", None)
         on_logits = self.space == "probability"
         z = links.logit(tally.scores) if on_logits else tally.scores
         scale = max(float(np.abs(z[[0, -1]]).max()), logistic.SMALLEST_SCALE) if z.any() else 1.0
@@ -118,8 +123,12 @@ class TemperatureScaling(Calibrator):
     def _logits(self, matrix: Floats) -> Floats:
         return np.log(links.clip(matrix)) if self.space == "probability" else matrix
 
+    def _takes_columns(self) -> bool:
+        """Whether it was fitted to a column for each of several classes, which no map describes."""
+        return hasattr(self, "temperature_") and not hasattr(self, "map_")
+
     def _fitted_map(self) -> CalibrationMap:
-        if hasattr(self, "classes_"):
+        if self._takes_columns():
             raise InvalidInputError(
                 "A map, which `predict` applies and `save` writes, is for two classes; this TemperatureScaling was "
                 f"fitted to {self.n_features_in_} columns. Use `predict_proba`."

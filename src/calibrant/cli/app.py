@@ -12,6 +12,7 @@ from calibrant.cli import options, signals
 from calibrant.cli.apply import apply
 from calibrant.cli.compare import compare
 from calibrant.cli.errors import explain
+from calibrant.cli.estimate import estimate
 from calibrant.cli.evaluate import evaluate
 from calibrant.cli.export import export
 from calibrant.cli.fit import fit
@@ -24,7 +25,7 @@ from calibrant.engines.table_files import escape
 QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."
 PANELS = {
-    "Judge": (compare, evaluate, report, monitor),
+    "Judge": (compare, evaluate, estimate, report, monitor),
     "Calibrate": (fit, apply, export),
     "Learn": (demo, methods, simulate),
 }
@@ -34,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Turn the scores of any classifier into probabilities that can be believed.",
+    help="Turn the scores of any classifier into probabilities you can trust.",
     epilog="Start with `calibrant demo`, or `calibrant compare data.csv`.",
 )
 

@@ -1,18 +1,28 @@
 """apply: use a model on a table of any size."""
 
-import glob
-from collections.abc import Sequence
+from __future__ import annotations
+
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from calibrant.cli import options
-from calibrant.cli.fit import class_file
-from calibrant.cli.options import load_model
+from calibrant.cli.errors import Problem
+from calibrant.cli.options import load_model, load_segments
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
+from calibrant.cli.segments import report_unseen, segment_options
 from calibrant.engines.table_files import shorten
 
+if TYPE_CHECKING:
+    from calibrant.engines.file_apply import Applied
+    from calibrant.engines.tables import Table
+    from calibrant.maps import CalibrationMap
+    from calibrant.matrix_maps import MatrixMap
+    from calibrant.segmented_maps import SegmentedMap
+
+MOST_NAMED = 5
+FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
 ONLY_NEW = "Write only the new columns; faster for wide tables."
+NAME = "Name of the new column; for several classes its beginning."
 
 
 def apply(
@@ -20,34 +30,69 @@ def apply(
     files: options.Files,
     *,
     score: options.Score = None,
-    name: Annotated[str, options.option("Name of the new column.", "--name", value="NAME")] = "probability",
+    by: options.Keys = None,
+    missing: options.Missing = None,
+    name: Annotated[str, options.option(NAME, "--name", value="NAME")] = "probability",
     only_new: Annotated[bool, options.option(ONLY_NEW, "--only-new")] = False,
     top_label: options.Top = False,
     output: options.Output = None,
     format_: options.Format = None,
 ) -> None:
-    """Add the calibrated probability to a table of any size; all columns and the order of rows are kept."""
+    """Add the calibrated probability to a table of any size; all columns and the order of rows are kept.
+
+    A model of several classes adds a column for each, and finds the score columns by the names that it was fitted to.
+    One of segments finds their columns by the names of the fit; --by names others, in the same order.
+    """
     from calibrant.engines import apply_file, open_table
-    from calibrant.engines.table_columns import choose_scores
 
     check_target(output)
     kind = output_kind(output, format_)
+    segmented = load_segments(model)
+    map_ = segmented or load_model(model)
     with open_table(files) as table:
-        scores = choose_scores(table, score or [], say=note)
-        if len(scores) > 1 and not top_label:
-            maps = {one: load_model(class_file(model, one)) for one in scores}
-            _warn_of_unused_classes(model, scores)
-        else:
-            maps = None
+        scores = _choose_scores(map_, table, score or [], top_label)
+        more = segment_options(segmented, table, by or [], missing)
         to_file = nullcontext(output) if not is_stdout(output) else written(None)
         with progress(f"calibrating {table.name}"), to_file as path:
-            done = apply_file(
-                maps or load_model(model), table, str(path), score=scores, name=name, only_new=only_new, format=kind
-            )
+            done = apply_file(map_, table, str(path), score=scores, name=name, only_new=only_new, format=kind, **more)
     where = "" if is_stdout(output) else f" Saved to {output}."
-    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns))}.{where}")
+    last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
+    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{last}.{where}")
     if done.unusable:
-        warn(f"{done.unusable} scores are missing, not finite or outside the map's range; their result is empty.")
+        warn(f"{done.unusable} rows have scores that are missing or that the map does not take; their result is empty.")
+    report_unseen(done, segmented)
+    _warn_of_scale(done, getattr((segmented.first or segmented.pooled) if segmented else map_, "fitted_range", None))
+
+
+def _warn_of_scale(done: Applied, fitted: tuple[float, float] | None) -> None:
+    """Warn where scores seem to be on another scale than those of the fit, such as percentages and shares."""
+    if fitted is None or done.score_range is None:
+        return
+    (low, high), (lowest, highest) = fitted, done.score_range
+    narrow = done.rows >= FEW_ROWS and highest - lowest < NARROW * (high - low)
+    if narrow or done.outside > 0.5 * done.rows:
+        warn(
+            f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from {low:.4g} to "
+            f"{high:.4g}. Are they on the same scale?"
+        )
+
+
+def _choose_scores(
+    map_: CalibrationMap | MatrixMap | SegmentedMap, table: Table, given: list[str], top_label: bool
+) -> tuple[str, ...]:
+    """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
+    from calibrant.engines.table_columns import choose_scores
+    from calibrant.matrix_maps import MatrixMap
+
+    if not isinstance(map_, MatrixMap):
+        scores = choose_scores(table, given, say=note)
+        if len(scores) > 1 and not top_label:
+            raise Problem("The model is of one score; to apply it to the highest score of each row add --top-label.")
+        return scores
+    scores = choose_scores(table, given or map_.columns or [str(label) for label in map_.classes], say=note)
+    if len(scores) != len(map_.classes):
+        raise Problem(f"The model is of {len(map_.classes)} classes; --score names {len(scores)} columns.")
+    return map_.columns if set(scores) == set(map_.columns) else scores  # names tell more than their order
 
 
 def output_kind(output: str | None, given: str | None) -> str:
@@ -58,13 +103,3 @@ def output_kind(output: str | None, given: str | None) -> str:
     if kind in ("parquet", "arrow"):
         check_screen(output, kind.capitalize())
     return kind
-
-
-def _warn_of_unused_classes(model: str, scores: Sequence[str]) -> None:
-    """Warn where classes that were fitted are left out: the others then share what would be theirs."""
-    path = Path(model)
-    used = {Path(class_file(model, one)).name for one in scores}
-    others = sorted(one.name for one in path.parent.glob(f"{glob.escape(path.stem)}.*.json") if one.name not in used)
-    if others:
-        shown = f"{', '.join(others[:3])}{', …' if len(others) > 3 else ''}"
-        warn(f"The probabilities add up to 1 over the {len(scores)} named classes; not used: {shown}.")

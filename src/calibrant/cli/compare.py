@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calibrant.cli import options, signals
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method, method_names
 from calibrant.cli.printing import note, print_json, print_table, progress, warn
-from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
+    from calibrant._typing import Floats
+    from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
-
-RAW = "identity"
 
 
 def compare(
@@ -26,8 +27,11 @@ def compare(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Methods = None,
+    logits: options.Logits = False,
     top_label: options.Top = False,
     folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
     repeats: Annotated[int, options.option("How often to split anew.", "--repeats", value="REPEATS")] = 1,
@@ -37,25 +41,32 @@ def compare(
 ) -> None:
     """Cross-validate all methods, doing nothing among them, and recommend one.
 
-    With the scores of several classes each is compared against the rest, as `fit` calibrates them.
+    With the scores of several classes the methods for whole matrices are compared, by their proper scores.
     """
-    from calibrant.cli.tallies import binary, count, count_classes, open_with_columns
+    from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.grouped import read_rows
+    from calibrant.cli.tallies import binary, count, open_with_columns
     from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))
     how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
-    with open_with_columns(files, score, label, weight) as (table, columns):
+    source: Tally | ClassRows | Floats
+    with open_with_columns(files, score, label, weight, groups=groups, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
-        several = len(columns.scores) > 1 and not top_label
+        several = are_several(columns, top_label, logits)
+        check_method(*(names or []), several=several)
+        if several and groups is not None:
+            raise Problem("--groups with several classes needs --top-label.")
         if several:
-            classes = count_classes(table, columns)
+            source = read_classes(table, columns, logits)
+        elif groups is not None:
+            rows = read_rows(*binary(table, columns, top_label, "compare --groups"), positive)
+            source = rows.scores
+            how |= {"y": rows.labels, "sample_weight": rows.weights, "groups": rows.groups}
         else:
-            tally = count(*binary(table, columns, top_label, "compare"), positive)
-    if several:
-        _compare_classes(classes, as_json, **how)
-        return
-    comparison = run_comparison(tally, **how)
+            source = count(*binary(table, columns, top_label, "compare"), positive)
+    comparison = run_comparison(source, **how)
     if as_json:
         print_json(comparison.to_dict())
     else:
@@ -77,19 +88,39 @@ def warn_of_copies(table: Table, columns: Columns) -> None:
         )
 
 
-def run_comparison(tally: Tally, what: str = "comparing", **how: Any) -> Comparison:
-    """Compare with the progress shown."""
-    import calibrant
-
-    with progress(what, len(how.get("methods") or method_names())) as step:
+def run_comparison(source: Tally | ClassRows | Floats, **how: Any) -> Comparison:
+    """Compare a tally, rows of several classes, or scores with labels among the options, with the progress shown."""
+    run, methods = _comparison_of(source, **how)
+    with progress("comparing", methods) as step:
 
         def go_on(name: str) -> None:
             signals.check()
             step(name)
 
-        comparison: Comparison = calibrant.compare(tally, progress=go_on, **how)
+        comparison: Comparison = run(progress=go_on)
     signals.check()  # a signal inside a method looks like the failure of that method
     return comparison
+
+
+def _comparison_of(source: Tally | ClassRows | Floats, **how: Any) -> tuple[Callable[..., Comparison], int]:
+    """Return the comparison to run and its number of methods."""
+    import calibrant
+    from calibrant.cli.classes import ClassRows
+    from calibrant.comparison.matrix_compare import compare_matrix
+
+    if not isinstance(source, ClassRows):
+        return partial(calibrant.compare, source, **how), len(how.get("methods") or method_names(several=False))
+    methods = how.pop("methods", None) or class_methods(len(source.classes))
+    given: dict[str, Any] = {"sample_weight": source.weights, "space": source.space, "methods": methods}
+    return partial(compare_matrix, source.scores, source.labels, **given, **how), len(methods)
+
+
+def class_methods(n_classes: int, *more: str | None) -> list[str]:
+    """List the methods to compare for several classes: of those that `fit` can save the usual ones, and some more."""
+    from calibrant.comparison.matrix_candidates import default_methods
+
+    usual = default_methods(n_classes)
+    return [name for name in method_names(several=True) if name in usual or name in more]
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -110,53 +141,3 @@ def show_comparison(comparison: Comparison) -> None:
 def _plain(text: str) -> str:
     """Return a value without its interval."""
     return text.partition(" [")[0]
-
-
-def _compare_classes(classes: dict[str, Tally], as_json: bool, **how: Any) -> None:
-    """Compare for each class against the rest, and say which method is best for all of them together."""
-    from calibrant.errors import InvalidInputError
-    from calibrant.tally import row_count
-
-    note("Each class is compared against the rest; --top-label uses the highest score of each row instead.")
-    done: dict[str, Comparison] = {}
-    skipped = {}
-    for name, tally in classes.items():
-        try:
-            done[name] = run_comparison(tally, f"comparing for {name}", **how)
-        except InvalidInputError as error:
-            skipped[name] = str(error)
-    if not done:
-        raise Problem(f"No class can be compared against the rest. {next(iter(skipped.values()))}")
-    best, reason = best_for_all(done)
-    if as_json:
-        plain = {name: one.to_dict() for name, one in done.items()}
-        print_json({"classes": plain, "skipped": skipped, "recommended": best, "reason": reason})
-        return
-    first = next(iter(done.values()))
-    splits = first.title.partition("; ")[2]
-    rows = [_class_row(name, one, classes[name]) for name, one in done.items()]
-    title = f"{row_count(first.n_rows)} rows, {len(classes)} classes, each against the rest; {splits}"
-    print_table(title, ["class", "its rows", "recommended", "log-loss", "− raw"], rows)
-    sys.stdout.write(f"Recommended for all classes: {reason}\n")
-    for name, text in skipped.items():
-        note(f"- {shorten(name)}: {text}")
-
-
-def _class_row(name: str, comparison: Comparison, tally: Tally) -> list[str]:
-    texts = comparison[comparison.recommended].texts()
-    return [name, f"{tally.total_positive:g}", texts[0], _plain(texts[1]), texts[4]]
-
-
-def best_for_all(comparisons: dict[str, Comparison]) -> tuple[str, str]:
-    """Return the method for all classes, and why: the lowest mean log-loss, if it helps any class beyond chance."""
-    losses: dict[str, list[float]] = {}
-    for one in comparisons.values():
-        for result in one.results:
-            if result.log_loss is not None:
-                losses.setdefault(result.name, []).append(result.log_loss.value)
-    means = {name: sum(values) / len(values) for name, values in losses.items() if len(values) == len(comparisons)}
-    if RAW in means and all(one.recommended == RAW for one in comparisons.values()):
-        return RAW, "do nothing: for no class does a method lower the log-loss of the raw score by more than chance."
-    best = min(means, key=lambda name: means[name])
-    raw = f"; raw {means[RAW]:.4f}" if RAW in means else ""
-    return best, f"{best}: averaged over the classes, its log-loss is the lowest ({means[best]:.4f}{raw})."

@@ -13,15 +13,19 @@ FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 OPTION = {
     "score": "--score", "label": "--label", "weight": "--weight", "by": "--by", "pos_label": "--positive",
     "method": "--method", "methods": "--method", "cv": "--folds", "level": "--level", "n": "--rows",
+    "missing": "--missing", "segment": "--by",
     "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score", "format": "--format",
+    "scores": "--score", "y": "--label", "sample_weight": "--weight", "space": "--logits",
 }  # fmt: skip
 
 # Advice of the library that the command line gives in its own terms.
 ADVICE = {
-    "For several classes use CalibratedClassifier, or calibrate each class against the rest.":
+    "For several classes use CalibratedClassifier or MatrixBlend, or calibrate each class against the rest.":
         "For several classes name the score column of each, with --score a,b,c.",
     ", an unknown label type for a binary target": "",
     "only the new column": "only the new column, with --only-new",
+    "missing='segment'": "--missing segment",
+    "Use the calibrator alone.": "Leave out --by.",
 }  # fmt: skip
 
 

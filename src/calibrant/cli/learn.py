@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
-ABILITIES, NO_YES = ("monotone", "intervals"), ("no", "yes")
+ABILITIES, NO_YES = ("monotone", "intervals", "several classes"), ("no", "yes")
 BEFORE = """\
 AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
 Can its probabilities be trusted, and if not, which calibration fixes them?
@@ -75,22 +75,24 @@ def methods(as_json: options.As_json = False) -> None:
     for row in rows:
         row["name"] += " (default)" * row["default"]
     texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
-    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=5)
+    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=6)
 
 
 def _describe(name: str) -> dict[str, Any]:
     from calibrant.calibrators import registry
+    from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT
 
-    cls = registry.get(name)
+    cls, several = registry.get(name), options.method_names(several=True)
     decision = "space" in cls._get_param_names() or getattr(cls, "space", "") == "real"
     return {
         "name": name,
-        "default": name == registry.DEFAULT_METHOD,
+        "default": name in (registry.DEFAULT_METHOD, MATRIX_DEFAULT),
         "class": cls.__name__,
         "summary": cls.description,
         "scores": "any" if decision else "probabilities",
-        "monotone": cls.monotone is True,
+        "monotone": getattr(cls, "monotone", False) is True,
         "intervals": cls.bayesian,
+        "several classes": name in several,
         "reference": cls.reference,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,8 @@ from calibrant.engines.table_files import find_files, suggest
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
+    from calibrant.matrix_maps import MatrixMap
+    from calibrant.segmented_maps import SegmentedMap
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -24,34 +27,74 @@ def complete_method(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in method_names() if name.startswith(open_)]
 
 
-def method_names() -> list[str]:
-    """List the names of all methods."""
-    from calibrant.calibrators import registry
+def method_names(several: bool | None = None) -> list[str]:
+    """List the names of all methods, or of those for two classes or for several."""
+    from calibrant.calibrators import MATRIX_METHODS, registry
 
-    return list(registry.names())
+    if several is not None:
+        return ["temperature", *MATRIX_METHODS] if several else list(registry.names())
+    return [*registry.names(), *MATRIX_METHODS]
 
 
-def check_method(*names: str | None) -> None:
-    """Refuse a method that does not exist before any data are read."""
-    known = method_names()
+def check_method(*names: str | None, several: bool | None = None) -> None:
+    """Refuse a method that does not exist before any data are read, and one for another number of classes after."""
+    known, all_ = method_names(several), method_names()
     for name in names:
-        if name is not None and name not in known:
-            raise Problem(f"There is no method {name!r}. {suggest(name, known, '`calibrant methods` lists them.')}")
+        if name is None or name in known:
+            continue
+        if name not in all_:
+            raise Problem(f"There is no method {name!r}. {suggest(name, all_, '`calibrant methods` lists them.')}")
+        if several:
+            raise Problem(f"{name} is for two classes. For several use {', '.join(known)}; or add --top-label.")
+        raise Problem(f"{name} is for several classes; name the score column of each, with --score a,b,c.")
 
 
-def load_model(path: str) -> CalibrationMap:
-    """Load the map in a file."""
-    from calibrant.maps import CalibrationMap, load
+def load_segments(path: str) -> SegmentedMap | None:
+    """Load the map of segments in a file; None if the file holds another map."""
+    from calibrant.loading import load
+    from calibrant.segmented_maps import SegmentedMap
+
+    map_ = load(find_files(path)[0]) if Path(path).is_file() else None
+    return map_ if isinstance(map_, SegmentedMap) else None
+
+
+def load_model(path: str) -> CalibrationMap | MatrixMap:
+    """Load the map of one score or of several classes in a file."""
+    from calibrant.loading import load
+    from calibrant.segmented_maps import SegmentedMap
 
     map_ = load(find_files(path)[0])
-    if not isinstance(map_, CalibrationMap):
-        raise Problem(f"{path} holds a map of several classes, which commands do not apply yet; use calibrant.load.")
+    if isinstance(map_, SegmentedMap):
+        raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
+    return map_
+
+
+def load_score_map(path: str | None) -> CalibrationMap | None:
+    """Load the map of one score, if any is named."""
+    from calibrant.maps import CalibrationMap
+
+    map_ = None if path is None else load_model(path)
+    if map_ is None or isinstance(map_, CalibrationMap):
+        return map_
+    raise Problem(f"{path} is a model of {len(map_.classes)} classes; name their score columns with --score a,b,c.")
+
+
+def load_class_map(path: str | None, n_classes: int) -> MatrixMap | None:
+    """Load the map of several classes, if any is named."""
+    from calibrant.matrix_maps import MatrixMap
+
+    map_ = None if path is None else load_model(path)
+    if not isinstance(map_, MatrixMap | None):
+        raise Problem(f"{path} is a model of one score; with the scores of several classes add --top-label.")
+    if map_ is not None and len(map_.classes) != n_classes:
+        raise Problem(f"{path} is a model of {len(map_.classes)} classes; there are {n_classes} score columns.")
     return map_
 
 
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
 SEGMENTS = "Column that defines segments; each is reported separately."
+GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
 POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
 METHOD = "Calibration method; `calibrant methods` lists them."
 
@@ -60,6 +103,7 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `calib
 
 Quiet = Annotated[bool, option("Suppress progress messages.", "--quiet", "-q")]
 Top = Annotated[bool, option("Several classes: use the highest score of each row.", "--top-label")]
+Logits = Annotated[bool, option("Several classes: the scores are logits, not probabilities.", "--logits")]
 As_json = Annotated[bool, option("Print JSON instead of text.", "--json")]
 
 Score = Annotated[list[str] | None, option(SCORES, "--score", "-s", value="COLUMN")]
@@ -68,6 +112,13 @@ Weight = Annotated[
     str | None, option("Column of weights; each counts as that many rows.", "--weight", "-w", value="COLUMN")
 ]
 By = Annotated[str | None, option(SEGMENTS, "--by", value="COLUMN")]
+Groups = Annotated[str | None, option(GROUPS, "--groups", value="COLUMN")]
+Keys = Annotated[list[str] | None, option("Column of segments; several with a,b or repeated.", "--by", value="COLUMN")]
+Missing = Annotated[
+    str | None,
+    option("Rows whose segment is missing: error, or segment for one of their own.", "--missing", value="WHAT"),
+]
+Drop = Annotated[bool, option("Leave out rows without a score or a label.", "--drop-missing")]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD", autocompletion=complete_method)]
 Methods = Annotated[

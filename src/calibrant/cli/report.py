@@ -5,17 +5,27 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from calibrant.cli import options
-from calibrant.cli.compare import run_comparison, warn_of_copies
+from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
+from calibrant.cli.errors import Problem
 from calibrant.cli.options import check_method
-from calibrant.cli.printing import check_target, note, progress, written
+from calibrant.cli.printing import check_target, is_stdout, note, progress, written
+from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from calibrant.cli.classes import ClassRows
     from calibrant.comparison.table import Comparison
     from calibrant.engines.table_columns import Columns
+    from calibrant.report.section import Section
     from calibrant.tally import Tally
+
+COST_FP = "Cost of acting in vain; with --cost-fn adds a section on decisions."
+COST_FN = "Cost of not acting where it was needed."
+THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+Range: TypeAlias = tuple[float, float]
+UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
 
 
 def report(
@@ -25,53 +35,136 @@ def report(
     score: options.Score = None,
     label: options.Label = None,
     weight: options.Weight = None,
-    by: options.By = None,
+    by: options.Keys = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
+    logits: options.Logits = False,
     top_label: options.Top = False,
+    cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
+    cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
+    thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
+    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
 
-    With the scores of several classes the page is about the highest score of each row and whether its class was right.
+    With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
-    from calibrant.cli.tallies import binary, count_by, open_with_columns, predicted_class
-    from calibrant.errors import InvalidInputError
+    from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.tallies import binary, count_parts, open_with_columns
 
     check_target(output, files)
     check_method(method)
-    with open_with_columns(files, score, label, weight, by) as (table, columns):
+    decisions = _check_decisions(cost_fp, cost_fn, thresholds)
+    with open_with_columns(files, score, label, weight, by, drop=drop_missing) as (table, columns):
         warn_of_copies(table, columns)
+        several = are_several(columns, top_label, logits)
+        check_method(method, several=several)
+        asked = {"--by": by, "--unlabelled": unlabelled, "--thresholds": thresholds, "--cost-fp": cost_fp}
+        if several and any(value is not None for value in asked.values()):
+            raise Problem(f"{next(key for key in asked if asked[key])} with several classes needs --top-label.")
         heading = f"Calibration of {Path(table.name).name}"
-        top = top_label or len(columns.scores) > 1
-        if len(columns.scores) > 1:
-            heading += ": is the predicted class right?"
-            note("Several classes: the page is about the highest score of each row and whether its class was right.")
-        if len(columns.scores) > 1 and by is None:
-            note("Its segments are the predicted classes.")
-            view = predicted_class(table, columns)
+        if several:
+            rows = read_classes(table, columns, logits)
         else:
-            view = binary(table, columns, top, "report")
-        tally, segments = count_by(*view, positive)
-    about = {"title": title or heading, "commands": _commands(files, columns, positive), "top_label": top}
+            tally, parts = count_parts(*binary(table, columns, top_label, "report"), positive)
+    options_ = ["--top-label"] * top_label + ["--logits"] * logits
+    about: dict[str, Any] = {
+        "title": title or heading + (": is the predicted class right?" if top_label else ""),
+        "commands": _commands(files, columns, positive, options_),
+    }
+    if several:
+        _write_classes(output, rows, method, **about)
+    else:
+        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
+        _write_rows(output, tally, parts, columns.by, method=method, top_label=top_label, **about, **decisions)
+    if not is_stdout(output):
+        note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
+
+
+def file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
+
+def _check_decisions(cost_fp: float | None, cost_fn: float | None, thresholds: Range | None) -> dict[str, Any]:
+    """Return what the section on decisions is about, if anything; bad numbers are refused before data are read."""
+    if (cost_fp is None) != (cost_fn is None):
+        raise Problem("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
+    asked: dict[str, Any] = {} if thresholds is None else {"thresholds": thresholds}
+    if cost_fp is not None and cost_fn is not None:
+        asked["costs"] = (cost_fp, cost_fn)
+        if not (cost_fp > 0.0 and cost_fn > 0.0):
+            raise Problem(f"--cost-fp and --cost-fn must be above 0; got {cost_fp:g} and {cost_fn:g}.")
+    if thresholds is not None and not 0.0 < thresholds[0] < thresholds[1] < 1.0:
+        raise Problem(
+            "--thresholds must be two probabilities between 0 and 1, the lower one first; got "
+            f"{thresholds[0]:g} and {thresholds[1]:g}."
+        )
+    return asked
+
+
+def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
+    """Estimate what the default method expects of rows without labels."""
+    from calibrant import Blend
+    from calibrant.cli.tallies import count_unlabelled, is_decision
+    from calibrant.report.unlabelled_section import unlabelled_section
+
+    if len(columns.scores) > 1:
+        raise Problem("--unlabelled needs one score column; with the scores of several classes it has no meaning yet.")
+    rows = count_unlabelled([file], list(columns.scores), None)
+    blend = Blend(space="decision" if is_decision(tally) else "probability").fit_tally(tally)
+    with progress("estimating rows without labels"):
+        return unlabelled_section(blend, rows)
+
+
+def _pooling(
+    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
+) -> list[Section]:
+    """Return the section on maps by segment, around the method that the page shows."""
+    from calibrant.calibrators import registry
+    from calibrant.report.pooling_section import pooling_section
+
+    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
+    with progress(f"fitting {len(parts)} segments"):
+        section = pooling_section(parts, keys, registry.create(shown))
+    return [] if section is None else [section]
+
+
+def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:
+    """Return the commands that calibrate these very rows; the page puts the method in."""
+    ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
+    scores = ["--score", ",".join(columns.scores)]
+    named = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
+    given = [part for option, value in named.items() if value is not None for part in (option, value)]
+    source = files if files != ["-"] else [f"data{ending}"]
+    fit = shlex.join(["calibrant", "fit", *source, *scores, *given, *more])
+    again = [*scores, *more] if len(columns.scores) == 1 or "--top-label" in more else []  # the model knows its columns
+    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
+    return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def _write_rows(
+    output: str, tally: Tally, parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], **arguments: Any
+) -> None:
+    from calibrant.cli.tallies import name_segments
+
     comparison = None
     with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
         comparison = run_comparison(tally)
-    write_page(output, tally, segments, comparison, method=method, **about)
-    note(f"The report is in {output}; open it in a browser.")
+    if parts:
+        arguments["sections"] += _pooling(parts, keys, arguments["method"], comparison)
+    write_page(output, tally, name_segments(parts), comparison, **arguments)
 
 
-def _commands(files: list[str], columns: Columns, positive: str | None) -> str:
-    """Return the commands that calibrate these very rows; the page puts the method in."""
-    ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
-    top = ["--top-label"] if len(columns.scores) > 1 else []
-    scores = ["--score", ",".join(columns.scores), *top]
-    more = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
-    given = [part for option, value in more.items() if value is not None for part in (option, value)]
-    source = files if files != ["-"] else [f"data{ending}"]
-    fit = shlex.join(["calibrant", "fit", *source, *scores, *given])
-    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *scores, "-o", f"calibrated{ending}"])
-    return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:
+    from calibrant.report import write_matrix_report
+
+    comparison: Any = run_comparison(rows, methods=class_methods(len(rows.classes), method))
+    with written(output) as path, progress("writing the report"):
+        write_matrix_report(path, comparison, classes=rows.classes, method=method, **about)
 
 
 def write_page(

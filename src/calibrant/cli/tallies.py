@@ -1,16 +1,17 @@
-"""From tables to tallies: of all rows, of each segment, of each class against the rest, of the highest scores."""
+"""From tables to tallies: of all rows, of each segment, of the highest scores."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from calibrant.cli.classes import class_of
 from calibrant.cli.errors import Problem, in_options
+from calibrant.cli.missing import ADVICE, describe_missing, drop_missing
 from calibrant.cli.printing import note, progress, warn
-from calibrant.engines.table_columns import Columns, choose_columns
+from calibrant.engines.table_columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import Table, open_table, quote
 
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
     from calibrant.tally import Tally
 
 MOST_SEGMENTS = 200
+FEW_ROWS = 50
 YES, NO = ("1", "yes", "true", "y", "t"), ("0", "no", "false", "n", "f")
 
 
 @contextmanager
 def open_with_columns(
-    files: list[str], scores: list[str] | None, *names: str | None
+    files: list[str], scores: list[str] | None, *names: Any, groups: str | None = None, drop: bool = False
 ) -> Iterator[tuple[Table, Columns]]:
-    """Open the table in some files, and choose its columns: score, label, weight, segments."""
+    """Open the table in some files, and choose its columns: score, label, weight, segments, groups."""
     with open_table(files) as table:
-        yield table, choose_columns(table, scores or [], *names, say=note)
+        columns = choose_columns(table, scores or [], *names, groups=groups, say=note)
+        yield drop_missing(table, columns) if drop else table, columns
 
 
 def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Table, Columns]:
@@ -43,44 +46,89 @@ def binary(table: Table, columns: Columns, top: bool, command: str) -> tuple[Tab
 
 def count(table: Table, columns: Columns, positive: str | None = None) -> Tally:
     """Count all rows, in the engine."""
-    tally: Tally = _count(table, replace(columns, by=None), positive)
+    tally: Tally = _count(table, replace(columns, by=()), positive)
     return tally
 
 
+def count_unlabelled(files: list[str], scores: list[str] | None, weight: str | None) -> Tally:
+    """Count rows without labels, in the engine."""
+    with open_table(files) as table:
+        names = choose_scores(table, scores or [], say=note)
+        if len(names) > 1:
+            raise Problem("Estimates take one score column; name it with --score.")
+        if weight is not None:
+            check_number(table, weight, "--weight")
+        columns = Columns(names, "label", weight)
+        return count(*_view(table, columns, {"score": quote(names[0]), "unknown": "FALSE"}))
+
+
 def count_by(table: Table, columns: Columns, positive: str | None = None) -> tuple[Tally, dict[str, Tally]]:
-    """Count all rows and, with --by, those of each segment, in the same scan."""
-    if columns.by is None:
+    """Count all rows and, with --by, those of each segment by its name, in the same scan."""
+    whole, parts = count_parts(table, columns, positive)
+    return whole, name_segments(parts)
+
+
+def count_parts(
+    table: Table, columns: Columns, positive: str | None = None
+) -> tuple[Tally, dict[tuple[Any, ...], Tally]]:
+    """Count all rows and, with --by, those of each of a few segments, in the same scan."""
+    if not columns.by:
         return count(table, columns, positive), {}
     from calibrant import Tally
 
-    n_segments = table.values(f"SELECT approx_count_distinct({quote(columns.by)}) FROM rows")[0][0]
+    check_few_segments(table, columns.by)
+    parts = count_segments(table, columns, positive)
+    return sum(parts.values(), Tally.empty()), parts
+
+
+def check_few_segments(table: Table, by: tuple[str, ...]) -> None:
+    """Refuse columns with more values than anybody looks at one by one."""
+    together = ", ".join(f"{quote(name)}::VARCHAR" for name in by)
+    n_segments = table.values(f"SELECT approx_count_distinct(concat_ws(chr(31), {together})) FROM rows")[0][0]
     if n_segments > MOST_SEGMENTS:
+        names = "' and '".join(by)
+        raise Problem(f"--by '{names}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}.")
+
+
+def name_segments(tallies: dict[tuple[Any, ...], Tally]) -> dict[str, Tally]:
+    """Name segments as people read them."""
+    return {" · ".join("(missing)" if x is None else str(x) for x in key): tally for key, tally in tallies.items()}
+
+
+def count_segments(table: Table, columns: Columns, positive: str | None = None) -> dict[tuple[Any, ...], Tally]:
+    """Count the rows of each segment, a tuple of its keys; what is neither text, number nor boolean becomes text."""
+    casts = {name: cast_segment(table, name) for name in columns.by}
+    kept = {name: quote(name) for name in (columns.score, columns.label, columns.weight) if name is not None}
+    tallies: dict[tuple[Any, ...], Tally] = _count(table.select(kept | casts), columns, positive)
+    return tallies
+
+
+def cast_segment(table: Table, name: str) -> str:
+    """Return a column of segments in SQL, as one of the types that models of segments know."""
+    kind = table.kind(name)
+    if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
         raise Problem(
-            f"--by '{columns.by}' has about {n_segments} values; choose a column with at most {MOST_SEGMENTS}."
+            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}."
         )
-    parts = _count(table, columns, positive)
-    segments = {"(missing)" if key is None else str(key): part for key, part in parts.items()}
-    return sum(segments.values(), Tally.empty()), segments
-
-
-def count_classes(table: Table, columns: Columns) -> dict[str, Tally]:
-    """Count each class against the rest, by its score column."""
-    label = quote(columns.label)
-    return {
-        name: count(*_view(table, columns, {name: quote(name), f"is_{name}": f"{label} = {_literal(value)}"}))
-        for name, value in class_of(table, columns).items()
-    }
+    if kind in ("VARCHAR", "BOOLEAN") or (table.is_number(name) and kind != "DECIMAL"):
+        return quote(name)
+    return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
 
 
 def _count(table: Table, columns: Columns, positive: str | None) -> Any:
     from calibrant import engines
     from calibrant.errors import InvalidInputError
 
-    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight, "by": columns.by}
+    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight}
+    by = list(columns.by) or None
     with progress(f"reading {table.name}"):
         try:
-            return engines.tally(table.relation, pos_label=_positive_label(table, columns.label, positive), **names)
+            label = positive_label(table, columns.label, positive)
+            return engines.tally(table.relation, pos_label=label, by=by, **names)
         except InvalidInputError as error:
+            lacking = describe_missing(table, columns)
+            if lacking is not None:
+                raise Problem(f"{lacking} {ADVICE}") from error
             raise Problem(_in_columns(str(error), table, names)) from error
 
 
@@ -93,7 +141,7 @@ def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
     return in_options(text)
 
 
-def _positive_label(table: Table, label: str, given: str | None) -> Any:
+def positive_label(table: Table, label: str, given: str | None) -> Any:
     """Return the positive label in the type of its column; of two words, one that says yes needs no option."""
     if table.is_number(label):
         return None if given is None else _number(given, table.kind(label) == "BOOLEAN")
@@ -126,53 +174,28 @@ def is_decision(tally: Tally) -> bool:
     return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
 
 
-def warn_of_one_class(tally: Tally, name: str = "") -> None:
-    """Warn where all rows are of one class: whatever is fitted to them only repeats it."""
-    if 0.0 < tally.total_positive < tally.total:
-        return
+def warn_of_few(tally: Tally, name: str = "") -> None:
+    """Warn of a handful of rows, and where all are of one class: whatever is fitted to them only repeats it."""
     from calibrant.tally import row_count
+
+    rarer = min(tally.total_positive, tally.total - tally.total_positive)
+    if rarer > 0.0:
+        if tally.total < FEW_ROWS:
+            warn(
+                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result is "
+                f"mostly what the method takes for granted. Some hundreds would do."
+            )
+        return
 
     rows = f"{row_count(tally.total)} rows for {name}" if name else f"{row_count(tally.total)} rows"
     kind = "positive" if tally.total_positive else "negative"
     warn(f"All {rows} are {kind}, so there is little to learn from them; add rows of both classes.")
 
 
-def class_of(table: Table, columns: Columns) -> dict[str, Any]:
-    """Return the label that each score column stands for.
-
-    Labels are the names of the columns, their ends behind a common beginning (``p_cat``, ``p_dog``), or the numbers
-    0 … K−1 in the order of the columns.
-    """
-    names = columns.scores
-    labels = set(table.distinct(columns.label, len(names) + 1))
-    shared = len(os.path.commonprefix(names))  # noqa: RUF071 - letter by letter is meant
-    # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
-    ends = [[name[start:] for name in names] for start in range(shared + 1)]
-    if table.is_number(columns.label):
-        numbers = [[int(text) for text in texts] for texts in ends if all(text.isdigit() for text in texts)]
-        candidates: list[list[Any]] = [*numbers, list(range(len(names)))]
-    else:
-        candidates, labels = ends, {str(label) for label in labels}
-    for candidate in candidates:
-        if labels <= set(candidate):
-            return dict(zip(names, candidate, strict=True))
-    raise Problem(
-        f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
-        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
-    )
-
-
-def predicted_class(table: Table, columns: Columns) -> tuple[Table, Columns]:
-    """Return the view of the highest scores, with their classes as segments."""
-    winner = _winner({name: str(label) for name, label in class_of(table, columns).items()})
-    view, new = _top_label(table, replace(columns, by=None), {"predicted": winner})
-    return view, replace(new, by="predicted")
-
-
-def _top_label(table: Table, columns: Columns, more: dict[str, str] | None = None) -> tuple[Table, Columns]:
+def _top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right."""
     hit = f"({_winner(class_of(table, columns))} = {quote(columns.label)})"
-    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit, **(more or {})})
+    return _view(table, columns, {"confidence": _highest(columns.scores), "hit": hit})
 
 
 def _highest(names: tuple[str, ...]) -> str:
@@ -188,9 +211,10 @@ def _winner(classes: dict[str, Any]) -> str:
 
 def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
     """Return a table of a score, a label and more, and what is kept of the other columns."""
-    kept = {name: quote(name) for name in (columns.weight, columns.by) if name is not None}
+    others = (columns.weight, *columns.by, columns.groups)
+    kept = {name: quote(name) for name in others if name is not None}
     score, label, *_ = expressions
-    return table.select(expressions | kept), Columns((score,), label, columns.weight, columns.by)
+    return table.select(expressions | kept), replace(columns, scores=(score,), label=label)
 
 
 def _literal(value: Any) -> str:

@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,14 +12,18 @@ from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison.candidates import DECISION_SCORES, RAW, Methods, name_candidates, title_of
-from calibrant.comparison.crossfit import Fold, OutOfFold, crossfit, folds
+from calibrant.comparison.crossfit import crossfit
 from calibrant.comparison.matrix_compare import compare_matrix
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.base import Seed
 from calibrant.metrics.curve_errors import smooth_calibration_error
+from calibrant.metrics.folds import Fold, split_rows, split_tally
+from calibrant.metrics.grouped_rows import check_grouped_rows
+from calibrant.metrics.out_of_fold import OutOfFold
+from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.reversal import describe_reversal
 from calibrant.metrics.scores import brier_loss, logarithmic_loss
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
@@ -32,9 +36,11 @@ def compare(
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     methods: Methods | None = None,
     cv: int = 5,
     repeats: int = 1,
+    groups: ArrayLike | None = None,
     level: float = 0.9,
     rng: Seed = 0,
     progress: Progress = None,
@@ -58,9 +64,12 @@ def compare(
         Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
         classes are compared, by `compare_matrix`, which also takes logits.
     y : array-like of shape (n,)
-        Two classes; the larger label is the positive one. With several classes, the sorted labels of the columns.
+        Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
+        classes, the sorted labels of the columns.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
+    pos_label : label, optional
+        The positive one of two classes. Text labels need it.
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
         Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
         name of its method, or of its class where that has none; a dict gives other names. The raw score is always
@@ -69,6 +78,9 @@ def compare(
         Number of folds, at least 2.
     repeats : int
         How many times to split anew.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient, a match or a day: rows of one group stay in one fold, and all
+        intervals and the test behind the verdict allow for their dependence. It takes some twenty groups at least.
     level : float
         Confidence level of the intervals.
     rng : int, numpy.random.Generator or None
@@ -92,18 +104,20 @@ def compare(
     ('platt', True)
     """
     if not isinstance(scores, Tally) and y is not None and _validation.is_class_matrix(scores):
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return compare_matrix(
-            scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, level=level, rng=rng,
-            progress=progress,
+            scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, groups=groups, level=level,
+            rng=rng, progress=progress,
         )  # fmt: skip
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    tally = _check_rows(scores, y, sample_weight)
+    sample = _check_rows(scores, y, sample_weight, groups, pos_label)
+    tally = sample.tally
     probabilities = _validation.are_probabilities(tally.scores)
     candidates = name_candidates(methods, probabilities=probabilities)
-    cells, generator = tally.coarsen(_limits.COMPARISON_CELLS), np.random.default_rng(rng)
-    splits = [fold for _ in range(repeats) for fold in folds(cells, cv, generator)]
+    splits = _split(sample, cv, repeats, np.random.default_rng(rng))
     run = partial(_run, splits=splits, repeats=repeats, probabilities=probabilities, progress=progress)
     runs = {name: run(name, calibrator) for name, calibrator in candidates.items()}
     predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
@@ -118,25 +132,46 @@ def compare(
     choice = recommend(ranking, predictions, reference, level, barred)
     kept = tally.coarsen(_limits.REPORT_CELLS)
     facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
-    remarks = (*([] if probabilities else [DECISION_SCORES]), *choice.notes)
+    general = (None if probabilities else DECISION_SCORES, describe_reversal(tally))
+    remarks = (*(remark for remark in general if remark), *sample.remarks, *choice.notes)
     fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
-    verdict = judge_calibration(tally, choice.gain)
+    verdict = judge_calibration(tally, choice.gain, rows=sample.rows)
     return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
 
 
-def _check_rows(scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Tally:
+def _check_rows(
+    scores: ArrayLike | Tally,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    pos_label: Any,
+) -> Sample:
     if isinstance(scores, Tally):
-        tally = as_tally(scores, y, sample_weight, probabilities=False)
+        sample = read_sample(scores, y, sample_weight, pos_label, groups=groups, probabilities=False)
     elif y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
+    elif groups is None:
+        sample = Sample(Tally.from_arrays(scores, y, sample_weight, _validation.choose_positive(y, pos_label)))
     else:
-        tally = Tally.from_arrays(scores, y, sample_weight, _validation.larger_label(y))
+        how: dict[str, Any] = {"pos_label": _validation.choose_positive(y, pos_label), "names": ("y", "scores")}
+        rows = check_grouped_rows(y, scores, groups, sample_weight=sample_weight, **how)
+        sample = Sample(rows.tally(), rows)
+    tally = sample.tally
     rarer = min(tally.total_positive, tally.total - tally.total_positive)
     if rarer < 2.0:
         raise InvalidInputError(
             f"A comparison needs at least 2 rows of each class, better 20; the rarer class has {rarer:g}. Add rows."
         )
-    return tally
+    return sample
+
+
+def _split(sample: Sample, cv: int, repeats: int, generator: np.random.Generator) -> list[Fold]:
+    if sample.rows is not None:
+        splits = (split_rows(sample.rows, cv, _limits.COMPARISON_CELLS, generator) for _ in range(repeats))
+    else:
+        cells = sample.tally.coarsen(_limits.COMPARISON_CELLS)
+        splits = (split_tally(cells, cv, generator) for _ in range(repeats))
+    return [fold for folds in splits for fold in folds]
 
 
 class Run(NamedTuple):
@@ -178,11 +213,11 @@ def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Calibrator, le
     log, brier = own.losses(logarithmic_loss), own.losses(brier_loss)
     return MethodResult(
         name,
-        Interval.normal(*own.mean(log), level, lowest=0.0),
-        Interval.normal(*own.mean(brier), level, lowest=0.0),
+        own.interval(log, level, lowest=0.0),
+        own.interval(brier, level, lowest=0.0),
         smooth_calibration_error(own.tally()),
-        None if own is reference else Interval.normal(*own.mean(log - reference.losses(logarithmic_loss)), level),
-        None if own is reference else Interval.normal(*own.mean(brier - reference.losses(brier_loss)), level),
+        None if own is reference else own.interval(log - reference.losses(logarithmic_loss), level),
+        None if own is reference else own.interval(brier - reference.losses(brier_loss), level),
         run.seconds,
         run.note,
         title,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -16,18 +17,30 @@ from calibrant.calibrators.dirichlet import DirichletCalibration
 from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.calibrators.matrix_blend import MatrixBlend
 from calibrant.calibrators.matrix_scaling import MatrixScaling
-from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.matrix_temperature import MatrixTemperature
 from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.comparison.candidates import RAW
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import number_repeated
 from calibrant.multiclass import ClassScores, OneVsRest, TopLabel, View
 
-__all__ = ["MATRIX_DEFAULT", "MatrixMethods", "MatrixView", "RawMatrix", "name_matrix_candidates"]
+__all__ = [
+    "MATRIX_CALIBRATORS",
+    "MATRIX_DEFAULT",
+    "MatrixMethods",
+    "MatrixView",
+    "RawMatrix",
+    "default_methods",
+    "name_matrix_candidates",
+]
 
 #: The method that is taken for several classes where none is named.
 MATRIX_DEFAULT = MatrixBlend.name
 WHOLE_MATRIX_UP_TO = 30  # classes for which methods with K² coefficients are tried unasked
+#: The methods whose fit is one map of the whole matrix, which can be saved.
+MATRIX_CALIBRATORS: dict[str, type[MatrixCalibrator]] = {
+    cls.name: cls for cls in (MatrixTemperature, MatrixBlend, VectorScaling, MatrixScaling, DirichletCalibration)
+}
 VIEWS: dict[str, type[View]] = {"one_vs_rest": OneVsRest, "top_label": TopLabel}
 
 MatrixMethods: TypeAlias = Iterable[str | Any] | Mapping[str, Any]
@@ -111,15 +124,15 @@ def _probabilities(scores: ArrayLike, space: str) -> Floats:
     return softmax(matrix) if space == "logits" else matrix
 
 
+def _create(name: str, space: str) -> MatrixCalibrator:
+    return MATRIX_CALIBRATORS[name](space=space)
+
+
 MAKERS: dict[str, Callable[[str], Any]] = {
     RAW: lambda space: RawMatrix(space=space),
-    "temperature": lambda space: TemperatureScaling(space="decision" if space == "logits" else space),
+    **{name: partial(_create, name) for name in MATRIX_CALIBRATORS},
     "one_vs_rest": lambda space: MatrixView("one_vs_rest", registry.DEFAULT_METHOD, space=space),
     "top_label": lambda space: MatrixView("top_label", registry.DEFAULT_METHOD, space=space),
-    MatrixBlend.name: lambda space: MatrixBlend(space=space),
-    VectorScaling.name: lambda space: VectorScaling(space=space),
-    MatrixScaling.name: lambda space: MatrixScaling(space=space),
-    DirichletCalibration.name: lambda space: DirichletCalibration(space=space),
 }
 
 
@@ -128,7 +141,7 @@ def name_matrix_candidates(methods: MatrixMethods | str | None, n_classes: int, 
     if isinstance(methods, Mapping):
         named = {str(name): one for name, one in methods.items()}
     else:
-        given = [methods] if isinstance(methods, str) else list(methods or _defaults(n_classes))
+        given = [methods] if isinstance(methods, str) else list(methods or default_methods(n_classes))
         names = number_repeated(one if isinstance(one, str) else _name_of(one) for one in given)
         made = [
             MAKERS[check_choice("methods", one, list(MAKERS))](space) if isinstance(one, str) else one for one in given
@@ -137,7 +150,8 @@ def name_matrix_candidates(methods: MatrixMethods | str | None, n_classes: int, 
     return {RAW: named.pop(RAW, None) or RawMatrix(space=space)} | named
 
 
-def _defaults(n_classes: int) -> list[str]:
+def default_methods(n_classes: int) -> list[str]:
+    """The methods that are compared where none are named."""
     slow = (MatrixScaling.name, DirichletCalibration.name)
     return [name for name in MAKERS if n_classes <= WHOLE_MATRIX_UP_TO or name not in slow]
 

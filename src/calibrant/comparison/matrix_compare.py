@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -17,7 +17,6 @@ from calibrant._arrays import as_numpy, read_matrix
 from calibrant._kernels.softmax import softmax
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.comparison.candidates import RAW
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT, MatrixMethods, name_matrix_candidates
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
@@ -26,11 +25,16 @@ from calibrant.metrics.base import Seed
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
+from calibrant.metrics.groups import Groups, number_groups
 from calibrant.metrics.matrix_evaluation import MatrixVerdict
 from calibrant.metrics.matrix_measures import matrix_brier_losses, matrix_log_losses
 from calibrant.metrics.multiclass import top_label_calibration_error
+from calibrant.metrics.out_of_fold import OutOfFold, interval_of_mean
 from calibrant.metrics.scores import Loss, brier_loss, logarithmic_loss
 from calibrant.tally import row_count
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["MatrixComparison", "MatrixFit", "MatrixOutOfFold", "compare_matrix"]
 
@@ -42,11 +46,12 @@ LOSSES: dict[Loss, Callable[[Ints, Floats], Floats]] = {
 
 
 class Rows(NamedTuple):
-    """Checked data: scores (n, K), column numbers of the labels, weights."""
+    """Checked data: scores (n, K), column numbers of the labels, weights, and groups of rows where there are some."""
 
     scores: np.ndarray[Any, Any]
     labels: Ints
     weights: Floats
+    groups: Groups | None = None
 
 
 @dataclass(frozen=True)
@@ -57,17 +62,26 @@ class MatrixOutOfFold:
     labels: Ints
     weights: Floats
     repeats: int
+    groups: Groups | None = None
 
     def losses(self, loss: Loss) -> Floats:
         """The loss of each row."""
         return LOSSES[loss](self.labels, self.probabilities)
 
-    def mean(self, values: Floats) -> tuple[float, float]:
-        """Mean over the rows, and its standard error; repeats see the same rows, so they do not make it smaller."""
-        weight = float(self.weights.sum())
-        mean = float(self.weights @ values) / weight
-        variance = float(self.weights @ np.square(values - mean)) / weight
-        return mean, float(np.sqrt(variance * self.repeats / weight))
+    @cached_property
+    def members(self) -> csr_array | None:
+        """The weight of each row (second axis) in its group (first axis), where rows have groups."""
+        if self.groups is None:
+            return None
+        from scipy import sparse
+
+        where = (np.tile(self.groups.codes, self.repeats), np.arange(len(self.weights)))
+        out: csr_array = sparse.coo_array((self.weights, where)).tocsr()
+        return out
+
+    def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
+        """Mean over the rows; repeats see the same rows, so they do not make the interval narrower."""
+        return interval_of_mean(values, self.weights, self.members, self.repeats, level=level, lowest=lowest)
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,7 @@ class MatrixFit:
     @cached_property
     def fitted(self) -> Any:
         """The copy that is fitted to all rows; calibrators of the matrix know the labels of the columns."""
-        scores, labels, weights = self.rows
+        scores, labels, weights, _ = self.rows
         seen = len(np.unique(labels)) == len(self.classes)
         own_labels = self.classes[labels] if seen and hasattr(self.calibrator, "fit_map") else labels
         return clone(self.calibrator).fit(scores, own_labels, weights)
@@ -132,6 +146,7 @@ def compare_matrix(
     space: str = "probability",
     cv: int = 5,
     repeats: int = 1,
+    groups: ArrayLike | None = None,
     level: float = 0.9,
     rng: Seed = 0,
     progress: Callable[[str], object] | None = None,
@@ -159,6 +174,9 @@ def compare_matrix(
         What the scores are.
     cv, repeats : int
         Number of folds, and how many times to split anew. Folds hold an even share of each class.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: rows of one group stay in one fold, and all intervals allow for their
+        dependence. The test of full calibration takes rows as independent, so it is left out.
     level : float
         Confidence level of the intervals.
     rng : int, numpy.random.Generator or None
@@ -185,10 +203,10 @@ def compare_matrix(
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    rows, classes = _check_rows(scores, y, sample_weight, space, cv)
+    rows, classes = _check_rows(scores, y, sample_weight, groups, space=space, cv=cv)
     candidates = name_matrix_candidates(methods, len(classes), space)
     generator = np.random.default_rng(rng)
-    splits = [fold for _ in range(repeats) for fold in _folds(rows.labels, cv, generator)]
+    splits = [fold for _ in range(repeats) for fold in _folds(rows, cv, generator)]
     runs = {}
     for name, calibrator in candidates.items():
         if progress is not None:
@@ -202,8 +220,8 @@ def compare_matrix(
     total = float(rows.weights.sum())
     largest = float(np.bincount(rows.labels, rows.weights).max() / total)
     raw = softmax(rows.scores) if space == "logits" else rows.scores
-    p_value = full_calibration_test(rows.labels, raw, sample_weight=rows.weights).p_value
-    verdict = MatrixVerdict(total, largest, p_value, choice.gain)
+    test = None if rows.groups else full_calibration_test(rows.labels, raw, sample_weight=rows.weights)
+    verdict = MatrixVerdict(total, largest, None if test is None else test.p_value, choice.gain)
     fits = {name: MatrixFit(candidates[name], one, rows, classes) for name, one in predictions.items()}
     facts = (RAW, total, largest, level, cv, repeats, choice.tied, choice.notes, verdict)
     own_fits = cast("dict[str, MethodFit]", fits)
@@ -211,7 +229,13 @@ def compare_matrix(
 
 
 def _check_rows(
-    scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, space: str, cv: int
+    scores: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    *,
+    space: str,
+    cv: int,
 ) -> tuple[Rows, np.ndarray[Any, Any]]:
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y), matrix.shape[1])
@@ -224,15 +248,22 @@ def _check_rows(
             f"A comparison needs at least two rows for each of the {cv} folds, and rows of two classes; got "
             f"{kept.sum()} rows of {len(np.unique(labels[kept]))}. Add rows."
         )
-    return Rows(matrix[kept], labels[kept], weights[kept]), classes
+    numbered = None if groups is None else number_groups(as_numpy(groups)[kept], int(kept.sum()))
+    return Rows(matrix[kept], labels[kept], weights[kept], numbered), classes
 
 
-def _folds(labels: Ints, cv: int, generator: np.random.Generator) -> Iterator[Ints]:
-    """The rows to judge in each fold: every class dealt out in random order, each going on where the last ended."""
-    shuffled = generator.permutation(len(labels))
-    order = shuffled[np.argsort(labels[shuffled], kind="stable")]
-    fold = np.empty(len(labels), dtype=np.intp)
-    fold[order] = np.arange(len(labels)) % cv
+def _folds(rows: Rows, cv: int, generator: np.random.Generator) -> Iterator[Ints]:
+    """The rows to judge in each fold: every class dealt out in random order, each going on where the last ended.
+
+    Groups are dealt out instead, whatever their classes.
+    """
+    if rows.groups is not None:
+        fold = rows.groups.deal(cv, generator)
+    else:
+        shuffled = generator.permutation(len(rows.labels))
+        order = shuffled[np.argsort(rows.labels[shuffled], kind="stable")]
+        fold = np.empty(len(rows.labels), dtype=np.intp)
+        fold[order] = np.arange(len(rows.labels)) % cv
     yield from (np.flatnonzero(fold == number) for number in range(cv))
 
 
@@ -266,7 +297,8 @@ def _crossfit(calibrator: Any, rows: Rows, splits: list[Ints], repeats: int) -> 
         fitted = clone(calibrator).fit(rows.scores[train], rows.labels[train], rows.weights[train])
         probabilities[number // folds, test] = fitted.predict_proba(rows.scores[test])
     flat = probabilities.reshape(repeats * n, -1)
-    return MatrixOutOfFold(flat, np.tile(rows.labels, repeats), np.tile(rows.weights, repeats), repeats)
+    labels, weights = np.tile(rows.labels, repeats), np.tile(rows.weights, repeats)
+    return MatrixOutOfFold(flat, labels, weights, repeats, rows.groups)
 
 
 def _judge(name: str, run: Run, reference: MatrixOutOfFold, calibrator: Any, level: float) -> MethodResult:
@@ -279,11 +311,11 @@ def _judge(name: str, run: Run, reference: MatrixOutOfFold, calibrator: Any, lev
     )
     return MethodResult(
         name,
-        Interval.normal(*own.mean(log), level, lowest=0.0),
-        Interval.normal(*own.mean(brier), level, lowest=0.0),
+        own.interval(log, level, lowest=0.0),
+        own.interval(brier, level, lowest=0.0),
         smooth,
-        None if own is reference else Interval.normal(*own.mean(log - reference.losses(logarithmic_loss)), level),
-        None if own is reference else Interval.normal(*own.mean(brier - reference.losses(brier_loss)), level),
+        None if own is reference else own.interval(log - reference.losses(logarithmic_loss), level),
+        None if own is reference else own.interval(brier - reference.losses(brier_loss), level),
         run.seconds,
         run.note,
         title,

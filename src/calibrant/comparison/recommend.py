@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import RAW
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.scores import logarithmic_loss
 
 
@@ -46,13 +46,12 @@ def recommend(
     tried = max(len(rivals), 1)
 
     def gain_of(name: str) -> Interval:
-        mean, error = lower_log_loss(predictions[name], predictions[reference])
-        return Interval.normal(mean, error, _shared(level, 1 if name == default else tried))
+        own_level = _shared(level, 1 if name == default else tried)
+        return lower_log_loss(predictions[name], predictions[reference], own_level)
 
     def is_tied(name: str, other: str, level: float) -> bool:
         """Whether a method is not worse than the other beyond chance."""
-        mean, error = lower_log_loss(predictions[other], predictions[name])
-        return Interval.normal(mean, error, level).low <= 0.0
+        return lower_log_loss(predictions[other], predictions[name], level).low <= 0.0
 
     order = rivals[:1]
     if default in rivals:
@@ -60,15 +59,15 @@ def recommend(
         order = [default, *order] if first else [*order, default]
     chosen = next((name for name in order if gain_of(name).low > 0.0), reference)
     gain = gain_of(chosen if chosen != reference else order[0]) if order else None
-    alone = Interval.normal(*lower_log_loss(predictions[chosen], predictions[reference]), level)
+    alone = lower_log_loss(predictions[chosen], predictions[reference], level)
     tied = tuple(n for n in ranking if n not in barred and n != chosen and is_tied(n, chosen, level))
     notes = _explain(ranking, chosen, tied, barred)
     return Recommendation(chosen, _reason(chosen, reference, alone, tied), tied, notes, gain)
 
 
-def lower_log_loss(own: OutOfFold, other: OutOfFold) -> tuple[float, float]:
-    """By how much the log-loss is lower than the other's on the same rows, and the standard error of that."""
-    return own.mean(other.losses(logarithmic_loss) - own.losses(logarithmic_loss))
+def lower_log_loss(own: OutOfFold, other: OutOfFold, level: float) -> Interval:
+    """By how much the log-loss is lower than the other's on the same rows."""
+    return own.interval(other.losses(logarithmic_loss) - own.losses(logarithmic_loss), level)
 
 
 def _shared(level: float, tried: int) -> float:

@@ -7,10 +7,11 @@ from typing import Any
 
 from sklearn.base import clone
 
+from calibrant._frames import make_frame
 from calibrant._validation import check_choice
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.crossfit import OutOfFold
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.table import align, html_list, html_table, plain
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import Tally, row_count
@@ -179,6 +180,12 @@ class Comparison:
         plain = {key: value for key, value in vars(self).items() if key != "fits"}
         plain["verdict"] = None if self.verdict is None else self.verdict.to_dict()
         return plain | {"results": [result.to_dict() for result in self.results]}
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each method, lowest log-loss first."""
+        return make_frame(
+            [result.to_dict() | {"recommended": result.name == self.recommended} for result in self.results]
+        )
 
     @property
     def title(self) -> str:

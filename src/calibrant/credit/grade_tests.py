@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from calibrant import _validation
+from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import as_tally
@@ -21,7 +22,7 @@ ALTERNATIVES = ("underestimated", "two-sided")
 MOST_GRADES = 200
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GradeTests:
     """One row for each grade, from the best to the worst, and the portfolio as a whole.
 
@@ -66,7 +67,12 @@ class GradeTests:
         """The grades that fail at the overall level."""
         return self.adjusted <= self.alpha
 
-    def __str__(self) -> str:
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each grade."""
+        names = ("probabilities", "totals", "defaults", "p_values", "adjusted", "rejected")
+        return make_frame({name: getattr(self, name) for name in names})
+
+    def __repr__(self) -> str:
         lines = [f"{'PD':>8} {'rows':>9} {'defaults':>9} {'rate':>8} {'p':>8} {'adjusted':>9}"]
         columns = (self.probabilities, self.totals, self.defaults, self.defaults / self.totals)
         for pd, rows, defaults, rate, p, adjusted in zip(*columns, self.p_values, self.adjusted, strict=True):

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant import _limits, _validation
+from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.decisions.net_benefit import acted_on, benefit
 from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
@@ -103,6 +104,11 @@ class DecisionCurve:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each threshold."""
+        names = ("thresholds", "net_benefit", "low", "high", "treat_all", "interventions_avoided")
+        return make_frame({name: getattr(self, name) for name in names})
+
     def __repr__(self) -> str:
         owner = f"{self.name}: " if self.name else ""
         kind = "no intervals" if self.band == "none" else f"{self.band} intervals at {100 * self.level:g} %"
@@ -180,7 +186,7 @@ def decision_curve(
             draws = draw_counts(tally, cuts, n_resamples, rng)
         else:
             rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
-            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.expansion(level)
+            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.groups.expansion(level)
         ends = np.quantile(_benefits(draws, cuts), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed
 from calibrant.metrics.grouped_rows import GroupedRows
-from calibrant.tally import Tally, row_count
+from calibrant.metrics.resampling import count_rows
+from calibrant.tally import Tally
 
 __all__ = ["draw_counts", "draw_grouped_counts"]
 
@@ -26,12 +26,7 @@ def draw_counts(tally: Tally, thresholds: Floats, n_resamples: int, rng: Seed) -
     place = np.searchsorted(thresholds, tally.scores, side="right")
     width = len(thresholds) + 1
     counts = np.concatenate([np.bincount(place, part, width) for part in (tally.positives, tally.negatives)])
-    rows = round(tally.total)
-    if rows < 2:
-        raise InvalidInputError(
-            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(tally.total)}. Weights count as "
-            "numbers of rows: scale them so that they add up to the number of rows."
-        )
+    rows = count_rows(tally)
     draws = np.random.default_rng(rng).multinomial(rows, counts / counts.sum(), size=n_resamples).astype(np.float64)
     return draws[:, :width], draws[:, width:]
 
@@ -40,10 +35,12 @@ def draw_grouped_counts(rows: GroupedRows, thresholds: Floats, n_resamples: int,
     """The same for rows in groups, of which whole groups are drawn."""
     width = len(thresholds) + 1
     column = np.searchsorted(thresholds, rows.scores, side="right") + np.where(rows.labels, 0, width)
-    counts = sparse.coo_array((rows.weights, (column, rows.groups)), shape=(2 * width, rows.n_groups)).tocsr()
+    counts = sparse.coo_array(
+        (rows.weights, (column, rows.groups.codes)), shape=(2 * width, rows.groups.number)
+    ).tocsr()
     generator = np.random.default_rng(rng)
     out = np.empty((n_resamples, 2 * width))
     for start in range(0, n_resamples, BLOCK):
-        times = rows.draw_groups(min(BLOCK, n_resamples - start), generator)
+        times = rows.groups.draw(min(BLOCK, n_resamples - start), generator)
         out[start : start + BLOCK] = (counts @ times.T.astype(np.float64)).T
     return out[:, :width], out[:, width:]

@@ -18,7 +18,7 @@ from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval, interval_of
 from calibrant.metrics.folds import split_tally
 from calibrant.metrics.grouped_rows import GroupedRows, check_grouped_rows
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 __all__ = ["ValueOfCalibration", "value_of_calibration"]
 
@@ -154,7 +154,7 @@ def value_of_calibration(
     gain = float(rows.weights @ (before - after)) / total
     draws = _gain_draws(before - after, rows, n_resamples, generator)
     if rows.grouped is not None:
-        draws = gain + rows.grouped.expansion(level) * (draws - gain)
+        draws = gain + rows.grouped.groups.expansion(level) * (draws - gain)
     changed = float(rows.weights @ ((rows.raw >= threshold) != (rows.calibrated >= threshold))) / total
     return ValueOfCalibration(
         interval_of(gain, draws, level, (-np.inf, np.inf)),
@@ -180,7 +180,10 @@ def _fit_and_predict(calibrator: Any, train: Tally, scores: Floats) -> Floats:
 
 def _outcomes_of_tally(calibrator: Any, tally: Tally, n_folds: int, generator: np.random.Generator) -> _Outcomes:
     parts = []
-    for fold in split_tally(tally, n_folds, generator):
+    folds = split_tally(tally, n_folds, generator)
+    if not folds:
+        raise InvalidInputError(f"Folds need at least two rows; got {row_count(tally.total)}. Add rows.")
+    for fold in folds:
         test = fold.test
         calibrated = _fit_and_predict(calibrator, fold.train, test.scores)
         parts.append((test.scores, calibrated, np.ones(len(test)), test.positives))
@@ -191,7 +194,7 @@ def _outcomes_of_tally(calibrator: Any, tally: Tally, n_folds: int, generator: n
 
 def _outcomes_of_rows(calibrator: Any, rows: GroupedRows, n_folds: int, generator: np.random.Generator) -> _Outcomes:
     _validation.check_unit_interval(rows.scores, "y_prob")
-    fold_of_row = rows.deal(n_folds, generator)
+    fold_of_row = rows.groups.deal(n_folds, generator)
     calibrated = np.empty(len(rows.scores))
     for i in range(n_folds):
         test = fold_of_row == i
@@ -207,10 +210,10 @@ def _gain_draws(gains: Floats, rows: _Outcomes, n_resamples: int, generator: np.
         draws = generator.multinomial(max(round(mass.sum()), 1), mass / mass.sum(), size=n_resamples)
         out: Floats = draws @ kinds / draws.sum(axis=1)
         return out
-    codes = rows.grouped.groups
+    codes = rows.grouped.groups.codes
     gain_of_group, weight_of_group = np.bincount(codes, rows.weights * gains), np.bincount(codes, rows.weights)
     out = np.empty(n_resamples)
     for start in range(0, n_resamples, BLOCK):
-        times = rows.grouped.draw_groups(len(out[start : start + BLOCK]), generator)
+        times = rows.grouped.groups.draw(len(out[start : start + BLOCK]), generator)
         out[start : start + BLOCK] = (times @ gain_of_group) / (times @ weight_of_group)
     return out

@@ -15,9 +15,8 @@ SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
 NEUTRAL = "0.5"  # a grey that is seen on white and on black
 BELOW = 4  # the picture is so many times as high as the scores below it
-NARROW, WIDE = 38, 72  # letters in a line of the legend, inside the axes and above them
+NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
 NARROWEST = 2.0  # logit axis, in logits
-MOST_LINES = 7  # of a legend inside the axes
 
 
 def open_axes(ax: Any, caller: str, *, below: bool) -> Any:
@@ -164,17 +163,15 @@ def line_style(given: Mapping[str, Any]) -> dict[str, Any]:
 def draw_legend(ax: Any, title: str | None = None) -> Any:
     """A legend: curves first; artists that share a text share one grey entry.
 
-    A long legend stands above the axes if the figure has a layout that makes room for it.
+    It stands above the axes, as wide as they are: inside it would cover data sooner or later.
     """
     entries: dict[str, list[Any]] = {}
     for handle, label in sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=_place_in_legend):
         entries.setdefault(label, []).append(handle)
     handles = [same[0] if len(same) == 1 else _neutral(same[0]) for same in entries.values()]
     options = {"title": title, "fontsize": "small", "title_fontsize": "small", "alignment": "left"}
-    texts = [textwrap.fill(label, NARROW) for label in entries]
-    if sum(text.count("\n") + 1 for text in texts) <= MOST_LINES or ax.figure.get_layout_engine() is None:
-        return ax.legend(handles, texts, loc="best", framealpha=0.85, **options)
-    texts = [textwrap.fill(label, WIDE) for label in entries]
+    width = ax.get_window_extent().width / ax.figure.dpi
+    texts = [textwrap.fill(label, int(np.clip(width * LETTERS, NARROW, WIDE))) for label in entries]
     return ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, **options)
 
 

@@ -110,7 +110,7 @@ class CalibrationMapDisplay:
             axes.set_linear(self.ax_, self._linear_limits(), x=probabilities)
         axes.set_square(self.ax_, self.ax_scores_)
         self.ax_.set_ylabel("Calibrated probability")
-        (self.ax_scores_ or self.ax_).set_xlabel("Predicted probability" if probabilities else "Score")
+        (self.ax_scores_ or self.ax_).set_xlabel("Score")
 
     def _logit_limits(self) -> tuple[float, float]:
         if self.points is None:

@@ -103,7 +103,7 @@ def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool, 
     height = height / (height.sum() if share else 1.0)
     if height.max() > LOG_RATIO * np.median(height[height > 0.0]):
         ax.set_yscale("log")
-    ax.set_ylabel(f"{'Share of rows' if share else 'Rows'}{', log' if ax.get_yscale() == 'log' else ''}")
+    ax.set_ylabel(f"{'Share' if share else 'Rows'}{', log' if ax.get_yscale() == 'log' else ''}")
     style = {"alpha": 0.45 * alpha, "baseline": 0} if fill else {"alpha": alpha, "linewidth": 1.2, "baseline": None}
     return ax.stairs(height, edges, fill=fill, color=color, **style)
 

@@ -11,13 +11,18 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
+from calibrant.displays.validation_text import draw_validation_text
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Rows
+from calibrant.metrics.multiclass import top_label
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import visible_range
+from calibrant.tally import Tally
 
 DISTRIBUTIONS = ("histogram", "density", None)
 MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
+AXES = ("Predicted probability", "Fraction of positives")
+TOP_LABEL_AXES = ("Probability of the predicted class", "Fraction of right predictions")
 UNEQUAL = 1.5  # bins whose numbers of rows differ by less are described by the legend
 
 
@@ -33,6 +38,8 @@ class ReliabilityDisplay:
         One for each model, all on one scale.
     folds : bool
         Whether the results are folds of one model, drawn alike.
+    top_label : bool
+        Whether the results are of the predicted one of several classes, which only changes the names of the axes.
 
     Attributes
     ----------
@@ -47,6 +54,8 @@ class ReliabilityDisplay:
         The triangles at the edges of logit axes.
     scores_ : matplotlib artist, or list of them
         The histogram or density.
+    validation_ : matplotlib Text or None
+        The numbers of the validation, if the result has them.
     identity_ : matplotlib Line2D
         The diagonal.
     legend_ : matplotlib Legend
@@ -65,9 +74,11 @@ class ReliabilityDisplay:
     10
     """
 
-    def __init__(self, results: Reliability | Sequence[Reliability], *, folds: bool = False) -> None:
+    def __init__(
+        self, results: Reliability | Sequence[Reliability], *, folds: bool = False, top_label: bool = False
+    ) -> None:
         self.results = [results] if isinstance(results, Reliability) else list(results)
-        self.folds = folds
+        self.folds, self.top_label = folds, top_label
         if not self.results:
             raise InvalidInputError("`results` must have at least one Reliability; got an empty list.")
         if len({result.scale for result in self.results}) > 1:
@@ -118,9 +129,16 @@ class ReliabilityDisplay:
         for part in ("line", "band", "points", "intervals", "scores"):
             artists = [one.get(part) for one in drawn]
             setattr(self, f"{part}_", artists if len(artists) > 1 else artists[0])
+        self.validation_ = self._draw_validation()
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
         self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
         return self
+
+    def _draw_validation(self) -> Any:
+        numbers = [result.validation for result in self.results if result.validation is not None]
+        if len(self.results) > 1 and numbers:
+            raise InvalidInputError("`validation` has place for the numbers of one model; draw each by itself.")
+        return draw_validation_text(self.ax_, numbers[0]) if numbers else None
 
     def _styles(self, given: Any) -> list[dict[str, Any]]:
         if given is None or isinstance(given, Mapping):
@@ -143,8 +161,9 @@ class ReliabilityDisplay:
             high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
             axes.set_linear(self.ax_, visible_range(low, high))
         axes.set_square(self.ax_, self.ax_scores_)
-        self.ax_.set_ylabel("Fraction of positives")
-        (self.ax_scores_ or self.ax_).set_xlabel("Predicted probability")
+        x, y = TOP_LABEL_AXES if self.top_label else AXES
+        self.ax_.set_ylabel(y)
+        (self.ax_scores_ or self.ax_).set_xlabel(x)
 
     def _draw(
         self, i: int, points: bool, counts: bool | str, distribution: str | None, style: dict[str, Any]
@@ -153,8 +172,9 @@ class ReliabilityDisplay:
         line = self._draw_line(i, result, style, alpha)
         color = line.get_color()
         drawn: dict[str, Any] = {"line": line}
-        if result.curve is not None:
-            drawn["band"] = marks.draw_band(self.ax_, result.curve, color=color, alpha=0.22 * alpha)
+        band = result.curve if result.band is None else result.band
+        if band is not None:
+            drawn["band"] = marks.draw_band(self.ax_, band, color=color, alpha=0.22 * alpha)
         if points:
             label = marks.points_label(result.points, result.level)
             drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label, alpha=alpha)
@@ -216,15 +236,17 @@ class ReliabilityDisplay:
         ----------
         y_true : array-like of shape (n,), or Tally
             Labels; or a tally in place of labels and probabilities.
-        y_prob : array-like of shape (n,), or dict of such
-            Predicted probabilities; with several models, a dict from name to probabilities.
+        y_prob : array-like of shape (n,) or (n, K), or dict of such
+            Predicted probabilities; with several models, a dict from name to probabilities. With a column for each of
+            three or more classes the diagram is of the predicted class: its probability, and whether it was right. For
+            a diagram of each class see `ClassReliabilityDisplay`.
         name : str, optional
             Of the model.
         ax, points, counts, distribution, curve_kwargs
             See `plot`.
         **options
-            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `level` and `scale` of
-            `calibrant.reliability.reliability`.
+            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and
+            `scale` of `calibrant.reliability.reliability`.
 
         Returns
         -------
@@ -235,10 +257,18 @@ class ReliabilityDisplay:
                 raise InvalidInputError(
                     "A dict for `y_prob` must name at least one model, and then `name` is not used."
                 )
-            results = [reliability(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
+            models: dict[str | None, Any] = {str(key): p for key, p in y_prob.items()}
         else:
-            results = [reliability(y_true, y_prob, name=name, **options)]
-        return cls(results).plot(ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs)
+            models = {name: y_prob}
+        several = not isinstance(y_true, Tally) and any(
+            p is not None and _validation.is_class_matrix(p) for p in models.values()
+        )
+        labels: Any = y_true
+        rows = [(key, top_label(labels, p) if several else (labels, p)) for key, p in models.items()]
+        results = [reliability(y, p, name=key, **options) for key, (y, p) in rows]
+        return cls(results, top_label=several).plot(
+            ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs
+        )
 
     @classmethod
     def from_estimator(
@@ -248,8 +278,8 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : classifier with two classes, or calibrator
-            Its `predict_proba` is called.
+        estimator : classifier or calibrator
+            Its `predict_proba` is called. Of more than two classes the diagram is of the predicted one.
         X : array or table of n rows
             Features; for a calibrator, scores.
         y : array-like of shape (n,)
@@ -265,8 +295,10 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
         name = type(estimator).__name__ if name is None else name
+        if len(getattr(estimator, "classes_", ())) > 2 and hasattr(estimator, "predict_proba") and pos_label is None:
+            return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
+        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
         return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)
 
     @classmethod
@@ -326,10 +358,20 @@ class ReliabilityDisplay:
 
 
 def _curve_label(result: Reliability) -> str:
-    if result.curve is None:
-        return "line between bins"
-    has_band = "low" in (result.curve.dtype.names or ())
-    return f"{result.curve_name}, {100 * result.level:.4g} % band" if has_band else str(result.curve_name)
+    name = "line between bins" if result.curve is None else str(result.curve_name)
+    if result.band is not None:
+        return f"{name}, {100 * result.level:.4g} % finite-sample band"
+    has_band = result.curve is not None and "low" in (result.curve.dtype.names or ())
+    return f"{name}, {100 * result.level:.4g} % band" if has_band else name
+
+
+def class_probabilities(estimator: Any, X: Any, y: ArrayLike) -> tuple[Any, Any]:
+    """The column number of each label, and the probabilities of all classes."""
+    classes, labels = np.asarray(estimator.classes_), _validation.as_array(y, "y")
+    if not np.isin(labels, classes).all():
+        raise InvalidInputError(f"`y` must have labels that `estimator` knows: {', '.join(map(str, classes[:6]))} ….")
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, labels, sorter=order)], estimator.predict_proba(X)
 
 
 def _positive_probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:

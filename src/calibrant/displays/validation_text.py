@@ -10,7 +10,9 @@ __all__ = ["draw_validation_text"]
 
 
 def draw_validation_text(ax: Any, summary: ValidationSummary) -> Any:
-    """Write the numbers into the upper left corner of a diagram; returns the text.
+    """Write the numbers into the corner of a diagram where fewer rows are; returns the text.
+
+    Where more happens than was expected, O/E > 1, points lie above the diagonal, and the lower right corner is free.
 
     Examples
     --------
@@ -25,5 +27,9 @@ def draw_validation_text(ax: Any, summary: ValidationSummary) -> Any:
     'Rows          1000 (780 positive)'
     """
     box = {"boxstyle": "round,pad=0.4", "facecolor": ax.get_facecolor(), "alpha": 0.85, "edgecolor": "none"}
-    place = {"transform": ax.transAxes, "verticalalignment": "top", "zorder": 4}
-    return ax.text(0.03, 0.97, str(summary), family="monospace", fontsize="small", bbox=box, **place)
+    x, y, vertical, horizontal = (0.03, 0.97, "top", "left")
+    if summary.observed_expected.value > 1.0:
+        x, y, vertical, horizontal = (0.97, 0.03, "bottom", "right")
+    place = {"transform": ax.transAxes, "verticalalignment": vertical, "horizontalalignment": horizontal, "zorder": 4}
+    style = {"family": "monospace", "fontsize": "small", "multialignment": "left"}
+    return ax.text(x, y, str(summary), bbox=box, **style, **place)

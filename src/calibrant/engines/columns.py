@@ -1,6 +1,7 @@
 """The columns of a tally under names of their own, and what must hold for them."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,30 +14,39 @@ from calibrant.errors import InvalidInputError
 nw: Any = require("narwhals.stable.v2", "tables", "calibrant.engines.tally")
 SHOWN_LABELS = 6
 LARGEST_SCORE = 1e290  # differences of scores must not overflow
+BETWEEN, MISSING = "\x1f", "\x1e"  # control characters that separate the parts of a segment, or stand for none
 Cells = dict[str, np.ndarray[Any, Any]]
 Labels = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A lazy frame of `score`, `label` and maybe `weight` and `segment`, and the user's names for them."""
+    """A lazy frame of `score`, `label` and maybe `weight` and `segment`, and the user's names for them.
+
+    A segment of several keys is one text, which every engine can compare, beside a column `key_…` for each key.
+    """
 
     frame: Any
     score: str
     label: str
     weight: str | None
-    by: str | None
+    by: tuple[str, ...] = ()
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The columns that tell tallies apart; engines are faster without a constant one."""
-        return () if self.by is None else ("segment",)
+        """The column that tells tallies apart; engines are faster without a constant one."""
+        return ("segment",) if self.by else ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the parts of a segment, where it has several."""
+        return tuple(f"key_{i}" for i in range(len(self.by))) if len(self.by) > 1 else ()
 
 
-def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str | None) -> Rows:
+def select_rows(frame: Any, score: str, label: str, weight: str | None, by: Sequence[str] = ()) -> Rows:
     """Find and check the columns. Nothing is read."""
     schema = frame.collect_schema()
-    for role, name in {"score": score, "label": label, "weight": weight, "by": by}.items():
+    for role, name in [("score", score), ("label", label), ("weight", weight), *(("by", name) for name in by)]:
         if name is not None and name not in schema:
             near = suggest(str(name), schema.names(), f"It has {', '.join(schema.names())}.")
             raise InvalidInputError(f"`{role}` must name a column of the table; there is no {name!r}. {near}")
@@ -44,11 +54,27 @@ def select_rows(frame: Any, score: str, label: str, weight: str | None, by: str 
     columns["label"] = _as_number(label, schema) if schema[label] == nw.Boolean else nw.col(label)
     if weight is not None:
         columns["weight"] = _as_number(weight, schema)
-    if by is not None:
-        segment = nw.col(by)
-        # NaN is missing like NULL, and one segment with it.
-        columns["segment"] = nw.when(~segment.is_nan()).then(segment) if schema[by].is_float() else segment
-    return Rows(frame.select(**columns), score, label, weight, by)
+    rows = Rows(frame, score, label, weight, tuple(by))
+    segments = [_segment(name, schema) for name in by]
+    columns |= dict(zip(rows.keys or rows.groups, segments, strict=True))
+    frame = frame.select(**columns)
+    if rows.keys:
+        frame = frame.with_columns(segment=_joined(rows.keys))
+    return replace(rows, frame=frame)
+
+
+def _segment(name: str, schema: Any) -> Any:
+    """The column, in which NaN is missing like NULL, and one segment with it."""
+    column = nw.col(name)
+    return nw.when(~column.is_nan()).then(column) if schema[name].is_float() else column
+
+
+def _joined(names: Sequence[str]) -> Any:
+    """One text for each combination of values, never NULL."""
+    texts = [
+        nw.when(nw.col(name).is_null()).then(nw.lit(MISSING)).otherwise(nw.col(name).cast(nw.String)) for name in names
+    ]
+    return nw.concat_str(texts, separator=BETWEEN)
 
 
 def _as_number(name: str, schema: Any) -> Any:
@@ -63,13 +89,15 @@ def _as_number(name: str, schema: Any) -> Any:
 
 
 def fetch(frame: Any) -> Cells:
-    """Run a query: columns of doubles, and `segment` as Python values, None where it is missing."""
+    """Run a query: columns of doubles, and segments and their keys as Python values, None where they are missing."""
     table = frame.collect()
-    cells: Cells = {x: np.asarray(table[x].to_numpy(), np.float64) for x in table.columns if x != "segment"}
-    cells["segment"] = np.full(len(table), None, object)
-    if "segment" in table.columns:
-        is_known = ~table["segment"].is_null().to_numpy()
-        cells["segment"][is_known] = table["segment"].drop_nulls().to_list()
+    named = [x for x in table.columns if x == "segment" or x.startswith("key_")]
+    cells: Cells = {x: np.asarray(table[x].to_numpy(), np.float64) for x in table.columns if x not in named}
+    for x in {"segment", *named}:
+        cells[x] = np.full(len(table), None, object)
+    for x in named:
+        is_known = ~table[x].is_null().to_numpy()
+        cells[x][is_known] = table[x].drop_nulls().to_list()
     return cells
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,11 +11,14 @@ import numpy as np
 
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant._typing import Floats
+from calibrant._typing import Bools, Floats
+from calibrant.engines.segment_columns import SegmentReader
 from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_ahead, read_batches
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
+from calibrant.matrix_maps import MatrixMap
+from calibrant.segmented_maps import SegmentedMap
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
@@ -25,19 +28,29 @@ FORMATS = ("csv", "parquet", "arrow", "json")
 
 
 class Applied(NamedTuple):
-    """What `apply_file` did: rows written, scores that gave no probability, and the names of the new columns."""
+    """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
+
+    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. With
+    a map of one score, the range of the scores, and how many rows lie outside that of the fit.
+    """
 
     rows: int
     unusable: int
     columns: list[str]
+    unseen_rows: int = 0
+    unseen_segments: int = 0
+    score_range: tuple[float, float] | None = None
+    outside: int = 0
 
 
 def apply_file(
-    map_: CalibrationMap | Mapping[str, CalibrationMap],
+    map_: CalibrationMap | MatrixMap | SegmentedMap,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Table,
     output: str | os.PathLike[str],
     *,
-    score: str | Sequence[str] = "score",
+    score: str | Sequence[str] | None = None,
+    by: Sequence[str] = (),
+    missing: str | None = None,
     name: str = "probability",
     only_new: bool = False,
     format: str | None = None,
@@ -47,20 +60,27 @@ def apply_file(
     Rows are read, calibrated and written in batches; the output appears whole or not at all, and may be the input.
     Old columns are kept as they are, or the table is refused with the name of the column that cannot be kept. Parquet
     and Arrow keep types and metadata, CSV the text of every field, JSON lines the entries of every object. Scores that
-    are missing, not finite, or outside the range of the map give missing probabilities.
+    are missing, not finite, or outside the range of the map give missing probabilities; where these are most of the
+    rows, nothing is written.
 
     Parameters
     ----------
-    map_ : CalibrationMap, or dict of score column to CalibrationMap
-        With a dict, one for each class, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap, MatrixMap or SegmentedMap
+        A map of several classes adds a column for each of them.
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
     output : path
         What to write.
-    score : str or list of str
-        The score column; of several, the map is applied to the highest score of each row. Not used with a dict.
+    score : str or list of str, optional
+        The score column, by default ``score``; of several, the map is applied to the highest score of each row. For
+        several classes the columns in the order of the classes, by default those that the map was fitted to.
+    by : sequence of str
+        For a map of segments the columns of its keys, in their order; by default those with the names of the fit.
+    missing : {"error", "segment"}, optional
+        For a map of segments: refuse rows whose segment is missing, or take them for a segment of their own, which
+        has the pooled map if the fit did not see it. By default as in the fit.
     name : str
-        The name of the new column; with a dict, the beginning of the names, as in ``probability_cat``.
+        The name of the new column; for several classes the beginning of the names, as in ``probability_cat``.
     only_new : bool
         Write the new columns only; quicker for wide tables.
     format : {"csv", "parquet", "arrow", "json"}, optional
@@ -69,7 +89,7 @@ def apply_file(
     Returns
     -------
     Applied
-        Named tuple of ``rows``, ``unusable``, ``columns``.
+        Named tuple of ``rows``, ``unusable``, ``columns``, ``unseen_rows``, ``unseen_segments``.
 
     Examples
     --------
@@ -80,9 +100,9 @@ def apply_file(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "new.csv"
     ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
-    ...     print(engines.apply_file(steps.map_, path, path))
+    ...     print(engines.apply_file(steps.map_, path, path))  # doctest: +ELLIPSIS
     ...     print(path.read_text())
-    Applied(rows=2, unusable=1, columns=['probability'])
+    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, score_range=(0.9, 0.9), ...)
     id,score,probability
     007,0.9,1
     008,,
@@ -93,18 +113,24 @@ def apply_file(
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
-        new = NewColumns(map_, [score] if isinstance(score, str) else list(score), name)
+        scores = [score] if isinstance(score, str) else list(score or ())
+        new = (
+            NewSegmented(map_, scores, name, by, missing)
+            if isinstance(map_, SegmentedMap)
+            else NewColumns(map_, scores, name)
+        )
         path = stack.enter_context(replacing(output))
         old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
         schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
         keep = table.format == kind == "parquet" and not only_new
         options = parquet_options(table.files[0], schema) if keep else {}
-        delimiter = table.csv.get("delimiter", ",")
-        with open_writer(kind, path, schema, os.fspath(output), delimiter, **options) as write:
+        new.decimal = table.csv.get("decimal", ".")
+        with open_writer(kind, path, schema, os.fspath(output), table.csv, **options) as write:
             for batch in read_ahead(_append(batch, new, schema) for batch in batches):
                 write(batch)
-    return Applied(new.rows, new.unusable, new.names)
+        new.check_most(table.name)
+    return Applied(new.rows, new.unusable, new.names, *new.unseen(), new.range, new.outside)
 
 
 def output_format(output: str, given: str | None) -> str:
@@ -122,31 +148,40 @@ def output_format(output: str, given: str | None) -> str:
 def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     """Return a batch with the new columns, or the new columns alone if the schema has no others."""
     pa = require("pyarrow", "tables", CALLER)
-    scores = [to_doubles(batch.column(score), score) for score in new.scores]
-    added = [pa.array(column, from_pandas=True) for column in new.compute(scores)]
+    added = [pa.array(column, from_pandas=True) for column in new.from_batch(batch)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
 
 
 class NewColumns:
-    """New columns of a table; counts rows, and scores that a map does not accept.
+    """New columns of a table; counts rows, and those that a map does not accept.
 
     Parameters
     ----------
-    map_ : CalibrationMap, or dict of score column to CalibrationMap
-        With a dict, the new columns of a row are scaled to add up to 1.
+    map_ : CalibrationMap or MatrixMap
+        A map of several classes makes a column for each.
     scores : list of str
-        The score columns of a single map, which is applied to the highest score of a row.
+        The score columns; a map of one score is applied to the highest score of a row.
     name : str
         The name of the new column, or the beginning of the names.
     """
 
-    def __init__(self, map_: CalibrationMap | Mapping[str, CalibrationMap], scores: Sequence[str], name: str) -> None:
-        self.is_single = not isinstance(map_, Mapping)
-        self.maps = list(map_.values()) if isinstance(map_, Mapping) else [map_]
-        self.scores = list(map_) if isinstance(map_, Mapping) else list(scores)
-        self.names = [name] if self.is_single else [f"{name}_{score}" for score in self.scores]
-        self.rows = self.unusable = 0
+    decimal = "."  # of numbers that are kept as text
+
+    def __init__(self, map_: CalibrationMap | MatrixMap, scores: Sequence[str], name: str) -> None:
+        self.map_ = map_
+        self.rows = self.unusable = self.outside = 0
+        self.range: tuple[float, float] | None = None
+        if isinstance(map_, MatrixMap):
+            self.scores = list(scores or map_.columns or map(str, map_.classes))
+            self.names = [f"{name}_{label}" for label in map_.classes]
+            if len(self.scores) != len(self.names):
+                raise InvalidInputError(
+                    f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
+                    f"got {len(self.scores)}."
+                )
+        else:
+            self.scores, self.names = list(scores or ["score"]), [name]
 
     def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
         """Refuse a score column that is not there, and a new one that is there already."""
@@ -158,36 +193,89 @@ class NewColumns:
         if taken is not None:
             raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
 
+    def check_most(self, table: str) -> None:
+        """Refuse a table in which most rows got no probability."""
+        if self.unusable > 0.5 * self.rows:
+            raise InvalidInputError(
+                f"{self.unusable} of the {self.rows} rows of {table} have scores that are missing or that the map does "
+                "not take, so nothing was written; are these the scores that it was fitted to, on the same scale?"
+            )
+
+    def watch(self, scores: Floats, fitted: tuple[float, float] | None) -> None:
+        """Note the range of usable scores, and how many lie outside that of the fit."""
+        if len(scores) == 0:
+            return
+        low, high = self.range or (np.inf, -np.inf)
+        self.range = min(low, float(scores.min())), max(high, float(scores.max()))
+        if fitted is not None:
+            self.outside += int(((scores < fitted[0]) | (scores > fitted[1])).sum())
+
+    def unseen(self) -> tuple[int, int]:
+        """Rows with segments that the fit did not see, and how many segments these are."""
+        return 0, 0
+
+    def from_batch(self, batch: Any) -> list[Floats]:
+        """Return the new columns of a batch."""
+        return self.compute([to_doubles(batch.column(score), score, self.decimal) for score in self.scores])
+
     def compute(self, scores: list[Floats]) -> list[Floats]:
         """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
-        if self.is_single:
-            scores = [np.maximum.reduce(scores)]
-        new = [_apply(map_, column) for map_, column in zip(self.maps, scores, strict=True)]
-        self.rows += len(new[0])
-        self.unusable += int(np.isnan(new).sum())
-        if self.is_single:
-            return new
-        total = np.sum(new, axis=0)
-        # Where every class is impossible, all are equally likely, as in `CalibratedClassifier`.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return [np.where(total == 0.0, 1.0 / len(new), column / total) for column in new]
+        if isinstance(self.map_, MatrixMap):
+            matrix = np.column_stack(scores)
+            usable = self.map_.accepts(matrix)
+        else:
+            matrix = np.maximum.reduce(scores)
+            usable = _are_usable(matrix, self.map_.space)
+            self.watch(matrix[usable], self.map_.fitted_range)
+        new = np.full(matrix.shape, np.nan)
+        if usable.any():
+            new[usable] = self.map_(matrix[usable])
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return list(new.reshape(len(new), -1).T)
 
 
-def _apply(map_: CalibrationMap, scores: Floats) -> Floats:
+class NewSegmented(NewColumns):
+    """The new column of a map of segments, read from a score and the columns `by` of its keys."""
+
+    def __init__(
+        self, map_: SegmentedMap, scores: Sequence[str], name: str, by: Sequence[str] = (), missing: str | None = None
+    ) -> None:
+        self.segmented, self.names = map_, [name]
+        self.reader = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
+        self.score, self.scores = list(scores), [*scores, *self.reader.by]
+        self.rows = self.unusable = self.outside = 0
+        self.range = None
+
+    def unseen(self) -> tuple[int, int]:
+        """Rows with segments that the fit did not see, and how many segments these are."""
+        return self.reader.unseen_rows, len(self.reader.unseen)
+
+    def from_batch(self, batch: Any) -> list[Floats]:
+        """Return the new column of a batch; NaN stands for a missing probability."""
+        scores = np.maximum.reduce([to_doubles(batch.column(score), score, self.decimal) for score in self.score])
+        codes, usable = self.reader.encode(batch), _are_usable(scores, self.segmented.space)
+        new = np.full(len(scores), np.nan)
+        new[usable] = self.segmented.probabilities(scores[usable], codes[usable])
+        self.watch(scores[usable], (self.segmented.first or self.segmented.pooled).fitted_range)
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return [new]
+
+
+def _are_usable(scores: Floats, space: str) -> Bools:
     usable = np.isfinite(scores)
-    if map_.space == "probability":
+    if space == "probability":
         usable &= (scores >= 0.0) & (scores <= 1.0)
-    new = np.full(len(scores), np.nan)
-    new[usable] = map_(scores[usable])
-    return new
+    return usable
 
 
-def to_doubles(column: Any, name: str) -> Floats:
+def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
     """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
     pa = require("pyarrow", "tables", CALLER)
     try:
         if pa.types.is_string(column.type):
-            column = pa.compute.utf8_trim_whitespace(column)
+            column = pa.compute.replace_substring(pa.compute.utf8_trim_whitespace(column), decimal, ".")
         elif pa.types.is_temporal(column.type):
             raise pa.ArrowTypeError(f"they are of type {column.type}")
         doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)

@@ -2,11 +2,12 @@
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from calibrant._optional import require
@@ -73,9 +74,9 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
 
 @contextmanager
 def open_writer(
-    kind: str, path: Path, schema: Any, output: str, delimiter: str = ",", **options: Any
+    kind: str, path: Path, schema: Any, output: str, csv: Mapping[str, Any] = MappingProxyType({}), **options: Any
 ) -> Iterator[Callable[[Any], object]]:
-    """Yield a function that writes one batch; `delimiter` is that of CSV, `options` are those of Parquet."""
+    """Yield a function that writes one batch; `csv` says how CSV is written, `options` are those of Parquet."""
     pa = require("pyarrow", "tables", CALLER)
     _check_types(kind, schema)
     with pa.output_stream(str(path), compression=codec_of_name(output)) as sink:
@@ -87,8 +88,9 @@ def open_writer(
                 yield writer.write_batch
         elif kind == "csv":
             header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
-            sink.write(_csv_lines(header, delimiter))
-            yield lambda batch: sink.write(_csv_lines(batch, delimiter))
+            signs = csv.get("delimiter", ","), csv.get("decimal", ".")
+            sink.write(_csv_lines(header, *signs))
+            yield lambda batch: sink.write(_csv_lines(batch, *signs))
         else:
             yield lambda batch: sink.write(_json_lines(batch))
 
@@ -109,7 +111,7 @@ def _check_types(kind: str, schema: Any) -> None:
             ) from None
 
 
-def _csv_lines(batch: Any, delimiter: str) -> Any:
+def _csv_lines(batch: Any, delimiter: str, decimal: str) -> Any:
     """Return the rows of a batch as CSV: a missing value is an empty field, an empty text is quoted.
 
     Arrow's own writer puts quotes around all text, numbers that are kept as text among it.
@@ -118,6 +120,8 @@ def _csv_lines(batch: Any, delimiter: str) -> Any:
     columns = []
     for column in batch.columns:
         texts = column.cast("string")
+        if decimal != "." and str(column.type) in ("double", "float"):
+            texts = pc.replace_substring(texts, ".", decimal)
         quoted = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
         columns.append(pc.if_else(pc.match_substring_regex(texts, f'^$|["\r\n{delimiter}]'), quoted, texts))
     rows = pc.binary_join_element_wise(*columns, delimiter, null_handling="replace", null_replacement="")

@@ -24,7 +24,8 @@ class Columns:
     scores: tuple[str, ...]
     label: str
     weight: str | None = None
-    by: str | None = None
+    by: tuple[str, ...] = ()
+    groups: str | None = None
 
     @property
     def score(self) -> str:
@@ -37,13 +38,16 @@ def choose_columns(
     scores: Sequence[str],
     label: str | None = None,
     weight: str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     *,
+    groups: str | None = None,
     say: Say = print,
 ) -> Columns:
     """Check the given names and guess what is missing; what was guessed is said."""
-    named = _split_scores(table, scores)
-    for option, name in (("--label", label), ("--weight", weight), ("--by", by)):
+    named = _split_names(table, scores, "--score")
+    keys = _split_names(table, [by] if isinstance(by, str) else by or (), "--by")
+    single = (("--label", label), ("--weight", weight), ("--groups", groups))
+    for option, name in (*single, *(("--by", key) for key in keys)):
         if name is not None:
             _check_name(table, name, option)
     for name in named:
@@ -52,7 +56,7 @@ def choose_columns(
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
     if weight is not None:
         check_number(table, weight, "--weight")
-    taken = {*named, label, weight, by}
+    taken = {*named, label, weight, *keys, groups}
     free = [name for name in table.columns if name not in taken]
     if label is None:
         label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
@@ -64,12 +68,12 @@ def choose_columns(
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
         say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
-    return Columns(named, label, weight, by)
+    return Columns(named, label, weight, keys, groups)
 
 
 def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:
     """Choose the score columns of a command that needs no labels."""
-    named = _split_scores(table, scores)
+    named = _split_names(table, scores, "--score")
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
@@ -79,12 +83,24 @@ def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> t
     return named
 
 
-def _split_scores(table: Table, given: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that --score names: each value is a column with just that name, or several, a,b,c."""
+def choose_keys(table: Table, given: Sequence[str], fitted: Sequence[str]) -> tuple[str, ...]:
+    """Choose the columns of segments: those named, in the order of the fit, or those with the names of the fit."""
+    keys = _split_names(table, given, "--by") or tuple(fitted)
+    if len(keys) != len(fitted):
+        raise InvalidInputError(
+            f"--by must name a column for each key of the fit, {_list(fitted)}; it names {len(keys)} columns."
+        )
+    for name in keys:
+        _check_name(table, name, "--by")
+    return keys
+
+
+def _split_names(table: Table, given: Sequence[str], option: str) -> tuple[str, ...]:
+    """Return the columns that an option names: each value is a column with just that name, or several, a,b,c."""
     names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
-        raise InvalidInputError(f"--score must name each column once; it names '{twice}' {names.count(twice)} times.")
+        raise InvalidInputError(f"{option} must name each column once; it names '{twice}' {names.count(twice)} times.")
     return names
 
 

@@ -192,8 +192,16 @@ def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tup
     delimiter, fields = dialects[0] if dialects else (None, [])
     options = {"delimiter": delimiter} if delimiter else {}
     relation = _read_csv(connection, files, **options)
+    if delimiter == ";":  # a comma is then free for decimals, as where it is the custom
+        by_comma = _read_csv(connection, files, **options, decimal=",")
+        if _count_numbers(by_comma) > _count_numbers(relation):
+            relation, options = by_comma, options | {"decimal": ","}
     header = {"header": any(pair[0] == pair[1] for pair in zip(fields, relation.columns, strict=False))}
     return relation, fields, options | header
+
+
+def _count_numbers(relation: Any) -> int:
+    return sum(str(kind).partition("(")[0] in NUMBERS for kind in relation.types)
 
 
 def _escape(files: list[str]) -> list[str]:

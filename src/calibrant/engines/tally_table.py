@@ -1,7 +1,7 @@
 """A tally computed inside an engine, in a few passes; only cells come to Python."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,7 @@ def tally(
     score: str,
     label: str,
     weight: str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     max_cells: int = 4096,
     pos_label: Any = None,
 ) -> Any:
@@ -44,8 +44,9 @@ def tally(
         Names of the columns.
     weight : str, optional
         Column of non-negative weights.
-    by : str, optional
-        Column of segments (a model, a day): gives one tally for each of its values.
+    by : str or list of str, optional
+        Column of segments (a model, a day): gives one tally for each of its values. With a list, one for each
+        combination of values of its columns, a tuple.
     max_cells : int
         The most cells of one tally.
     pos_label : label, optional
@@ -64,14 +65,21 @@ def tally(
     Tally(3 cells, 4 rows, 2 positive (50 %), scores 0.2 … 0.9)
     >>> {day: t.total for day, t in engines.tally(table, score="p", label="hit", by="day").items()}
     {'mon': 2.0, 'tue': 2.0}
+    >>> {pair: t.total for pair, t in engines.tally(table, score="p", label="hit", by=["day", "hit"]).items()}
+    {('mon', 0): 2.0, ('tue', 1): 2.0}
     """
     if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
         raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
+    is_one = by is None or isinstance(by, str)
+    names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    if not is_one and not names:
+        raise InvalidInputError("`by` must name at least one column; got an empty list.")
     with _open_frame(source) as frame:
-        tallies = _count(select_rows(frame, score, label, weight, by), int(max_cells), pos_label)
-    if by is not None:
-        return dict(sorted(tallies.items(), key=lambda item: (item[0] is None, str(type(item[0])), item[0] or 0)))
-    return tallies[None]
+        tallies = _count(select_rows(frame, score, label, weight, names), int(max_cells), pos_label)
+    if by is None:
+        return tallies[()]
+    ordered = sorted(tallies, key=lambda segment: [(x is None, str(type(x)), 0 if x is None else x) for x in segment])
+    return {segment[0] if is_one else segment: tallies[segment] for segment in ordered}
 
 
 @contextmanager
@@ -96,8 +104,8 @@ def _open_frame(source: Any) -> Iterator[Any]:
         yield nw.from_native(connection.from_arrow(table))
 
 
-def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[Any, Tally]:
-    """The tally of each segment; without segments, of None.
+def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[tuple[Any, ...], Tally]:
+    """The tally of each segment, a tuple of its keys.
 
     A segment is crowded if it has more distinct scores than cells. Crowded segments are counted in the cells of a
     grid, the others at each score. Every pass is one query, each decided by the answers before it:
@@ -110,7 +118,7 @@ def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[Any, Tally]:
     """
     low, high, labels = survey(rows, pos_label)
     crowded = _crowded_segments(rows.frame.head(PEEK_CELLS * max_cells), rows.groups, max_cells)
-    if rows.by is not None or not crowded:  # segments may begin after the first rows
+    if rows.by or not crowded:  # segments may begin after the first rows
         others = rows.frame.filter(~_is_in(crowded)) if crowded else rows.frame
         crowded |= _crowded_segments(others, rows.groups, max_cells)
     grid = score_grid.first_grid(low, high, max_cells)
@@ -120,7 +128,12 @@ def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[Any, Tally]:
     if any(_is_too_heavy(parts[s], max_cells) for s in crowded):
         grid = score_grid.finer(grid, [(parts[s]["key"], parts[s]["total"]) for s in crowded], max_cells)
         parts = _split_by_segment(_scan(rows, labels, crowded, grid))
-    return {s: _make_tally(part, grid if s in crowded else None, rows, max_cells) for s, part in parts.items()}
+    return {
+        tuple(part[name][0] for name in rows.keys or rows.groups): _make_tally(
+            part, grid if segment in crowded else None, rows, max_cells
+        )
+        for segment, part in parts.items()
+    }
 
 
 def _crowded_segments(frame: Any, groups: tuple[str, ...], max_cells: int) -> set[Any]:
@@ -140,7 +153,7 @@ def _scan(rows: Rows, labels: Labels, crowded: Collection[Any], grid: Grid) -> C
     score, label, weight = nw.col("score"), nw.col("label"), nw.col("weight")
     negative, positive = ((label == value).cast(nw.Float64) for value in labels)
     key, offset = grid.cell(score) if crowded else (score, number(0.0))
-    if rows.by is not None and crowded:
+    if rows.by and crowded:
         moved = _is_in(crowded)
         key, offset = nw.when(moved).then(key).otherwise(score), nw.when(moved).then(offset).otherwise(number(0.0))
     sums = {"labelled": negative + positive, "positive": positive, "offset": offset}
@@ -148,9 +161,10 @@ def _scan(rows: Rows, labels: Labels, crowded: Collection[Any], grid: Grid) -> C
         is_good = (weight >= number(0.0)) & weight.is_finite()
         sums |= {"positive": positive * weight, "offset": offset * weight}
         sums |= {"total": weight, "weighed": is_good.cast(nw.Float64)}
-    table = rows.frame.select(*rows.groups, key=key, **sums)
+    groups = (*rows.groups, *rows.keys)
+    table = rows.frame.select(*groups, key=key, **sums)
     totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in sums)]
-    cells = fetch(table.group_by(*rows.groups, "key").agg(*totals))
+    cells = fetch(table.group_by(*groups, "key").agg(*totals))
     return {"total": cells["rows"], **cells}
 
 

@@ -11,7 +11,10 @@ from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.export.matrix_form import MatrixForm
+from calibrant.export.matrix_onnx import write_form
 from calibrant.export.onnx import DTYPES, GraphWriter, run_session
+from calibrant.matrix_maps import MatrixMap
 
 CALLER = "calibrant.export.classifier_to_onnx"
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
@@ -158,18 +161,21 @@ def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
 
 
 def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
-    """One temperature for all classes."""
-    temperature = part.calibrators[0]
-    if not hasattr(temperature, "temperature_"):
+    """A map of all classes, or one temperature for them."""
+    calibrator = part.calibrators[0]
+    map_ = getattr(calibrator, "map_", None)
+    if isinstance(map_, MatrixMap):
+        return write_form(writer, MatrixForm.from_map(map_), scores)
+    if not hasattr(calibrator, "temperature_"):
         raise InvalidInputError(
-            f"{type(temperature).__name__} cannot be converted to ONNX for several classes; use 'temperature', or a "
-            "method that calibrates each class against the rest."
+            f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'matrix_blend', "
+            "'temperature', or a method that calibrates each class against the rest."
         )
-    if temperature.space == "probability":
+    if calibrator.space == "probability":
         least, most = links.clip(np.array([0.0, 1.0])).tolist()
         inside = writer.node("Max", writer.node("Min", scores, writer.constant(most)), writer.constant(least))
         scores = writer.node("Log", inside)
-    return writer.node("Softmax", writer.node("Div", scores, writer.constant(temperature.temperature_)), axis=1)
+    return writer.node("Softmax", writer.node("Div", scores, writer.constant(calibrator.temperature_)), axis=1)
 
 
 def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
+from calibrant.estimates.table import MOST_DRAWS
 from calibrant.map_functions import MAP_FUNCTIONS, MapFunction
 from calibrant.maps import FORMAT, SPACES, VERSION
 
@@ -26,27 +27,51 @@ def schema() -> dict[str, Any]:
     ['checksum', 'format', 'map', 'test_vector', 'version']
     """
     functions = {name: _function(function) for name, function in MAP_FUNCTIONS.items()}
+    document = _object(
+        {
+            "format": {"const": FORMAT},
+            "version": {"type": "integer", "minimum": 1, "maximum": VERSION},
+            "map": _object(
+                {
+                    "method": {"type": "string"},
+                    "space": {"enum": list(SPACES)},
+                    "monotone": {"type": "boolean"},
+                    "function": {"$ref": "#/$defs/function"},
+                }
+            ),
+            "test_vector": _object({"scores": NUMBERS, "probabilities": NUMBERS}),
+            "checksum": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+        }
+    )
+    # A file may leave these out.
+    document["properties"]["posterior"] = _posterior()
+    document["properties"]["map"]["properties"]["fitted_range"] = NUMBERS | {"minItems": 2, "maxItems": 2}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "calibrant map",
         "description": "A calibration map with a checksum over everything else and a test vector to replay.",
+        **document,
+        "$defs": functions | {"function": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in functions]}},
+    }
+
+
+def _posterior() -> dict[str, Any]:
+    rows = {"type": "array", "items": NUMBERS}
+    return {
+        "description": "Draws of the map at some scores (base64 of two bytes each, logits from -16 to 16), the ends of "
+        "intervals at some levels, and where the labelled rows lie.",
         **_object(
             {
-                "format": {"const": FORMAT},
-                "version": {"type": "integer", "minimum": 1, "maximum": VERSION},
-                "map": _object(
-                    {
-                        "method": {"type": "string"},
-                        "space": {"enum": list(SPACES)},
-                        "monotone": {"type": "boolean"},
-                        "function": {"$ref": "#/$defs/function"},
-                    }
-                ),
-                "test_vector": _object({"scores": NUMBERS, "probabilities": NUMBERS}),
-                "checksum": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+                "scores": NUMBERS,
+                "n_draws": {"type": "integer", "minimum": 1, "maximum": MOST_DRAWS},
+                "draws": {"type": "string", "contentEncoding": "base64"},
+                "levels": NUMBERS,
+                "low": rows,
+                "high": rows,
+                "labelled": _object({"scores": NUMBERS, "positives": NUMBERS, "totals": NUMBERS}),
+                "range": NUMBERS | {"minItems": 2, "maxItems": 2},
             }
         ),
-        "$defs": functions | {"function": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in functions]}},
     }
 
 

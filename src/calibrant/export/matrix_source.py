@@ -14,11 +14,12 @@ import numpy as np
 
 from calibrant._typing import Floats
 from calibrant._validation import ROW_SUM_TOLERANCE
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import ModelFileError
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import MatrixForm
 from calibrant.export.matrix_templates import C_FILE, PYTHON_FILE
+from calibrant.export.names import check_name
 from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["matrix_to_c", "matrix_to_python"]
@@ -69,8 +70,7 @@ def matrix_to_c(map_: MatrixMap, *, name: str = "calibrate") -> str:
 
 
 def _write(map_: MatrixMap, name: str, template: str, table: Any) -> str:
-    if not (name.isidentifier() and name.isascii()):
-        raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
+    check_name(name, "Python" if template is PYTHON_FILE else "C")
     form = MatrixForm.from_map(map_)
     arrays = {"WEIGHTS": form.weights, "SLOPE": form.slope, "BIAS": form.bias, "VECTOR": form.vector}
     arrays |= {"STARTS": form.ramps.starts, "WIDTHS": form.ramps.widths, "CURVES": form.curves}

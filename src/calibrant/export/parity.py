@@ -46,14 +46,17 @@ def vector_text(map_: CalibrationMap) -> str:
 
 
 def check(
-    map_: CalibrationMap,
+    map_: CalibrationMap | Callable[[Floats], Floats],
     run: Callable[[Floats], Floats],
     target: str,
     tolerance: float = TOLERANCE,
     scores: Floats | None = None,
 ) -> None:
-    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`."""
-    scores = probe(map_) if scores is None else scores
+    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`.
+
+    A function in place of the map needs `scores` to be compared at.
+    """
+    scores = probe(map_) if scores is None and isinstance(map_, CalibrationMap) else np.asarray(scores)
     expected, got = map_(scores), np.asarray(run(scores), dtype=np.float64)
     off = np.abs(expected - got)
     if not (off <= tolerance).all():

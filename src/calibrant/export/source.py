@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
+from calibrant.export.names import check_name
+from calibrant.map_functions import MapFunction
 from calibrant.maps import CalibrationMap
 from calibrant.matrix_maps import MatrixMap
+from calibrant.segmented_maps import SegmentedMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
@@ -109,8 +112,10 @@ static int calibrant_search(const double *edges, int n, double value)
 """
 
 
-def to_python(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
+def to_python(map_: CalibrationMap | MatrixMap | SegmentedMap, *, name: str = "calibrate") -> str:
     """Source of a Python module with one function of one score, `name`, and no imports beyond the standard library.
+
+    The function of a map of segments takes a score and the segment of each key, ``calibrate(score, country, device)``.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
     map before it is returned.
@@ -129,6 +134,10 @@ def to_python(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> s
         from calibrant.export import matrix_source
 
         return matrix_source.matrix_to_python(map_, name=name)
+    if isinstance(map_, SegmentedMap):
+        from calibrant.export import segment_source
+
+        return segment_source.segments_to_python(map_, name=name)
     text = _write(map_, name, PYTHON, PYTHON_FILE)
     parity.check(map_, lambda scores: _run_python(text, name, scores), "Python")
     return text
@@ -160,10 +169,17 @@ def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
     return text
 
 
+def write_function(function: MapFunction, name: str) -> str:
+    """A Python function of checked scores and its tables, for a module that imports what the formula needs."""
+    writer = Writer(PYTHON, name.upper())
+    result = writer.write(lower(function))
+    lines = [*writer.tables, "", "", f"def {name}(score):", *writer.lines, f"    return {result}"]
+    return "\n".join(lines).lstrip() + "\n"
+
+
 def _write(map_: CalibrationMap, name: str, language: Language, template: str) -> str:
-    if not (name.isidentifier() and name.isascii()):
-        raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
-    writer = _Writer(language)
+    check_name(name, "Python" if language is PYTHON else "C")
+    writer = Writer(language)
     result = writer.write(lower(map_.function))
     scores, probabilities = parity.vector(map_)
     low, high = DOMAINS[map_.space]
@@ -184,11 +200,11 @@ def _write(map_: CalibrationMap, name: str, language: Language, template: str) -
     )
 
 
-class _Writer:
+class Writer:
     """Writes a graph as lines of one language: a line for each shared value, the rest inside expressions."""
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
+    def __init__(self, language: Language, prefix: str = "") -> None:
+        self.language, self.prefix = language, prefix
         self.tables: list[str] = []
         self.lines: list[str] = []
         self.n_searches = 0
@@ -210,7 +226,7 @@ class _Writer:
         return name
 
     def _table(self, numbers: Floats, prefix: str) -> str:
-        name = f"{prefix}{len(self.tables) + 1}"
+        name = f"{self.prefix}{prefix}{len(self.tables) + 1}"
         self.tables.append(self.language.table(name, ", ".join(map(repr, numbers.tolist()))))
         return name
 

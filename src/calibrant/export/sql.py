@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -12,25 +15,41 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import decide, fold
 from calibrant.export.expression_graph import DOMAINS, lower
+from calibrant.export.thinning import thin
 from calibrant.maps import CalibrationMap
+from calibrant.segmented_maps import SegmentedMap
 
-DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark")
+CALLER = "calibrant.export.to_sql"
+DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
 
 
-def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "score") -> str:
+def to_sql(
+    map_: CalibrationMap | SegmentedMap,
+    *,
+    dialect: str = "duckdb",
+    column: str = "score",
+    by: Sequence[str] | None = None,
+) -> str:
     """One SQL expression that computes the calibrated probability of a column.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
-    probabilities) gives NULL. The expression ends with a comment that holds a test vector.
+    probabilities) gives NULL. The expression ends with a comment that holds a test vector. A map of more than 400
+    pieces is written with fewer; the comment then says how far its probabilities are from those of the map.
+
+    The text is run before it is returned: by SQLite for sqlite, otherwise by DuckDB after a translation back.
 
     Parameters
     ----------
-    map_ : CalibrationMap
-        The map of a fitted calibrator, ``calibrator.map_``.
+    map_ : CalibrationMap or SegmentedMap
+        The map of a fitted calibrator, ``calibrator.map_``. A map of segments becomes a CASE over all combinations of
+        them, up to some thousands of pieces.
     dialect : str
-        duckdb, postgres, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        duckdb, postgres, sqlite, spark, bigquery or snowflake are tested; any dialect that sqlglot writes is accepted.
+        SQLite needs its mathematical functions where the map is a formula, as most builds have them.
     column : str
         Name of the score column; it is quoted as the dialect demands. A dot separates table and column.
+    by : sequence of str, optional
+        For a map of segments the columns of its keys, in their order; by default those with the names of the fit.
 
     Returns
     -------
@@ -39,7 +58,7 @@ def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "scor
     Raises
     ------
     ModelFileError
-        If DuckDB, running the expression, does not compute what the map computes.
+        If the expression, when run, does not compute what the map computes.
 
     Examples
     --------
@@ -50,21 +69,47 @@ def to_sql(map_: CalibrationMap, *, dialect: str = "duckdb", column: str = "scor
     CASE WHEN "margin" BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157E+308 THEN \
 CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
-    sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
+    if isinstance(map_, SegmentedMap):
+        from calibrant.export import segment_sql
+
+        return segment_sql.segments_to_sql(map_, dialect=dialect, column=column, by=by)
+    if by is not None:
+        raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
+    sqlglot = require("sqlglot", "tables", CALLER)
+    check_dialect(dialect)
+    shorter, off = thin(map_)
+    expression = expression_of(shorter, column, SqlAlgebra(sqlglot.exp, dialect))
+    text: str = expression.sql(dialect=dialect)
+
+    def run(scores: Floats) -> Floats:
+        return (
+            _run_sqlite(expression, scores) if dialect == "sqlite" else run_expression(text, dialect, {column: scores})
+        )
+
+    parity.check(shorter, run, f"SQL ({dialect})")
+    distance = f"within {off:.1e} of the map; " if off else ""
+    return f"{text} /* {distance}calibrant test vector {parity.vector_text(shorter)} */"
+
+
+def check_dialect(dialect: str) -> None:
+    """Refuse a dialect that sqlglot does not write."""
+    sqlglot = require("sqlglot", "tables", CALLER)
     if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
         raise InvalidInputError(
             f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}."
         )
-    expression = _expression(map_, column, _SqlAlgebra(sqlglot.exp, dialect))
-    text: str = expression.sql(dialect=dialect)
-    parity.check(map_, lambda scores: _run(text, dialect, scores), f"SQL ({dialect})")
-    return f"{text} /* calibrant test vector {parity.vector_text(map_)} */"
 
 
-def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
+def column_node(name: str, exp: Any) -> Any:
+    """A quoted column; a dot separates table and column."""
+    parts = [exp.to_identifier(part, quoted=True) for part in name.split(".")]
+    return exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+
+
+def expression_of(map_: CalibrationMap, column: str, algebra: SqlAlgebra) -> Any:
+    """The expression of a map, which is NULL for scores that the map refuses."""
     exp = algebra.exp
-    parts = [exp.to_identifier(part, quoted=True) for part in column.split(".")]
-    score = exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+    score = column_node(column, exp)
     low, high = DOMAINS[map_.space]
     body = fold(decide(lower(map_.function), (low, high)), score, algebra)
     inside = exp.Between(this=algebra.free(score), low=algebra.number(low), high=algebra.number(high))
@@ -73,13 +118,14 @@ def _expression(map_: CalibrationMap, column: str, algebra: _SqlAlgebra) -> Any:
     return exp.Cast(this=guarded, to=exp.DataType.build("double")) if algebra.dialect == "postgres" else guarded
 
 
-class _SqlAlgebra:
+class SqlAlgebra:
     """Writes the tree as a sqlglot expression; columns and numbers are nodes, never pasted text."""
 
     def __init__(self, exp: Any, dialect: str) -> None:
         self.exp = exp
         self.dialect = dialect
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
+        self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -87,7 +133,7 @@ class _SqlAlgebra:
 
     def number(self, value: float) -> Any:
         """A double; without the exponent, engines read a decimal and convert it with a second rounding."""
-        literal = self.exp.Literal.number(_scientific(abs(value)))
+        literal = self.exp.Literal.number(scientific(abs(value)))
         return self.exp.Neg(this=literal) if value < 0 else literal
 
     def apply(self, kind: str, *operands: Any) -> Any:
@@ -104,27 +150,60 @@ class _SqlAlgebra:
         return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect != "snowflake")
 
     def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
-        """A question of the balanced CASE."""
-        question = self.exp.LTE(this=self.free(value), expression=edge)
-        return self.exp.Case(ifs=[self.exp.If(this=question, true=self.free(below))], default=self.free(above))
+        """A question of the balanced CASE; in SQLite, whose parser runs out of depth, one more line of a flat one."""
+        if self.dialect != "sqlite":
+            return self._case([(self._at_most(value, edge), below)], above)
+        lines, last = self._lines(value, below)
+        more, default = self._lines(value, above)
+        lines = [*lines, (edge, last), *more]
+        case = self._case([(self._at_most(value, end), result) for end, result in lines], default)
+        self.flat[id(case)] = value, lines, default
+        return case
+
+    def _at_most(self, value: Any, edge: Any) -> Any:
+        return self.exp.LTE(this=self.free(value), expression=self.free(edge))
+
+    def _case(self, lines: list[tuple[Any, Any]], default: Any) -> Any:
+        ifs = [self.exp.If(this=question, true=self.free(result)) for question, result in lines]
+        return self.exp.Case(ifs=ifs, default=self.free(default))
+
+    def _lines(self, value: Any, branch: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        """The lines of a flat CASE on the same value, and what is left after them."""
+        own, lines, default = self.flat.get(id(branch), (None, [], branch))
+        return (lines, default) if own is value else ([], branch)
 
 
-def _scientific(value: float) -> str:
+def scientific(value: float) -> str:
     """The shortest decimal that is this double, with an exponent."""
     return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
 
 
-def _run(text: str, dialect: str, scores: Floats) -> Floats:
-    """Let DuckDB compute the text, after sqlglot has read it back from its dialect."""
-    sqlglot = require("sqlglot", "tables", "calibrant.export.to_sql")
-    duckdb = require("duckdb", "tables", "calibrant.export.to_sql")
+def _run_sqlite(expression: Any, scores: Floats) -> Floats:
+    """Let SQLite compute the expression of one column."""
+    exp = require("sqlglot", "tables", CALLER).exp
+    for reference in list(expression.find_all(exp.Column)):
+        reference.replace(exp.Column(this=exp.to_identifier("score", quoted=True)))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE probe (score REAL)")
+        connection.executemany("INSERT INTO probe VALUES (?)", [(score,) for score in scores.tolist()])
+        rows = connection.execute(f"SELECT {expression.sql(dialect='sqlite')} FROM probe ORDER BY rowid").fetchall()
+    return np.array([np.nan if row[0] is None else row[0] for row in rows], dtype=np.float64)
+
+
+def run_expression(text: str, dialect: str, columns: Mapping[str, Any]) -> Floats:
+    """Let DuckDB compute the text on these columns, after sqlglot has read it back from its dialect."""
+    sqlglot = require("sqlglot", "tables", CALLER)
+    duckdb, pa = require("duckdb", "tables", CALLER), require("pyarrow", "tables", CALLER)
     expression = sqlglot.parse_one(text, dialect=dialect)
-    name = sqlglot.exp.to_identifier("score", quoted=True)
+    own = {name: f"column_{i}" for i, name in enumerate(columns)}
     for reference in list(expression.find_all(sqlglot.exp.Column)):
-        reference.replace(sqlglot.exp.Column(this=name.copy()))
+        name = own[".".join(part.name for part in reference.parts)]
+        reference.replace(sqlglot.exp.Column(this=sqlglot.exp.to_identifier(name, quoted=True)))
     for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         extreme.set("ignore_nulls", True)  # as in the algebra: there are none
+    table = {own[name]: pa.array(values) for name, values in columns.items()}
+    table["row"] = pa.array(np.arange(len(next(iter(table.values())))))
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        connection.register("probe", {"score": scores, "row": np.arange(len(scores))})
+        connection.register("probe", pa.table(table))
         out = connection.sql(f"SELECT {expression.sql(dialect='duckdb')} AS p FROM probe ORDER BY row").fetchnumpy()
     return np.ma.filled(np.ma.asarray(out["p"], dtype=np.float64), np.nan)

@@ -25,7 +25,6 @@ from calibrant.metrics.evaluation import evaluate
 from calibrant.metrics.finite_sample_band import CalibrationBand, finite_sample_band
 from calibrant.metrics.folds import split_groups
 from calibrant.metrics.full_calibration import full_calibration_test
-from calibrant.metrics.grouped_bootstrap import grouped_interval
 from calibrant.metrics.hypothesis_tests import (
     CalibrationTest,
     hosmer_lemeshow_test,
@@ -100,7 +99,6 @@ __all__ = [
     "expected_calibration_error",
     "finite_sample_band",
     "full_calibration_test",
-    "grouped_interval",
     "hosmer_lemeshow_test",
     "integrated_calibration_index",
     "judge_calibration",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
-from calibrant import _limits, _validation
-from calibrant._typing import Floats
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import check_choice
-from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Metric, Rows, Seed, as_tally
-from calibrant.tally import Tally, row_count
+from calibrant.metrics.base import Column, Metric, Rows, Seed
+from calibrant.metrics.resampling import read_sample
 
-BLOCK = 64  # replicates drawn at a time, to bound the memory
 METHODS = ("squared", "basic", "percentile")
 
 
@@ -37,9 +34,12 @@ class Interval:
     level: float
 
     @classmethod
-    def normal(cls, mean: float, error: float, level: float, lowest: float = -np.inf) -> Interval:
-        """The interval of a mean with its standard error, cut at `lowest`."""
-        half = float(ndtri(0.5 + 0.5 * level)) * error
+    def normal(
+        cls, mean: float, error: float, level: float, lowest: float = -np.inf, degrees: float = np.inf
+    ) -> Interval:
+        """The interval of a mean with its standard error, cut at `lowest`; Student's where degrees are given."""
+        upper = 0.5 + 0.5 * level
+        half = float(ndtri(upper) if np.isinf(degrees) else stdtrit(degrees, upper)) * error
         return cls(mean, max(mean - half, lowest), mean + half, level)
 
     def to_dict(self) -> dict[str, float]:
@@ -63,6 +63,7 @@ def bootstrap_interval(
     n_resamples: int = 1000,
     method: str = "squared",
     bounds: tuple[float, float] = (0.0, np.inf),
+    groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: Column = None,
     pos_label: Any = None,
@@ -94,6 +95,11 @@ def bootstrap_interval(
         estimate.
     bounds : (float, float)
         The range of the metric, to which the interval is cut.
+    groups : array-like of shape (n,), optional
+        The group of each row: patients, customers, matches, days, as numbers, strings or dates. Rows of one group say
+        less than as many rows of different groups, and an interval that takes them as independent is too narrow. With
+        groups, whole groups are drawn again with replacement, and the interval is widened where they are few. It
+        takes some twenty groups at least; their number counts, not that of the rows.
     rng : int, numpy.random.Generator or None
         The seed or generator; the same seed gives the same interval.
     sample_weight : array-like of shape (n,), optional
@@ -112,15 +118,21 @@ def bootstrap_interval(
     >>> score = metrics.bootstrap_interval(metrics.brier_score, data.labels, data.scores)
     >>> score.low < score.value < score.high
     True
+    >>> import numpy as np
+    >>> y, p, patient = (np.repeat(column, 10) for column in (data.labels, data.scores, np.arange(5000)))
+    >>> copies = metrics.bootstrap_interval(metrics.brier_score, y, p)
+    >>> grouped = metrics.bootstrap_interval(metrics.brier_score, y, p, groups=patient)
+    >>> grouped.high - grouped.low > 2 * (copies.high - copies.low)  # every row is there ten times
+    True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
     _validation.check_level(level)
     check_choice("method", method, METHODS)
-    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
-    value = float(metric(tally))
-    shift = value - float(metric(cells))
-    draws = np.array([metric(sample) for sample in resamples(cells, n_resamples, rng)]) + shift
-    return interval_of(value, reflected(draws, value, value, method), level, bounds)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, probabilities=False)
+    value = float(metric(sample.tally))
+    shift = value - float(metric(sample.cells))
+    draws = np.array([metric(one) for one in sample.replicates(n_resamples, rng)]) + shift
+    plausible = sample.widen(reflected(draws, value, value, method), value, level)
+    return interval_of(value, plausible, level, bounds)
 
 
 def reflected(draws: Floats, value: float, centre: float, method: str) -> Floats:
@@ -138,31 +150,3 @@ def interval_of(value: float, draws: Floats, level: float, bounds: tuple[float, 
     """The central interval of draws, cut to the metric's range and stretched, where needed, to hold the estimate."""
     low, high = np.clip(np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level]), *bounds)
     return Interval(value, min(float(low), value), max(float(high), value), level)
-
-
-def resamples(cells: Tally, n_resamples: int, rng: Seed) -> Iterator[Tally]:
-    """Replicates of a tally, each with as many rows. O(m) for each.
-
-    A replicate in which a class is missing is drawn again, so that metrics that need both classes have a value.
-    """
-    _validation.check_count("n_resamples", n_resamples)
-    rows = round(cells.total)
-    if rows < 2:
-        raise InvalidInputError(
-            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(cells.total)}. Weights count as "
-            "numbers of rows: scale them so that they add up to the number of rows."
-        )
-    generator = np.random.default_rng(rng)
-    m = len(cells)
-    shares = np.concatenate((cells.positives, cells.negatives)) / cells.total
-    two_classes = 0.0 < cells.total_positive < cells.total
-    made = 0
-    while made < n_resamples:
-        block = generator.multinomial(rows, shares / shares.sum(), size=min(BLOCK, n_resamples - made))
-        for counts in block.astype(np.float64):
-            positives, totals = counts[:m], counts[:m] + counts[m:]
-            if two_classes and not 0.0 < positives.sum() < rows:
-                continue
-            made += 1
-            kept = totals > 0.0
-            yield Tally(cells.scores[kept], positives[kept], totals[kept])

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from calibrant import _limits, _validation
+from calibrant._kernels import gap_walk
 from calibrant._typing import ArrayLike, Floats
-from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.gap_walk import gap_walk
-from calibrant.tally import Tally, row_count
+from calibrant.metrics.clustered import sum_by_group
+from calibrant.metrics.grouped_rows import GroupedRows
+from calibrant.metrics.resampling import Sample, count_rows, read_sample
+from calibrant.tally import Tally
 
 __all__ = ["cutoff_calibration_error", "cutoff_calibration_interval"]
 
 BLOCK = 64  # replicates drawn at a time, to bound the memory
+Draw: TypeAlias = Callable[[int, np.random.Generator], Floats]
 
 
 def cutoff_calibration_error(
@@ -66,6 +70,7 @@ def cutoff_calibration_interval(
     *,
     level: float = 0.9,
     n_resamples: int = 1000,
+    groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -85,6 +90,8 @@ def cutoff_calibration_interval(
         Confidence level.
     n_resamples : int
         Number of replicates.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: rows of one group are resampled together.
     rng : int, numpy.random.Generator or None
         The seed or generator; the same seed gives the same interval.
 
@@ -102,38 +109,59 @@ def cutoff_calibration_interval(
     >>> cutoff_calibration_interval(data.labels, data.probabilities).low
     0.0
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples)
-    if round(tally.total) < 2:
-        raise InvalidInputError(
-            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(tally.total)}. Weights count as "
-            "numbers of rows: scale them so that they add up to the number of rows."
-        )
-    value = _range(tally)
-    reach = float(np.quantile(_deviations(tally, n_resamples, rng), level))
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    value = _range(sample.tally)
+    draws = sample.widen(_deviations(sample, n_resamples, rng), 0.0, level)
+    reach = float(np.quantile(draws, level))
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
 
 
 def _range(tally: Tally) -> float:
     """Highest minus lowest cumulative gap, where no row at all has the gap 0."""
-    low, high = 0.0, 0.0
-    for _, walk in gap_walk(tally):
-        low, high = min(low, float(walk.min())), max(high, float(walk.max()))
+    low, high = gap_walk.find_range(tally.scores, tally.positives, tally.totals)
     return (high - low) / tally.total
 
 
-def _deviations(tally: Tally, n_resamples: int, rng: Seed) -> Floats:
+def _deviations(sample: Sample, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
-    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
-    residuals = np.concatenate((1.0 - cells.scores, -cells.scores))  # y − p of positive, then of negative rows
-    expected = np.concatenate((cells.positives, cells.negatives))
-    rows, shares = round(tally.total), expected / expected.sum()
     generator = np.random.default_rng(rng)
+    draw = _gap_draws(sample) if sample.rows is None else _grouped_gap_draws(sample.rows, len(sample.cells))
     out = np.empty(n_resamples)
     for start in range(0, n_resamples, BLOCK):
-        counts = generator.multinomial(rows, shares, size=len(out[start : start + BLOCK]))
-        gaps = (counts / rows - shares) * residuals
-        walk = np.cumsum(gaps[:, : len(cells)] + gaps[:, len(cells) :], axis=1)
+        walk = np.cumsum(draw(len(out[start : start + BLOCK]), generator), axis=1)
         out[start : start + BLOCK] = np.maximum(walk.max(axis=1), 0.0) - np.minimum(walk.min(axis=1), 0.0)
     return out
+
+
+def _gap_draws(sample: Sample) -> Draw:
+    """Draw what the gap Σ (y − p) / n of each cell is in a replicate, less what it is in the sample."""
+    cells, rows = sample.cells, count_rows(sample.tally)
+    residuals = np.concatenate((1.0 - cells.scores, -cells.scores))  # y − p of positive, then of negative rows
+    expected = np.concatenate((cells.positives, cells.negatives))
+    shares = expected / expected.sum()
+
+    def draw(number: int, generator: np.random.Generator) -> Floats:
+        gaps: Floats = (generator.multinomial(rows, shares, size=number) / rows - shares) * residuals
+        return gaps[:, : len(cells)] + gaps[:, len(cells) :]
+
+    return draw
+
+
+def _grouped_gap_draws(rows: GroupedRows, width: int) -> Draw:
+    """The same for whole groups."""
+    from scipy import sparse
+
+    place = rows.cell_of_rows(rows.tally(), _limits.BOOTSTRAP_CELLS)
+    gaps, where = rows.weights * (rows.labels - rows.scores), (place, rows.groups.codes)
+    by_group = sparse.coo_array((gaps, where), shape=(width, rows.groups.number)).tocsr()
+    weights = sum_by_group(rows.weights, rows.groups)
+    expected = by_group.sum(axis=1) / weights.sum()
+
+    def draw(number: int, generator: np.random.Generator) -> Floats:
+        times = rows.groups.draw(number, generator).astype(np.float64)
+        out: Floats = (by_group @ times.T).T / (times @ weights)[:, None] - expected
+        return out
+
+    return draw

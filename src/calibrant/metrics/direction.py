@@ -1,18 +1,26 @@
 """In which direction probabilities are off: slope and intercept, and confidence at either end."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from calibrant import _validation
 from calibrant._kernels import links
-from calibrant._typing import Floats
+from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Column, Rows, as_tally, both_classes
 from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.clustered import cluster_covariance
+from calibrant.metrics.grouped_rows import GroupedRows
+from calibrant.metrics.resampling import Sample, read_sample
 from calibrant.tally import Tally
+
+if TYPE_CHECKING:
+    from calibrant._kernels.logistic import Fit
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,13 @@ class CalibrationSlope:
 
 
 def calibration_slope(
-    y_true: Rows, y_prob: Column = None, *, level: float = 0.9, sample_weight: Column = None, pos_label: Any = None
+    y_true: Rows,
+    y_prob: Column = None,
+    *,
+    level: float = 0.9,
+    groups: ArrayLike | None = None,
+    sample_weight: Column = None,
+    pos_label: Any = None,
 ) -> CalibrationSlope:
     """Fit logit P(y = 1) = a + b logit(p) and report b, and a with b = 1, with Wald intervals.
 
@@ -56,6 +70,10 @@ def calibration_slope(
         Probabilities of the positive class.
     level : float
         Confidence level of the intervals.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: standard errors then allow for rows of one group that depend on each
+        other (the cluster-robust sandwich, with Student's quantiles), and the test is Wald's. It takes some twenty
+        groups at least.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -78,7 +96,12 @@ def calibration_slope(
     True
     """
     _validation.check_level(level)
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    return slope_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
+
+
+def slope_of(sample: Sample, level: float) -> CalibrationSlope:
+    """The calibration slope of rows that were checked before."""
+    tally = sample.tally
     both_classes(tally, "The calibration slope")
     if len(tally) == 1:
         raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
@@ -89,13 +112,32 @@ def calibration_slope(
     ones = np.ones(len(tally))
     both = fit_logistic(np.column_stack((ones, z)), tally.positives, tally.totals)
     large = fit_logistic(ones[:, None], tally.positives, tally.totals, offsets=z)
-    deviations = np.sqrt(np.diag(np.linalg.inv(both.precision)))
-    gain = _log_likelihood(tally, both.coefficients[0] + both.coefficients[1] * z) - _log_likelihood(tally, z)
+    slope, intercept = float(both.coefficients[1]), float(large.coefficients[0])
+    if sample.rows is None:
+        error, large_error = np.linalg.inv(both.precision)[1, 1] ** 0.5, large.precision[0, 0] ** -0.5
+        gain = _log_likelihood(tally, both.coefficients[0] + slope * z) - _log_likelihood(tally, z)
+        degrees, p_value = np.inf, float(special.chdtrc(2, max(2.0 * gain, 0.0)))
+    else:
+        covariance, large_error = _clustered(sample.rows, both, large)
+        off = both.coefficients - np.array([0.0, 1.0])
+        degrees, error = sample.rows.groups.number - 1, covariance[1, 1] ** 0.5
+        p_value = float(special.fdtrc(2, degrees, 0.5 * off @ np.linalg.solve(covariance, off)))
     return CalibrationSlope(
-        Interval.normal(float(both.coefficients[1]), float(deviations[1]), level),
-        Interval.normal(float(large.coefficients[0]), float(large.precision[0, 0]) ** -0.5, level),
-        float(special.chdtrc(2, max(2.0 * gain, 0.0))),
+        Interval.normal(slope, float(error), level, degrees=degrees),
+        Interval.normal(intercept, float(large_error), level, degrees=degrees),
+        p_value,
     )
+
+
+def _clustered(rows: GroupedRows, both: Fit, large: Fit) -> tuple[Floats, float]:
+    """Covariance of intercept and slope, and the standard error of the intercept whose slope is 1."""
+    z = links.logit(rows.scores)
+    features = np.column_stack((np.ones(len(z)), z))
+    residuals = rows.weights * (rows.labels - links.expit(features @ both.coefficients))
+    covariance = cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
+    residuals = rows.weights * (rows.labels - links.expit(z + large.coefficients[0]))
+    alone = cluster_covariance(residuals[:, None], large.precision, rows.groups)
+    return covariance, float(alone[0, 0]) ** 0.5
 
 
 def _log_likelihood(tally: Tally, z: Floats) -> float:

@@ -6,18 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Metric, Rows, Seed, as_tally, number_repeated
+from calibrant.metrics.base import Column, Metric, Rows, Seed, number_repeated
 from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
-from calibrant.metrics.bootstrap import Interval, interval_of, reflected, resamples
+from calibrant.metrics.bootstrap import Interval, interval_of, reflected
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.direction import calibration_slope
+from calibrant.metrics.direction import slope_of
 from calibrant.metrics.hypothesis_tests import ks_calibration_error
 from calibrant.metrics.own import as_metric, name_of_metric
-from calibrant.metrics.scores import brier_score, corp_decomposition, log_loss, roc_auc
+from calibrant.metrics.refinement import refinement_of
+from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.scores import LOSSES, brier_score, corp_decomposition, log_loss, roc_auc
 from calibrant.metrics.table import Estimates, Evaluation, Row
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
@@ -25,11 +27,12 @@ from calibrant.tally import Tally
 PROPER = "proper scores (lower is better)"
 ORDER = "discrimination (higher is better)"
 ERROR = "calibration errors (lower is better)"
+FOLDS = 5
 LINE, TEST, OWN = "calibration line", "test of calibration", "own measures"
 
 
 class Measure(NamedTuple):
-    """A row of the table; without a function it comes from the calibration line or the test."""
+    """A row of the table; without a function it comes from folds, from the calibration line or from the test."""
 
     key: str
     group: str
@@ -50,8 +53,10 @@ _UNIT = (0.0, 1.0)
 MEASURES = (
     Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
     Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
+    Measure("refinement", PROPER, "Brier score after recalibration (refinement)"),
     Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
     Measure("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, _UNIT),
+    Measure("recalibration", ERROR, "Brier score saved by recalibration, rows not seen"),
     Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
     Measure("debiased", ERROR, "debiased ECE, 15 bins of equal mass", _DEBIASED, (-1.0, 1.0), of_replicates=_ECE),
     Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
@@ -69,6 +74,7 @@ def evaluate(
     metrics: Iterable[str | Callable[..., float]] | None = None,
     level: float = 0.9,
     n_resamples: int = 300,
+    groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: Column = None,
     pos_label: Any = None,
@@ -94,6 +100,9 @@ def evaluate(
         Confidence level of the intervals.
     n_resamples : int
         Number of bootstrap replicates.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient, a match or a day. Rows of one group are resampled together, and the
+        slope, the intercept and Kuiper's test allow for their dependence too. It takes some twenty groups at least.
     rng : int, numpy.random.Generator or None
         The seed or generator; the same seed gives the same table.
     sample_weight : array-like of shape (n,), optional
@@ -127,24 +136,26 @@ def evaluate(
     if any(p is not None and _validation.is_class_matrix(p) for p in given.values()):
         from calibrant.metrics.matrix_evaluation import evaluate_matrix
 
-        return evaluate_matrix(y_true, y_prob, level=level, rng=rng, sample_weight=sample_weight)  # type: ignore[arg-type]
-    tallies = {str(name): as_tally(y_true, p, sample_weight, pos_label) for name, p in given.items()}
+        how: dict[str, Any] = {"level": level, "groups": groups, "rng": rng, "sample_weight": sample_weight}
+        return evaluate_matrix(y_true, y_prob, **how)  # type: ignore[arg-type]
+    samples = {str(name): read_sample(y_true, p, sample_weight, pos_label, groups) for name, p in given.items()}
     measures = _select(metrics)
     columns, verdicts, remarks = [], [], []
-    for name, tally in tallies.items():
-        column, missing = _column(tally, measures, level, n_resamples, rng)
-        verdict = judge_calibration(tally, error=column.get("debiased"))
+    for name, sample in samples.items():
+        column, missing = _column(sample, measures, level, n_resamples, rng)
+        verdict = judge_calibration(sample.tally, error=column.get("debiased"), rows=sample.rows)
         if verdict.p_value is not None:
             column["kuiper_p_value"] = verdict.p_value
         columns.append(column)
         verdicts.append(verdict)
-        prefix = f"{name}: " if len(tallies) > 1 else ""
+        prefix = f"{name}: " if len(samples) > 1 else ""
         remarks += [prefix + text for text in [_sentence(verdict, column), *missing]]
-    remarks = _conflicts(list(tallies), columns) + remarks
-    first = next(iter(tallies.values()))
+    one = next(iter(samples.values()))
+    remarks = _conflicts(list(samples), columns) + remarks + one.remarks
+    first = one.tally
     rows = tuple(Row(m.key, m.group, m.name, tuple(c.get(m.key) for c in columns)) for m in measures)
     rows = tuple(row for row in rows if any(estimate is not None for estimate in row.estimates))
-    return Evaluation(tuple(tallies), rows, first.total, first.base_rate, level, tuple(remarks), tuple(verdicts))
+    return Evaluation(tuple(samples), rows, first.total, first.base_rate, level, tuple(remarks), tuple(verdicts))
 
 
 def _select(metrics: Iterable[str | Callable[..., float]] | None) -> list[Measure]:
@@ -161,25 +172,27 @@ def _select(metrics: Iterable[str | Callable[..., float]] | None) -> list[Measur
 
 
 def _column(
-    tally: Tally, measures: Sequence[Measure], level: float, n_resamples: int, rng: Seed
+    sample: Sample, measures: Sequence[Measure], level: float, n_resamples: int, rng: Seed
 ) -> tuple[dict[str, Any], list[str]]:
     """All estimates of one model, from one set of replicates; and what could not be computed, with the reason."""
-    cells = tally.coarsen(_limits.BOOTSTRAP_CELLS)
     column: dict[str, Any] = {}
     missing: list[str] = []
     computed = []
     for measure in measures:
-        value = _attempt(partial(measure.function, tally), missing) if measure.function is not None else None
+        value = _attempt(partial(measure.function, sample.tally), missing) if measure.function is not None else None
         if measure.function is not None and value is not None:
             computed.append((measure, measure.function, float(value)))
-    samples = resamples(cells, n_resamples, rng)
-    draws = np.array([[function(sample) for _, function, _ in computed] for sample in samples])
+    replicates = sample.replicates(n_resamples, rng)
+    draws = np.array([[function(one) for _, function, _ in computed] for one in replicates])
     for (measure, function, value), own in zip(computed, draws.T, strict=True):
-        centre = (measure.of_replicates or function)(cells)
+        centre = (measure.of_replicates or function)(sample.cells)
         plausible = reflected(own, value, centre, "squared" if measure.norm else "basic")
-        column[measure.key] = interval_of(value, plausible, level, measure.bounds)
+        column[measure.key] = interval_of(value, sample.widen(plausible, value, level), level, measure.bounds)
+    if {"refinement", "recalibration"} & {measure.key for measure in measures}:
+        parts = _attempt(partial(refinement_of, sample, LOSSES["brier"], FOLDS, level), [])
+        column |= {"refinement": parts.refinement, "recalibration": parts.calibration} if parts is not None else {}
     if {"slope", "intercept"} & {measure.key for measure in measures}:
-        line = _attempt(partial(calibration_slope, tally, level=level), missing)
+        line = _attempt(partial(slope_of, sample, level), missing)
         column |= {"slope": line.slope, "intercept": line.intercept} if line is not None else {}
     return column, missing
 

@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._typing import Floats
+from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Rows, as_tally, binned
+from calibrant.metrics.base import Column, Rows, Seed, as_tally, binned
+from calibrant.metrics.clustered import draw_flipped_ranges
+from calibrant.metrics.resampling import Sample, read_sample
 from calibrant.tally import Tally
+
+SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
 
 
 def cumulative_gaps(tally: Tally) -> Floats:
@@ -180,11 +184,25 @@ def ks_test(
 
 
 def kuiper_test(
-    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+    y_true: Rows,
+    y_prob: Column = None,
+    *,
+    groups: ArrayLike | None = None,
+    rng: Seed = 0,
+    sample_weight: Column = None,
+    pos_label: Any = None,
 ) -> CalibrationTest:
     """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
 
     It sees gaps of both signs, in the middle of the scores as well as at their ends. For the reference see `ks_test`.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient. Chance is then what random signs for whole groups give, 1999 times;
+        it takes some twenty groups at least.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of these signs.
 
     Examples
     --------
@@ -193,9 +211,17 @@ def kuiper_test(
     >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
     True
     """
-    walk = np.append(_brownian(as_tally(y_true, y_prob, sample_weight, pos_label), "Kuiper's test"), 0.0)
+    return kuiper_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), rng)
+
+
+def kuiper_of(sample: Sample, rng: Seed = 0) -> CalibrationTest:
+    """Kuiper's test of rows that were checked before."""
+    walk = np.append(_brownian(sample.tally, "Kuiper's test"), 0.0)
     statistic = float(walk.max() - walk.min())
-    return CalibrationTest(statistic, _range_p_value(statistic))
+    if sample.rows is None:
+        return CalibrationTest(statistic, _range_p_value(statistic))
+    observed, draws = draw_flipped_ranges(sample.rows, SIGN_DRAWS, rng)
+    return CalibrationTest(statistic, (1 + int((draws >= observed).sum())) / (1 + SIGN_DRAWS))
 
 
 def _brownian(tally: Tally, name: str) -> Floats:

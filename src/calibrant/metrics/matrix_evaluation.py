@@ -17,6 +17,7 @@ from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.bootstrap import Interval, interval_of, reflected
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
+from calibrant.metrics.groups import Groups, number_groups
 from calibrant.metrics.matrix_measures import matrix_accuracy, matrix_brier_score, matrix_log_loss, read_classes
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 from calibrant.metrics.table import Evaluation, Row
@@ -124,6 +125,7 @@ def evaluate_matrix(
     level: float = 0.9,
     n_resamples: int = 100,
     n_simulations: int = 499,
+    groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
 ) -> MatrixEvaluation:
@@ -144,6 +146,9 @@ def evaluate_matrix(
         Number of bootstrap replicates.
     n_simulations : int
         Number of sets of labels that the test draws.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: rows of one group are resampled together. The test of full
+        calibration takes rows as independent, so it is left out.
     rng : int, numpy.random.Generator or None
         The seed or generator; the same seed gives the same table.
     sample_weight : array-like of shape (n,), optional
@@ -176,12 +181,17 @@ def evaluate_matrix(
     columns, verdicts = [], []
     labels, matrix, weights = next(iter(models.values()))
     largest = float(np.bincount(labels, weights).max() / weights.sum())
+    numbered = None if groups is None else number_groups(groups, len(labels))
     for labels, matrix, weights in models.values():
-        test = full_calibration_test(labels, matrix, n_simulations=n_simulations, rng=rng, sample_weight=weights)
-        columns.append(_column((labels, matrix, weights), level, n_resamples, rng) | {P_VALUE: test.p_value})
-        verdicts.append(MatrixVerdict(float(weights.sum()), largest, test.p_value))
+        columns.append(_column((labels, matrix, weights), level, n_resamples, rng, numbered))
+        p_value = None
+        if numbered is None:
+            test = full_calibration_test(labels, matrix, n_simulations=n_simulations, rng=rng, sample_weight=weights)
+            p_value = columns[-1][P_VALUE] = test.p_value
+        verdicts.append(MatrixVerdict(float(weights.sum()), largest, p_value))
     rows = [Row(m.key, m.group, m.name, tuple(c[m.key] for c in columns)) for m in MEASURES]
-    rows.append(Row(P_VALUE, TEST, "p-value of the test of full calibration", tuple(c[P_VALUE] for c in columns)))
+    if numbered is None:
+        rows.append(Row(P_VALUE, TEST, "p-value of the test of full calibration", tuple(c[P_VALUE] for c in columns)))
     several = len(models) > 1
     remarks = tuple(f"{name}: {v}" if several else str(v) for name, v in zip(models, verdicts, strict=True))
     facts = float(weights.sum()), largest, level, remarks, tuple(verdicts), matrix.shape[1]
@@ -189,7 +199,7 @@ def evaluate_matrix(
 
 
 def _column(
-    model: tuple[Ints, Floats, Floats], level: float, n_resamples: int, rng: Seed
+    model: tuple[Ints, Floats, Floats], level: float, n_resamples: int, rng: Seed, groups: Groups | None
 ) -> dict[str, Interval | float]:
     """All estimates of one model, from one set of replicates."""
     labels, matrix, weights = model
@@ -197,19 +207,24 @@ def _column(
     draws = np.array(
         [
             [m.function(labels, matrix, sample_weight=counts) for m in MEASURES]
-            for counts in _resampled(weights, n_resamples, rng)
+            for counts in _resampled(weights, n_resamples, rng, groups)
         ]
     )
     column: dict[str, Interval | float] = {}
     for measure, value, own in zip(MEASURES, values, draws.T, strict=True):
         plausible = reflected(own, value, value, "squared" if measure.norm else "basic")
+        if groups is not None:
+            plausible = value + groups.expansion(level) * (plausible - value)
         column[measure.key] = interval_of(value, plausible, level, measure.bounds)
     return column
 
 
-def _resampled(weights: Floats, n_resamples: int, rng: Seed) -> Iterator[Floats]:
-    """How often each row was drawn, for each replicate."""
+def _resampled(weights: Floats, n_resamples: int, rng: Seed, groups: Groups | None) -> Iterator[Floats]:
+    """How often each row was drawn, for each replicate; with groups, how often its group was, times its weight."""
     generator = np.random.default_rng(rng)
     rows = max(round(float(weights.sum())), 1)
     for _ in range(n_resamples):
-        yield generator.multinomial(rows, weights / weights.sum()).astype(np.float64)
+        if groups is None:
+            yield generator.multinomial(rows, weights / weights.sum()).astype(np.float64)
+        else:
+            yield weights * groups.draw(1, generator)[0][groups.codes]

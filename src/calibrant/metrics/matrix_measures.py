@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant import _validation
+from calibrant._arrays import as_numpy
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.metrics.scores import Decomposition
@@ -27,8 +28,8 @@ def read_classes(
     y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Ints, Floats, Floats]:
     """Checked column of each label, probabilities (n, K), and weights (n,)."""
-    matrix = _validation.check_class_matrix(y_prob, probabilities=True)
-    labels, _ = _validation.encode_classes(y_true, matrix.shape[1])
+    matrix = _validation.check_class_matrix(as_numpy(y_prob), probabilities=True)
+    labels, _ = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), "y_true")
     weights = _validation.check_weights(sample_weight, len(matrix))
     # Half-precision rows can exceed 1 within the tolerance.

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._arrays import as_numpy
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.metrics.base import Column
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.tally import Tally
@@ -71,14 +72,19 @@ def top_label_calibration_error(
     >>> round(metrics.top_label_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), 4)
     0.2667
     """
+    right, confidence = top_label(y_true, y_prob)
+    return float(metric(Tally.from_arrays(confidence, right, sample_weight), **options))
+
+
+def top_label(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Bools, Floats]:
+    """Whether the most probable class of each row was right, and its probability."""
     columns, matrix = _checked(y_true, y_prob)
     top = matrix.argmax(axis=1)
-    confidence = matrix[np.arange(len(matrix)), top]
-    return float(metric(Tally.from_arrays(confidence, top == columns, sample_weight), **options))
+    return top == columns, matrix[np.arange(len(matrix)), top]
 
 
 def _checked(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Ints, Floats]:
-    matrix = _validation.check_class_matrix(y_prob, probabilities=True)
-    columns, _ = _validation.encode_classes(y_true, matrix.shape[1])
+    matrix = _validation.check_class_matrix(as_numpy(y_prob), probabilities=True)
+    columns, _ = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(columns), "y_true")
     return columns, np.minimum(matrix, 1.0)  # half-precision rows can exceed 1 within the tolerance

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._kernels import links
 from calibrant._typing import ArrayLike, Floats
-from calibrant.metrics.base import Seed, as_tally, both_classes
-from calibrant.metrics.folds import split_tally
-from calibrant.metrics.scores import LOSSES, mean_loss
+from calibrant.metrics.base import Seed, both_classes
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.folds import split_rows, split_tally
+from calibrant.metrics.out_of_fold import predict_folds
+from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.scores import LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
 
 __all__ = ["Refinement", "refinement_by_recalibration"]
@@ -22,29 +25,30 @@ RIDGE = 1.0  # holds intercept and slope near 0 and 1 where a fold separates the
 
 @dataclass(frozen=True)
 class Refinement:
-    """score = calibration + refinement.
+    """score = calibration + refinement, up to the joining of more than 4096 distinct probabilities.
 
     Attributes
     ----------
     score : float
         The mean loss.
-    calibration : float
+    calibration : Interval
         What recalibration gains on rows that it has not seen; about 0 for calibrated probabilities, and below 0 by the
         cost of estimating two numbers.
-    refinement : float
+    refinement : Interval
         The mean loss after recalibration. Choose between models, or stop training, by this number if they are
         calibrated afterwards anyway.
 
     Examples
     --------
-    >>> from calibrant.metrics.refinement import Refinement
-    >>> Refinement(score=0.5, calibration=0.1, refinement=0.4).refinement
-    0.4
+    >>> from calibrant.metrics.refinement import refinement_by_recalibration
+    >>> parts = refinement_by_recalibration([0, 1, 0, 1] * 9, [0.5, 0.6, 0.7, 0.8] * 9)
+    >>> round(parts.calibration.value + parts.refinement.value - parts.score, 9)
+    0.0
     """
 
     score: float
-    calibration: float
-    refinement: float
+    calibration: Interval
+    refinement: Interval
 
 
 def refinement_by_recalibration(
@@ -53,6 +57,8 @@ def refinement_by_recalibration(
     *,
     loss: str = "log",
     n_folds: int = 5,
+    level: float = 0.9,
+    groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -73,6 +79,11 @@ def refinement_by_recalibration(
         The proper score.
     n_folds : int
         At least 2.
+    level : float
+        Confidence level of the intervals.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: rows of one group stay in one fold, and the intervals allow for their
+        dependence.
     rng : int, numpy.random.Generator or None
         The seed or generator of the folds.
     sample_weight : array-like of shape (n,), optional
@@ -95,19 +106,28 @@ def refinement_by_recalibration(
     >>> data = simulate.from_truth("underconfident", 5000)
     >>> raw = refinement_by_recalibration(data.labels, data.scores)
     >>> true = refinement_by_recalibration(data.labels, data.probabilities)
-    >>> raw.calibration > 0.02, abs(true.calibration) < 0.002, abs(raw.refinement - true.refinement) < 0.002
-    (True, True, True)
+    >>> raw.calibration.low > 0.02, true.calibration.low < 0 < true.calibration.high
+    (True, True)
+    >>> abs(raw.refinement.value - true.refinement.value) < 0.002
+    True
     """
     _validation.check_choice("loss", loss, tuple(LOSSES))
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    both_classes(tally, "Refinement by recalibration")
-    score = mean_loss(tally, LOSSES[loss])
-    refined, rows = 0.0, 0.0
-    for fold in split_tally(tally, n_folds, rng):
-        probabilities = _recalibrated(fold.train, fold.test.scores)
-        refined += mean_loss(fold.test, LOSSES[loss], probabilities) * fold.test.total
-        rows += fold.test.total
-    return Refinement(score, score - refined / rows, refined / rows)
+    _validation.check_level(level)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    return refinement_of(sample, LOSSES[loss], n_folds, level, rng)
+
+
+def refinement_of(sample: Sample, loss: Loss, n_folds: int, level: float, rng: Seed = 0) -> Refinement:
+    """Refinement by recalibration of rows that were checked before; distinct scores are joined to 4096 cells."""
+    both_classes(sample.tally, "Refinement by recalibration")
+    if sample.rows is None:
+        folds = split_tally(sample.tally.coarsen(_limits.COMPARISON_CELLS), n_folds, rng)
+    else:
+        folds = split_rows(sample.rows, n_folds, _limits.COMPARISON_CELLS, rng)
+    before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)
+    gain = after.interval(before.losses(loss) - after.losses(loss), level)
+    left = after.interval(after.losses(loss), level, lowest=0.0)
+    return Refinement(mean_loss(sample.tally, loss), gain, left)
 
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from calibrant import _validation
 from calibrant._kernels import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
@@ -41,8 +42,9 @@ def brier_score(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = 
     ----------
     y_true : array-like of shape (n,) or Tally
         Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
+    y_prob : array-like of shape (n,) or (n, K)
+        Probabilities of the positive class; or of three or more classes, for which it is `matrix_brier_score`, from 0
+        to 2.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -58,6 +60,10 @@ def brier_score(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = 
     >>> round(metrics.brier_score([0, 1, 1], [0.5, 0.5, 1.0]), 4)
     0.1667
     """
+    if y_prob is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(y_prob):
+        from calibrant.metrics.matrix_measures import matrix_brier_score
+
+        return matrix_brier_score(y_true, y_prob, sample_weight=sample_weight)
     return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), brier_loss)
 
 
@@ -87,6 +93,10 @@ def log_loss(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = Non
     >>> round(metrics.log_loss([0, 1], [0.5, 0.5]), 4), round(metrics.log_loss([1], [0.0]), 2)
     (0.6931, 36.04)
     """
+    if y_prob is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(y_prob):
+        from calibrant.metrics.matrix_measures import matrix_log_loss
+
+        return matrix_log_loss(y_true, y_prob, sample_weight=sample_weight)
     return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), logarithmic_loss)
 
 

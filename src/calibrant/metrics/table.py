@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from calibrant._frames import make_frame
 from calibrant._validation import check_choice
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict
@@ -84,6 +85,16 @@ class Evaluation:
             "remarks": list(self.remarks),
         }
 
+    def to_frame(self) -> Any:
+        """A pandas data frame: for each model and measure its value and the ends of its interval."""
+        return make_frame(
+            [
+                {"model": name, "measure": row.key, "group": row.group, "name": row.name} | _value(row.estimates[i])
+                for i, name in enumerate(self.models)
+                for row in self.rows
+            ]
+        )
+
     @property
     def _title(self) -> str:
         rows = f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive"
@@ -114,17 +125,25 @@ def html_table(
     caption: str, headers: Sequence[str], groups: Sequence[str], rows: Sequence[Sequence[str]], strong: str = ""
 ) -> str:
     """A table whose rows stand under the names of their groups; the row called `strong` stands out."""
-    head = "".join(f'<th scope="col">{escape(text)}</th>' if text else "<th></th>" for text in headers)
+    head = "".join(f'<th scope="col" style="{_align(i)}">{escape(text)}</th>' for i, text in enumerate(headers))
     body = ""
     for group, members in groupby(zip(groups, rows, strict=True), key=lambda pair: pair[0]):
-        title = f'<tr><th colspan="{len(headers)}" scope="rowgroup">{escape(group)}</th></tr>' if group else ""
+        span = f'<th colspan="{len(headers)}" scope="rowgroup" style="{_align(0)}">{escape(group)}</th>'
+        title = f"<tr>{span}</tr>" if group else ""
         body += f"<tbody>{title}{''.join(_html_row(row, strong) for _, row in members)}</tbody>"
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>{body}</table>"
 
 
 def _html_row(texts: Sequence[str], strong: str) -> str:
-    name = f"<strong>{escape(texts[0])}</strong>" if texts[0] == strong else escape(texts[0])
-    return f'<tr><th scope="row">{name}</th>' + "".join(f"<td>{escape(text)}</td>" for text in texts[1:]) + "</tr>"
+    style = "; font-weight: bold" if texts[0] == strong else "; font-weight: normal" if strong else ""
+    name = f'<th scope="row" style="{_align(0)}{style}">{escape(texts[0])}</th>'
+    cells = "".join(f'<td style="{_align(1)}{style}">{escape(text)}</td>' for text in texts[1:])
+    return f"<tr>{name}{cells}</tr>"
+
+
+def _align(column: int) -> str:
+    """Names on the left, figures on the right and in one line; notebooks centre the one and break the other."""
+    return f"text-align: {'right' if column else 'left'}; white-space: nowrap"
 
 
 def html_list(texts: Iterable[str]) -> str:
@@ -138,6 +157,10 @@ def _text(estimate: Estimate) -> str:
     if isinstance(estimate, Interval):
         return str(estimate)
     return f"{estimate:.3f}" if estimate >= 0.001 else "< 0.001"
+
+
+def _value(estimate: Estimate) -> dict[str, Any]:
+    return estimate.to_dict() if isinstance(estimate, Interval) else {"value": estimate}
 
 
 def plain(estimate: Any) -> Any:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from calibrant._kernels import gap_walk
 from calibrant._typing import ArrayLike
 from calibrant.metrics.base import as_tally
-from calibrant.metrics.gap_walk import gap_walk
 from calibrant.tally import Tally
 
 __all__ = ["averaged_two_bin_error"]
@@ -65,13 +63,5 @@ def averaged_two_bin_error(
     # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
     # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
     # T² + 2 Σ width · (S² − T S).
-    squares, plain, whole = 0.0, 0.0, 0.0
-    for cells, walk in gap_walk(tally):
-        ends = tally.scores[cells.start : cells.stop + 1]
-        widths = np.diff(ends) if len(ends) > len(walk) else np.append(np.diff(ends), 0.0)
-        whole = float(walk[-1])
-        widths *= walk
-        plain += float(widths.sum())
-        widths *= walk
-        squares += float(widths.sum())
+    whole, plain, squares = gap_walk.integrate(tally.scores, tally.positives, tally.totals)
     return (whole**2 + 2.0 * (squares - whole * plain)) / tally.total**2

@@ -11,12 +11,13 @@ from calibrant.metrics.bootstrap import Interval, bootstrap_interval
 from calibrant.metrics.direction import calibration_slope
 from calibrant.metrics.observed_expected import observed_expected_ratio
 from calibrant.metrics.scores import brier_score, roc_auc
+from calibrant.metrics.table import plain
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValidationSummary", "validation_summary"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ValidationSummary:
     """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
 
@@ -41,6 +42,7 @@ class ValidationSummary:
     Slope         ...
     AUC           ...
     Brier score   ...
+    Intervals     95 %
     """
 
     rows: float
@@ -51,7 +53,11 @@ class ValidationSummary:
     auc: Interval
     brier_score: float
 
-    def __str__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {key: plain(value) for key, value in vars(self).items()}
+
+    def __repr__(self) -> str:
         named = {
             "O/E": self.observed_expected,
             "Intercept": self.intercept,
@@ -60,7 +66,8 @@ class ValidationSummary:
         }
         lines = [f"{'Rows':<13} {row_count(self.rows)} ({row_count(self.positives)} positive)"]
         lines += [f"{name:<13} {i.value:.2f} ({i.low:.2f} to {i.high:.2f})" for name, i in named.items()]
-        return "\n".join([*lines, f"{'Brier score':<13} {self.brier_score:.3f}"])
+        last = [f"{'Brier score':<13} {self.brier_score:.3f}", f"{'Intervals':<13} {100 * self.slope.level:g} %"]
+        return "\n".join([*lines, *last])
 
 
 def validation_summary(
@@ -68,6 +75,7 @@ def validation_summary(
     y_prob: ArrayLike | None = None,
     *,
     level: float = 0.95,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ValidationSummary:
@@ -81,6 +89,9 @@ def validation_summary(
         Probabilities of the positive class.
     level : float
         Confidence level of the intervals; that of the AUC is by bootstrap.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: all intervals then allow for rows of one group that depend on each
+        other.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -99,13 +110,15 @@ def validation_summary(
     True
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    line = calibration_slope(tally, level=level)
+    rows: dict[str, Any] = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight, "pos_label": pos_label}
+    rows |= {"groups": groups, "level": level}
+    line = calibration_slope(**rows)
     return ValidationSummary(
         tally.total,
         tally.total_positive,
-        observed_expected_ratio(tally, level=level),
+        observed_expected_ratio(**rows),
         line.intercept,
         line.slope,
-        bootstrap_interval(roc_auc, tally, level=level, bounds=(0.0, 1.0), method="basic"),
+        bootstrap_interval(roc_auc, **rows, bounds=(0.0, 1.0), method="basic"),
         brier_score(tally),
     )

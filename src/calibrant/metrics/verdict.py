@@ -6,7 +6,9 @@ from typing import Any, Literal
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval
-from calibrant.metrics.hypothesis_tests import kuiper_test
+from calibrant.metrics.grouped_rows import GroupedRows
+from calibrant.metrics.hypothesis_tests import kuiper_of
+from calibrant.metrics.resampling import Sample
 from calibrant.tally import Tally, row_count
 
 State = Literal["needed", "not_repaired", "miscalibrated", "no_evidence", "not_probabilities", "undecided"]
@@ -132,7 +134,9 @@ class Verdict:
         }[self.state]
 
 
-def judge_calibration(tally: Tally, gain: Interval | None = None, error: Interval | None = None) -> Verdict:
+def judge_calibration(
+    tally: Tally, gain: Interval | None = None, error: Interval | None = None, rows: GroupedRows | None = None
+) -> Verdict:
     """Judge whether the raw probabilities of a tally need calibration; see `Verdict` for the criterion.
 
     Parameters
@@ -143,6 +147,8 @@ def judge_calibration(tally: Tally, gain: Interval | None = None, error: Interva
         By how much calibrating lowers the log-loss on rows that the fit has not seen.
     error : Interval, optional
         How far a probability is from the truth on average.
+    rows : GroupedRows, optional
+        The rows of the tally with their groups, where they depend on each other; the test allows for that.
 
     Returns
     -------
@@ -160,7 +166,7 @@ def judge_calibration(tally: Tally, gain: Interval | None = None, error: Interva
     except InvalidInputError:
         return Verdict(tally.total, tally.base_rate, None, gain, error, probabilities=False)
     try:
-        p_value: float | None = kuiper_test(tally).p_value
+        p_value: float | None = kuiper_of(Sample(tally, rows)).p_value
     except InvalidInputError:
         p_value = None  # all probabilities are 0 or 1
     return Verdict(tally.total, tally.base_rate, p_value, gain, error)

@@ -6,14 +6,18 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
+from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Column, Rows, as_tally
+from calibrant.metrics.validation import ValidationSummary, validation_summary
+from calibrant.reliability.finite_sample import finite_sample_table
 from calibrant.reliability.tables import SCALES, Table, binned_points, density, fit_curve, histogram
 from calibrant.tally import Tally, row_count
 
 WEIGHTS = ("counts", "importance")
+BANDS = ("curve", "finite_sample")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +50,10 @@ class Reliability:
         What made the curve: "CORP" or the name of the method.
     name : str or None
         Of the model, for legends.
+    band : structured ndarray or None
+        `score`, `low` and `high` along the steps of the finite-sample band, if that was asked for.
+    validation : ValidationSummary or None
+        The numbers that stand beside the diagram in clinical papers, if they were asked for.
 
     Examples
     --------
@@ -70,10 +78,16 @@ class Reliability:
     scale: str
     curve_name: str | None
     name: str | None
+    band: Table | None = None
+    validation: ValidationSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, tables as lists by column, ready for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_frame(self) -> Any:
+        """The bins as a pandas data frame: a row for each, with the columns of `points`."""
+        return make_frame({name: self.points[name] for name in self.points.dtype.names or ()})
 
     def __repr__(self) -> str:
         owner = f"{self.name}: " if self.name else ""
@@ -96,6 +110,8 @@ def reliability(
     level: float = 0.9,
     scale: str = "linear",
     name: str | None = None,
+    band: str = "curve",
+    validation: bool = False,
 ) -> Reliability:
     """Compute everything that a reliability diagram shows.
 
@@ -127,6 +143,12 @@ def reliability(
         Of the histogram and the density. "logit" spreads out probabilities near 0 and 1.
     name : str, optional
         Of the model.
+    band : {"curve", "finite_sample"}
+        "curve" is the credible band of a Bayesian curve, if there is one. "finite_sample" holds the whole true curve
+        with probability `level`, whatever the number of rows, if only that curve never decreases (Dimitriadis and
+        others 2023); see `calibrant.metrics.finite_sample_band`. It needs independent rows.
+    validation : bool
+        Whether to compute O/E, intercept, slope, AUC and Brier score as well, with intervals at `level`.
 
     Returns
     -------
@@ -150,6 +172,8 @@ def reliability(
     """
     check_choice("weights", weights, WEIGHTS)
     check_choice("scale", scale, SCALES)
+    if check_choice("band", band, BANDS) == "finite_sample" and weights == "importance":
+        raise InvalidInputError("`band='finite_sample'` needs rows that are counted; use `weights='counts'`.")
     tally, squares = _tallies(y_true, y_prob, sample_weight, weights, pos_label)
     points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level, squares=squares)
     curve_columns, curve_name = fit_curve(tally, curve, level)
@@ -165,6 +189,8 @@ def reliability(
         scale=scale,
         curve_name=curve_name,
         name=name,
+        band=finite_sample_table(tally, level) if band == "finite_sample" else None,
+        validation=validation_summary(tally, level=level) if validation else None,
     )
 
 
@@ -189,6 +215,8 @@ def _tallies(y_true: Any, y_prob: Any, sample_weight: Any, weights: str, pos_lab
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, ValidationSummary):
+        return value.to_dict()
     if isinstance(value, np.ndarray):
         return {name: value[name].tolist() for name in value.dtype.names or ()}
     return value

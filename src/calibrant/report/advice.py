@@ -25,11 +25,11 @@ def _first_step(study: Study) -> str:
     if study.comparison is None:
         return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if not verdict.probabilities:
-        return f"Turn the scores into probabilities with {title}: the code is below. The model stays as it is."
+        return f"Turn the scores into probabilities with {title}. The model stays as it is."
     if verdict.calibrate and verdict.small:
-        return f"Calibrating with {title} is optional: the gain is real but small. The code is below."
+        return f"Calibrating with {title} is optional: the gain is real but small."
     if verdict.calibrate:
-        return f"Calibrate with {title}: the code is below. The model stays as it is; only its scores change."
+        return f"Calibrate the scores with {title}. The model stays as it is; only its scores change."
     if verdict.strength and verdict.small:
         return "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
     if verdict.strength == 2:

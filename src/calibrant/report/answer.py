@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
+from calibrant.comparison.matrix_compare import MatrixComparison
 from calibrant.metrics.bootstrap import Interval
-from calibrant.reliability import binned_points
 from calibrant.report.study import Side, Study
 from calibrant.report.tables import value_of
-from calibrant.report.wording import Outcome, count, estimate, named, outcome_of, percent, points_estimate
+from calibrant.report.tiles import mean_prediction
+from calibrant.report.wording import Outcome, count, named, outcome_of, percent, points_estimate
 
 RARE = 0.05
 NOTABLE = 0.25  # a share of the average error
 HARDLY = 0.001  # a share of the log-loss
-EXTREME = "too extreme: high ones should be lower and low ones higher"
-TIMID = "too timid: high ones should be higher and low ones lower"
+EXTREME = "too close to 0 % and 100 %: high ones should be lower and low ones higher"
+TIMID = "too far from 0 % and 100 %: high ones should be higher and low ones lower"
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ def _headline(study: Study) -> tuple[str, str]:
     verdict = study.verdict
     if not verdict.probabilities:
         return "open", "These scores are not probabilities yet."
-    if verdict.strength == 0 and study.one_outcome:
-        return "open", "These rows cannot tell."
+    if study.one_outcome:
+        off = "Not on these rows" if verdict.strength else "These rows cannot tell"
+        return ("fair" if verdict.strength else "open"), f"{off}: all of them turned out the same."
     if verdict.strength == 0 and study.segments_off("before"):
         return "fair", "On the whole no error shows, but some segments are off."
     if verdict.strength == 0:
@@ -62,9 +64,10 @@ def _alike(side: Side, study: Study) -> tuple[str, ...]:
     words = outcome_of(study.top_label)
     often = "never" if study.base_rate == 0.0 else "always"
     how = f"{words.subject} was {often} right" if study.top_label else f"{words.subject} {often} {words.happened}"
-    mean = percent(_mean(side))
-    same = f"All {count(study.total)} rows turned out the same: {how}, while on average {mean} was predicted."
-    return same, "From one outcome alone, no method can be fitted and compared, so what would help is open."
+    mean = percent(mean_prediction(side))
+    chance = ", more than chance explains" if study.verdict.strength else ", which may be chance"
+    same = f"In all {count(study.total)} rows {how}, while on average {mean} was predicted{chance}."
+    return same, "Rows of one outcome cannot show how to repair that: no method can be fitted and compared."
 
 
 def _segments(study: Study) -> list[str]:
@@ -92,7 +95,7 @@ def _size(side: Side, words: Outcome) -> str:
     value, ends = points_estimate(side.error)
     return (
         f"On average a predicted probability is about {value} percentage points away from how often {words.often} "
-        f"({100 * side.error.level:g} % credible interval: {ends} points){_compared(side, words)}."
+        f"({100 * side.error.level:g} % interval: {ends} points){_compared(side, words)}."
     )
 
 
@@ -109,7 +112,7 @@ def _compared(side: Side, words: Outcome) -> str:
 def _direction(side: Side, words: Outcome) -> list[str]:
     """Sentences on predictions that are too high or low as a whole, and too extreme or timid."""
     sentences = []
-    mean, rate = _mean(side), side.evaluation.base_rate
+    mean, rate = mean_prediction(side), side.evaluation.base_rate
     intercept, slope = (value_of(side.evaluation, key) for key in ("intercept", "slope"))
     certain = isinstance(intercept, Interval) and (intercept.high < 0.0 or intercept.low > 0.0)
     shifted = certain and abs(mean - rate) > NOTABLE * side.error.value
@@ -120,9 +123,9 @@ def _direction(side: Side, words: Outcome) -> list[str]:
         )
     # Where all are shifted, the low ones, or the high ones, may be wrong the other way round.
     if isinstance(slope, Interval) and slope.high < 1.0:
-        sentences.append(f"They are {'also too extreme: too close to 0 % and 100 %' if shifted else EXTREME}.")
+        sentences.append(f"They are {'also too close to 0 % and 100 %' if shifted else EXTREME}.")
     if isinstance(slope, Interval) and slope.low > 1.0:
-        sentences.append(f"They are {'also too timid: too far from 0 % and 100 %' if shifted else TIMID}.")
+        sentences.append(f"They are {'also too far from 0 % and 100 %' if shifted else TIMID}.")
     return sentences
 
 
@@ -139,29 +142,24 @@ def _after(study: Study) -> str:
     how = "and checked on rows that the fit had not seen" if study.unseen else "and looked at on the same rows"
     text = (
         f"Calibrated with {study.title_of(study.name)} {how}, the average error is about {value} points "
-        f"({100 * error.level:g} % credible interval: {ends})"
+        f"({100 * error.level:g} % interval: {ends})"
     )
     if not study.unseen:
         return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."
     change = _change(study)
     if change is None:
         return text + "."
-    percents = f"{100 * change.level:g} % confidence interval"
     if change.high < 0.0:
-        value, ends = estimate(-change)
-        share = f" or {100 * -change.value / raw:.2g} %" if (raw := _raw(study)) > 0.0 else ""
-        return f"{text}, and the log-loss falls by {value}{share} ({percents}: {ends})."
+        return f"{text}, and the predictions as a whole are better by more than chance explains."
     if max(-change.low, change.high) < HARDLY * _raw(study):
-        return f"{text}; the log-loss hardly changes."
+        return f"{text}; the predictions as a whole hardly change."
     if change.low > 0.0:
-        value, ends = estimate(change)
-        return f"{text}, but the log-loss rises by {value} ({percents}: {ends})."
-    return f"{text}; the log-loss shows no difference beyond chance."
+        return f"{text}, but the predictions as a whole are worse by more than chance explains."
+    return f"{text}; the predictions as a whole are not better beyond chance."
 
 
 def _raw(study: Study) -> float:
+    if isinstance(study.comparison, MatrixComparison):  # whose log-loss is of all classes
+        raw = study.comparison[study.comparison.reference].log_loss
+        return 0.0 if raw is None else raw.value
     return float(study.before.evaluation["log_loss"].value) if study.before is not None else 0.0
-
-
-def _mean(side: Side) -> float:
-    return float(binned_points(side.tally, n_bins=1)["mean_score"][0])

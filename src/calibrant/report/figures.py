@@ -1,11 +1,25 @@
-"""The figures as plain plotly dictionaries.
+"""The figures as plain dictionaries, which `svg.py` draws.
 
-Colours are names such as "@before", which the page replaces by those of its light or dark theme. A trace with `low` and
-`high` in its `meta` gets a band; figures with `scale` in their `meta` can be switched to stretched (logit) axes.
-Strings of the user go through `plain`, because plotly reads a few HTML tags in its texts.
+A figure is ``{"data": [traces], "layout": {"xaxis": axis, "yaxis": axis}, "meta": {…}}``, a small part of Plotly's
+form:
+
+- A trace of type "scatter" has a `mode` of "lines", "markers" or both, `x` and `y` (numbers; or words, each of which
+  gets a place of its own), a `name`, and if needed `line` (`color`, `width`, `dash`: "solid", "dash", "dot"), `marker`
+  (`color`, `size`, `symbol`: "circle", "circle-open", "square", "diamond", "triangle-up" …; each one or a list),
+  `error_x` and `error_y` from `error_bars`, and `fill` "toself". One of type "bar" has `x`, `y`, `width`, `marker`.
+- `hovertemplate` is what is shown of a point: ``%{x}``, ``%{y}``, ``%{text}``, ``%{customdata[0]:.3p}``,
+  ``%{meta.label}`` with a format (see `hover.py`) and ``<br>``; ``hoverinfo="skip"`` shows nothing.
+- In the `meta` of a trace, `low`, `high` and `band` (a colour) make a band around a line; `method` a line that the
+  page switches on and off; `bars` a histogram with edges for both kinds of axes.
+- An axis (`titled`) has a title, and if needed `range`, `tickvals` with `ticktext`, `tickformat`, `nticks`,
+  `zeroline`, and `type` "log", whose `range` is in powers of ten.
+- In the `meta` of the figure, `scale` (`shared_scale`) gives the x-axis, with `both` also the y-axis, the
+  probabilities of the page, which can be stretched (logit); `short` is a title of the x-axis for narrow screens.
+- Words as `y` make rows, the first at the top, whose number gives the height of the figure.
+
+Colours are names of the style sheet such as "@before". All texts are escaped when they are drawn.
 """
 
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -29,26 +43,19 @@ MAPPED = "%{meta.label}<br>score %{customdata[0]:.3p}<br>becomes %{customdata[1]
 BAND = " (%{customdata[2]:.3p} to %{customdata[3]:.3p})"
 
 
-def plain(text: str) -> str:
-    """A text that plotly shows letter by letter."""
-    return escape(text, quote=False).replace("{", "&#123;")
-
-
 def listed(values: Any, digits: int = 6) -> list[float]:
     """Numbers for JSON, rounded."""
     return [rounded(float(value), digits) for value in values]
 
 
-def error_bars(above: Any, below: Any, color: str, *, thickness: float = 1.5, width: int = 0) -> Figure:
-    """Bars of different length on both sides of a point."""
-    lengths = {"type": "data", "symmetric": False, "array": listed(above), "arrayminus": listed(below)}
-    return lengths | {"color": color, "thickness": thickness, "width": width}
+def error_bars(above: Any, below: Any, color: str) -> Figure:
+    """An interval around each point, by its lengths on both sides; thin where the colour ends with "/thin"."""
+    return {"array": listed(above), "arrayminus": listed(below), "color": color}
 
 
 def scatter(mode: str, label: str, x: Any, y: list[float]) -> Figure:
-    """A trace of lines or markers, with its label as text."""
-    text = plain(label)
-    return {"type": "scatter", "mode": mode, "name": text, "x": listed(x), "y": y, "meta": {"label": text}}
+    """A trace of lines or markers with its label."""
+    return {"type": "scatter", "mode": mode, "name": label, "x": listed(x), "y": y, "meta": {"label": label}}
 
 
 def titled(text: str, **more: Any) -> Figure:
@@ -58,7 +65,7 @@ def titled(text: str, **more: Any) -> Figure:
 
 def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Figure:
     """A line, with its band where the table has one."""
-    meta: Figure = {"label": plain(label)}
+    meta: Figure = {"label": label}
     banded = "low" in (table.dtype.names or ())
     if banded:
         meta |= {"low": listed(table["low"], 5), "high": listed(table["high"], 5), "band": f"{color}/band"}
@@ -69,13 +76,13 @@ def _curve(table: Table, color: str, label: str, hover: str, **more: Any) -> Fig
 
 def _points(points: Table, color: str, label: str, words: Outcome) -> Figure:
     size = 6.0 + 6.0 * np.sqrt(points["total"] / points["total"].max())
-    low, high = points["low"], points["high"]
-    return scatter("markers", label, points["mean_score"], listed(points["fraction"])) | {
-        "marker": {"color": color, "size": listed(size, 3), "opacity": 1, "line": {"color": "@paper", "width": 1}},
-        "error_y": error_bars(high - points["fraction"], points["fraction"] - low, color, thickness=1.2),
+    mean, share = points["mean_score"], points["fraction"]
+    return scatter("markers", label, mean, listed(share)) | {
+        "marker": {"color": color, "size": listed(size, 3)},
+        "error_y": error_bars(points["high"] - share, share - points["low"], color),
         # How far the scores of a group reach: a wide group need not lie on the curve.
-        "error_x": {"type": "data", "symmetric": False, "color": f"{color}/thin", "thickness": 1, "width": 0},
-        "meta": {"label": plain(label)} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},
+        "error_x": error_bars(points["right"] - mean, mean - points["left"], f"{color}/thin"),
+        "meta": {"label": label} | {key: listed(points[column], 5) for key, column in POINT_COLUMNS.items()},
         "hovertemplate": "%{customdata[4]:,} rows between %{customdata[5]:.3p} and %{customdata[6]:.3p}<br>"
         f"predicted %{{customdata[0]:.3p}}<br>{words.happened} %{{customdata[1]:.3p}}{BAND}<extra></extra>",
     }
@@ -120,7 +127,7 @@ def reliability_figure(side: Side, color: str, scale: Figure, words: Outcome = E
 
 def _diagram(traces: list[Figure], scale: Figure, words: Outcome) -> Figure:
     layout = {"xaxis": titled(PREDICTED), "yaxis": titled(f"How often it {words.happened}")}
-    return {"data": [_diagonal(), *traces], "layout": layout, "meta": {"scale": scale, "square": True, "both": True}}
+    return {"data": [_diagonal(), *traces], "layout": layout, "meta": {"scale": scale, "both": True}}
 
 
 def line_of(place: int) -> tuple[str, str]:
@@ -144,7 +151,7 @@ def map_figure(study: Study, scale: Figure) -> Figure:
         data.append(one)
     title = "Score" if not probabilities else "Score (predicted probability)"
     layout = {"xaxis": titled(title), "yaxis": titled("Calibrated probability")}
-    meta: Figure = {"square": True, "both": probabilities}
+    meta: Figure = {"both": probabilities}
     if probabilities:
         meta["scale"] = scale
     else:
@@ -152,37 +159,36 @@ def map_figure(study: Study, scale: Figure) -> Figure:
     return {"data": data, "layout": layout, "meta": meta}
 
 
-def scores_figure(study: Study, scale: Figure) -> Figure:
-    """Histograms of the probabilities, before above after."""
-    sides = [(s, c) for s, c in ((study.before, "before"), (study.after, "after")) if s is not None]
-    data: list[Figure] = []
-    layout: Figure = {"bargap": 0, "xaxis": titled(PREDICTED)}
-    totals = {key: [getattr(side, key).histogram["total"] for side, _ in sides] for key in ("linear", "logit")}
-    log = {key: any(map(_needs_log, each)) for key, each in totals.items()}
-    for place, (side, name) in enumerate(sides):
-        axis = "y" if place == 0 else f"y{place + 1}"
-        data.append(_bars(side, f"@{name}", f"{name} calibration", axis, outcome_of(study.top_label)))
-        height = 1.0 / len(sides)
-        top = 1.0 - place * height
-        domain = [top - height + (0.04 if len(sides) > 1 else 0.0), top]
-        layout[axis.replace("y", "yaxis")] = titled(f"Rows, {name}", domain=domain, tickformat=",")
-    if len(sides) > 1:
-        layout["xaxis"]["anchor"] = "y2"
-    return {"data": data, "layout": layout, "meta": {"scale": scale, "both": False, "log": log}}
+def scores_figures(study: Study, scale: Figure) -> dict[str, Figure]:
+    """Histograms of the probabilities, before and after, with axes of the same kind."""
+    sides = {name: side for name, side in (("before", study.before), ("after", study.after)) if side is not None}
+    meta = {"scale": scale, "log": log_axes(study)}
+    words = outcome_of(study.top_label)
+    layout = {"xaxis": titled(PREDICTED), "yaxis": titled("Rows", tickformat=",")}
+    return {
+        name: {"data": [_bars(side, f"@{name}", f"{name} calibration", words)], "layout": layout, "meta": meta}
+        for name, side in sides.items()
+    }
+
+
+def log_axes(study: Study) -> dict[str, bool]:
+    """Whether the heights of the histograms need a logarithmic axis, for each kind of axis below them."""
+    sides = [side for side in (study.before, study.after) if side is not None]
+    totals = {key: [getattr(side, key).histogram["total"] for side in sides] for key in ("linear", "logit")}
+    return {key: any(map(_needs_log, each)) for key, each in totals.items()}
 
 
 def _needs_log(totals: Any) -> bool:
     return bool(totals.max() > LOG_RATIO * np.median(totals[totals > 0.0]))
 
 
-def _bars(side: Side, color: str, label: str, axis: str, words: Outcome) -> Figure:
+def _bars(side: Side, color: str, label: str, words: Outcome) -> Figure:
     linear, stretched = side.linear.histogram, side.logit.histogram
     stretched = stretched[stretched["total"] > 0]
     return {
         "type": "bar",
         "name": label,
-        "yaxis": axis,
-        "marker": {"color": color, "line": {"width": 0.5, "color": "@paper"}},
+        "marker": {"color": color},
         "meta": {"label": label, "bars": {"linear": _edges(linear), "logit": _edges(stretched)}},
         "hovertemplate": "%{customdata[0]:.3p} to %{customdata[1]:.3p}<br>%{customdata[2]:,} rows, "
         f"%{{customdata[3]:.3p}} of them {words.positive}<extra></extra>",

@@ -6,29 +6,27 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
 import calibrant
 from calibrant._files import write_atomically
 from calibrant._optional import require
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.comparison import Comparison
-from calibrant.report import figures, interval_plots, tables
-from calibrant.report.advice import comparison_result, next_steps
-from calibrant.report.answer import answer
+from calibrant.report.context import draw_study, method_context, page_context, segment_context
+from calibrant.report.decision_section import Question, decision_section
 from calibrant.report.section import Section
-from calibrant.report.study import Side, Study, make_study
-from calibrant.report.wording import Outcome, count, outcome_of, percent, sentence_case, short_title
+from calibrant.report.study import Study, make_study
+from calibrant.report.svg import draw_figure
 from calibrant.tally import Tally
 
 CALLER = "The report"
-CROWDED = 0.03  # probabilities this close to an end cannot be told apart on even axes
 COMMANDS = (
     "calibrant fit data.parquet --method {method} -o calibration.json\n"
     "calibrant apply calibration.json new.parquet -o calibrated.parquet"
 )
-MOST_SEGMENTS = 40  # at once; the others are behind a click
+OWN_FILES = ("figures.css", "style.css", "figures.js", "page.js")
+TEMPLATES = ("template.html.jinja", "macros.html.jinja")
 
 
 def write_report(
@@ -42,6 +40,8 @@ def write_report(
     commands: str | None = None,
     top_label: bool = False,
     sections: Sequence[Section] = (),
+    costs: tuple[float, float] | None = None,
+    thresholds: tuple[float, float] | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -71,6 +71,11 @@ def write_report(
         that class was right. The page then says "right" instead of "happened".
     sections : sequence of Section
         What the page shows beyond that, before what to do next.
+    costs : (float, float), optional
+        Of acting in vain and of not acting where it was needed: adds a section on decisions at the threshold that they
+        imply, and on what calibrating first saves.
+    thresholds : (float, float), optional
+        The lowest and the highest probability from which one might act, for that section.
 
     Examples
     --------
@@ -86,32 +91,42 @@ def write_report(
     ...     "credible interval" in path.read_text(encoding="utf-8")
     True
     """
-    jinja2 = require("jinja2", "report", CALLER)
-    script = require("plotly.offline", "report", CALLER).get_plotlyjs()
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
-    write_atomically(path, render(study, title, jinja2, script, commands=commands or COMMANDS, sections=sections))
+    if costs is not None or thresholds is not None:
+        sections = (*sections, decision_section(study, Question(costs, thresholds)))
+    write_study(path, study, title, commands=commands or COMMANDS, sections=sections)
 
 
-def render(
-    study: Study,
-    title: str,
-    jinja2: Any,
-    script: str,
-    *,
-    commands: str = COMMANDS,
-    sections: Sequence[Section] = (),
-) -> str:
-    """The page as a string; every text is escaped unless it is one of this package's own files."""
-    own = {name: (resources.files(__package__) / name).read_text("utf-8") for name in ("style.css", "page.js")}
-    template = (resources.files(__package__) / "template.html.jinja").read_text("utf-8")
+def write_study(
+    path: str | os.PathLike[str], study: Study, title: str, *, commands: str, sections: Sequence[Section]
+) -> None:
+    """Write the page of a study, whole or not at all."""
+    jinja2 = require("jinja2", "report", CALLER)
+    write_atomically(path, render(study, title, jinja2, commands=commands, sections=sections))
+
+
+def render(study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, sections: Sequence[Section] = ()) -> str:
+    """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
+    folder = resources.files(__package__)
+    own = {name: (folder / name).read_text("utf-8") for name in (*OWN_FILES, *TEMPLATES)}
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_unbroken
+        loader=jinja2.DictLoader({name: own[name] for name in TEMPLATES}),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_unbroken,
     )
-    # A script ends at the first end tag, wherever it stands; inside a string the escaped one means the same.
-    safe = {"style": own["style.css"], "script": own["page.js"], "plotly": script.replace("</script", "<\\/script")}
-    text: str = environment.from_string(template).render(
-        **{name: jinja2.utils.markupsafe.Markup(value) for name, value in safe.items()},
-        **_context(study, title, sections),
+    markup = jinja2.utils.markupsafe.Markup
+    drawn = draw_study(study) | _draw_sections(sections)
+    text: str = environment.get_template("template.html.jinja").render(
+        **page_context(study, title),
+        sections=sections,
+        style=markup(own["figures.css"] + own["style.css"]),
+        script=markup(own["figures.js"] + own["page.js"]),
+        drawn={name: markup(svg) for name, svg in drawn.items()},
+        methods=method_context(study, markup),
+        segments=segment_context(study, markup),
         code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(study, commands).items()},
     )
     return text
@@ -122,109 +137,19 @@ def _unbroken(value: Any) -> Any:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
 
 
-def _context(study: Study, title: str, sections: Sequence[Section]) -> dict[str, Any]:
-    comparison = study.comparison
+def _draw_sections(sections: Sequence[Section]) -> dict[str, str]:
     return {
-        "title": title,
-        "study": study,
-        "version": calibrant.__version__,
-        "level": f"{100 * study.level:g} %",
-        "total": count(study.total),
-        "weighted": _weighted(study),
-        "positive": percent(study.base_rate),
-        "outcome": outcome_of(study.top_label),
-        "answer": answer(study),
-        "steps": next_steps(study),
-        "method": study.title_of(study.name),
-        "chips": [
-            {"name": name, "title": sentence_case(study.titles[name]), "line": _line(place)}
-            for place, name in enumerate(study.maps)
-        ],
-        "sides": [
-            _side_context(side, name, outcome_of(study.top_label))
-            for side, name in ((study.before, "before"), (study.after, "after"))
-            if side is not None
-        ],
-        "probabilities": study.before is not None,
-        "map_rows": tables.map_rows(study.maps[study.name], study.before is not None),
-        "groups": tables.measure_groups(study),
-        "methods": tables.method_rows(study),
-        "result": comparison_result(study),
-        "reference": interval_plots.reference_title(comparison) if comparison is not None else "",
-        "segments": tables.segment_rows(study.segments),
-        "segment_choices": [one.name for one in study.segments if one.diagram is not None],
-        "segments_shown": MOST_SEGMENTS,
-        "notes": [
-            _note(text, study.titles) for text in (*study.notes, *(comparison.notes if comparison is not None else ()))
-        ],
-        "sections": sections,
-        "data": _data(study, sections),
+        f"{section.name}-{place}": draw_figure(one.figure)
+        for section in sections
+        for place, one in enumerate(section.figures)
     }
-
-
-def _note(text: str, titles: Mapping[str, str]) -> str:
-    """A note that begins with the name of a method, which readers of the page know by its title."""
-    name, colon, rest = text.partition(": ")
-    return f"{sentence_case(short_title(titles[name]))}{colon}{rest}" if colon and name in titles else text
-
-
-def _weighted(study: Study) -> bool:
-    """Whether rows were counted by weight: only then can a number of rows be broken."""
-    totals = (study.before or study.after).tally.totals
-    return bool(np.any(totals != np.rint(totals)))
-
-
-def _line(place: int) -> str:
-    """The classes of a sample of the line that the map draws for the method at this place."""
-    color, dash = figures.line_of(place)
-    return f"{color[1:]} line-{dash}"
-
-
-def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
-    gaps = side.linear.points["mean_score"] - side.linear.points["fraction"]
-    worst = side.linear.points[abs(gaps).argmax()]
-    return {
-        "name": name,
-        "alt": f"Reliability diagram {name} calibration, {len(gaps)} groups of rows. The widest gap is where "
-        f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} {words.past}. "
-        "All values are in the table below the figure.",
-        "points": tables.point_rows(side.linear.points),
-        "bars": tables.histogram_rows(side.linear.histogram),
-    }
-
-
-def _data(study: Study, sections: Sequence[Section]) -> dict[str, Any]:
-    """The data of the page's script."""
-    scale, words = figures.shared_scale(study), outcome_of(study.top_label)
-    drawn = {
-        "after": figures.reliability_figure(study.after, "@after", scale, words),
-        "map": figures.map_figure(study, scale),
-        "scores": figures.scores_figure(study, scale),
-    }
-    if study.before is not None:
-        drawn["before"] = figures.reliability_figure(study.before, "@before", scale, words)
-    if study.comparison is not None:
-        drawn["comparison"] = interval_plots.comparison_figure(study.comparison, study.name)
-    if study.segments:
-        drawn["segments"] = interval_plots.segments_figure(study.segments[:MOST_SEGMENTS], words)
-    for section in sections:
-        drawn |= {f"{section.name}-{place}": one.figure for place, one in enumerate(section.figures)}
-    return {
-        "figures": drawn,
-        "segments": figures.segment_diagrams(study, scale),
-        "segment_rows": [tables.point_rows(one.diagram.points) for one in study.segments if one.diagram is not None],
-        "scale": _default_scale(study),
-    }
-
-
-def _default_scale(study: Study) -> str:
-    """Stretched where half of the rows have probabilities that crowd at the ends of even axes."""
-    scores = (study.before or study.after).linear.points["mean_score"]
-    return "logit" if np.median(np.minimum(scores, 1.0 - scores)) < CROWDED else "linear"
 
 
 def _code(study: Study, commands: str) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
+    shell = commands.replace("{method}", study.name)
+    if isinstance(study.calibrator, MatrixCalibrator):
+        return {"python": _matrix_code(study.calibrator), "shell": shell}
     banded = hasattr(study.calibrator, "sample_maps")
     interval = f"low, high = calibrator.predict_interval(new_scores, level={study.level:g})\n" if banded else ""
     what = "the highest score of each row, and whether its class was right" if study.top_label else ""
@@ -236,10 +161,19 @@ def _code(study: Study, commands: str) -> dict[str, str]:
         'calibrator.save("calibration.json")  # calibrant.load reads it back'
     )
     known = study.name in registry.names()
-    return {"python": python, "shell": commands.replace("{method}", study.name) if known else ""}
+    return {"python": python, "shell": shell if known else ""}
 
 
-def _constructor(calibrator: Calibrator) -> str:
+def _matrix_code(calibrator: MatrixCalibrator) -> str:
+    return (
+        f"{_constructor(calibrator)}"
+        "calibrator.fit(scores, labels)  # (n, K), a column for each class\n"
+        "probabilities = calibrator.predict_proba(new_scores)\n"
+        'calibrator.save("calibration.json")  # calibrant.load reads it back'
+    )
+
+
+def _constructor(calibrator: Calibrator | MatrixCalibrator) -> str:
     cls = type(calibrator)
     if getattr(calibrant, cls.__name__, None) is cls:
         return f"import calibrant\n\ncalibrator = calibrant.{calibrator!r}\n"

@@ -17,12 +17,18 @@ class SectionTable:
 
 @dataclass(frozen=True)
 class SectionFigure:
-    """A Plotly figure as the page draws it (see `report/figures.py`), with the words for those who cannot see it."""
+    """A figure as `report/figures.py` describes it, with the words for those who cannot see it.
+
+    `shape` is "square" (with "wide" up to 620 pixels, with "small" 300 pixels beside others), "bars" (lower) or "time"
+    (as wide as the page); figures of rows are as high as their rows, whatever their shape.
+    `legend` names a colour of the page, such as "before", and what it stands for, one after the other.
+    """
 
     figure: Figure
     alt: str
     caption: str = ""
     shape: str = "square wide"
+    legend: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import create, title_of
-from calibrant.comparison.crossfit import crossfit, folds
+from calibrant.comparison.crossfit import crossfit
 from calibrant.errors import InvalidInputError
 from calibrant.map_functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.folds import split_tally
 from calibrant.metrics.table import Evaluation
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.reliability.result import Reliability, reliability
@@ -83,7 +84,7 @@ class Study:
     comparison : Comparison or None
         None where the data are too few, with the reason among the notes.
     segments : tuple of Segment
-        Largest first.
+        Dates and numbers in their order, others with the largest first.
     notes : tuple of str
         What was left out or warned of.
     top_label : bool
@@ -157,7 +158,7 @@ def make_study(
         fits = comparison.fits if comparison is not None else {}
         name = _choose(method, comparison)
         fit = _find_fit(method, name, fits) or _fit(method, name, cells, probabilities=probabilities)
-        before = _side(cells, _find_judge(fits)) if probabilities else None
+        before = make_side(cells, _find_judge(fits)) if probabilities else None
         verdict = comparison.verdict if comparison is not None else None
         study = Study(
             total=tally.total,
@@ -167,7 +168,7 @@ def make_study(
             name=name,
             calibrator=fit.fitted,
             before=before,
-            after=_side(
+            after=make_side(
                 fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores))
             ),
             unseen=fit.out_of_fold is not None,
@@ -228,7 +229,7 @@ def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, Met
 def _fit(method: str | Calibrator | None, name: str, cells: Tally, *, probabilities: bool) -> MethodFit:
     """A method that was not compared, cross-fitted as in a comparison; without predictions where rows are too few."""
     own = create(name, probabilities=probabilities) if method is None or isinstance(method, str) else method
-    splits = list(folds(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS, np.random.default_rng(0)))
+    splits = split_tally(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS)
     try:
         return MethodFit(own, crossfit(own, splits, 1) if len(splits) > 1 else None, cells)
     except InvalidInputError:  # some part has rows of one class only, which the method cannot take
@@ -242,7 +243,8 @@ def _find_judge(fits: Mapping[str, MethodFit]) -> Calibrator | None:
     return judge.fitted if judge is not None and same and judge.calibrator.get_params() == plain.get_params() else None
 
 
-def _side(tally: Tally, judge: Any = None) -> Side:
+def make_side(tally: Tally, judge: Any = None) -> Side:
+    """Judge probabilities; the curve and the size of the error are those of a fitted `judge`."""
     judge = judge or registry.create(JUDGE).fit_tally(tally)
     curve = tabulate_map(judge, curve_grid(tally, probabilities=True), LEVEL)
     return Side(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.comparison import Comparison
+from calibrant.comparison import Comparison, MethodResult
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.table import Evaluation
 from calibrant.reliability.tables import Table
@@ -16,8 +16,10 @@ from calibrant.report.wording import count, outcome_of, percent, sentence_case, 
 MEANING = {
     "log_loss": "the main score: punishes confident mistakes hardest",
     "brier_score": "mean squared error of the probabilities",
+    "refinement": "what recalibration on other rows cannot remove; compare models by it that are calibrated anyway",
     "roc_auc": "how well POSITIVES rank above NEGATIVES; calibrating is not meant to change it",
-    "miscalibration": "the part of the Brier score that recalibration can remove",
+    "miscalibration": "the part of the Brier score that the best rising map of these very rows removes",
+    "recalibration": "what a recalibration by two numbers, learnt from other rows, takes off the Brier score",
     "ece": "average gap between predicted and observed, in 15 groups; above 0 by chance alone",
     "debiased": "the same with the part due to chance taken off; can fall below 0",
     "smooth": "average gap without groups",
@@ -27,6 +29,7 @@ MEANING = {
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
 }
 MAP_ROWS = 17
+FEW, MOST_TIED = 2, 6  # methods that need not be folded away
 
 
 def measure_groups(study: Study) -> list[dict[str, Any]]:
@@ -65,17 +68,31 @@ def value_of(evaluation: Evaluation | None, key: str) -> Interval | float | None
 
 
 def method_rows(study: Study) -> list[dict[str, Any]]:
-    """One row for each method that could be fitted, best first."""
+    """One row for each method that could be fitted: first those that may be the best, then the `others`, best first.
+
+    A method that is drawn but was not compared has a row without a change.
+    """
     if study.comparison is None:
         return []
     results = [r for r in study.comparison.results if r.log_loss is not None and r.brier_score is not None]
-    columns = {
-        "name": [sentence_case(r.title or r.name) for r in results],
+    near = {study.comparison.recommended, study.comparison.reference, study.name, *study.comparison.tied[:MOST_TIED]}
+    if sum(r.name not in near for r in results) <= FEW:
+        near.update(r.name for r in results)
+    results.sort(key=lambda result: result.name not in near)  # stable: the ranking stays
+    names = {result.name for result in study.comparison.results}
+    alone = [MethodResult(name, title=study.titles[name]) for name in study.maps if name not in names]
+    results = [*alone, *results]
+    columns: dict[str, Any] = {
+        "key": [r.name for r in results],
+        "name": [sentence_case(short_title(r.title or r.name)) for r in results],
+        "title": [sentence_case(r.title or r.name) for r in results],
         "shown": [r.name == study.name for r in results],
+        "other": [r.name in names and r.name not in near for r in results],
         "tags": [_tags(r.name, study.comparison, study.name) for r in results],
+        "interval": [r.log_loss_difference for r in results],
+        "change": _column([r.log_loss_difference for r in results], "+"),
         "log_loss": _column([r.log_loss for r in results]),
         "brier": _column([r.brier_score for r in results]),
-        "change": _column([r.log_loss_difference for r in results], "+"),
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -88,9 +105,8 @@ def _column(estimates: list[Interval | None], sign: str = "") -> list[tuple[str,
 
 
 def _tags(name: str, comparison: Comparison, shown: str) -> list[str]:
-    best = comparison.results[0].name
-    marks = {"recommended": comparison.recommended, "lowest log-loss": best, "on this page": shown}
-    return [mark for mark, holder in marks.items() if name == holder]
+    marks = {"recommended": comparison.recommended, "on this page": shown}
+    return [mark for mark, holder in marks.items() if name == holder][:1]
 
 
 def segment_rows(segments: tuple[Segment, ...]) -> list[dict[str, Any]]:

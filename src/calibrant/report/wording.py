@@ -29,6 +29,8 @@ class Outcome:
         As in "how often the event really happens".
     fails : str
         The opposite, as in "how often it fails to happen".
+    than_not : str
+        As in "the event is more likely than not".
     """
 
     positive: str = "positive"
@@ -41,6 +43,7 @@ class Outcome:
     share: str = "happened"
     often: str = "the event really happens"
     fails: str = "it fails to happen"
+    than_not: str = "than not"
 
 
 EVENT = Outcome()
@@ -55,6 +58,7 @@ HIT = Outcome(
     share="share right",
     often="the predicted class is right",
     fails="it is wrong",
+    than_not="right than wrong",
 )
 
 
@@ -73,6 +77,23 @@ def outcome_of(top_label: bool) -> Outcome:
 def short_title(title: str) -> str:
     """The title of a method in a sentence: without an explanation in brackets."""
     return title.partition(" (")[0]
+
+
+def shortened(names: list[str], longest: int) -> list[str]:
+    """Long names without their end, or their middle, or their beginning: whichever leaves most of them distinct.
+
+    Examples
+    --------
+    >>> from calibrant.report.wording import shortened
+    >>> shortened(["Ward in the north", "Ward in the south"], 9)
+    ['Ward …rth', 'Ward …uth']
+    """
+    tail = longest // 3
+
+    def cut(head: int, end: int) -> list[str]:
+        return [n if len(n) <= longest else f"{n[:head]}…{n[len(n) - end :]}" for n in names]
+
+    return max((cut(longest - 1, 0), cut(longest - tail - 1, tail), cut(0, longest - 1)), key=lambda one: len(set(one)))
 
 
 def rounded(value: float, digits: int = 6) -> float:

@@ -1,0 +1,212 @@
+"""An unknown share of positives in service: estimated from unlabelled scores, with a check of what that rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+
+from calibrant import _limits, _validation
+from calibrant._kernels import bins
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.adjust.prior import adjust_prior
+from calibrant.errors import InvalidInputError
+from calibrant.estimates.cells import as_unlabelled
+from calibrant.estimates.source import LabelledRows, check_posterior, labelled_rows
+from calibrant.maps import CalibrationMap
+from calibrant.tally import Tally
+
+__all__ = ["PriorEstimate", "estimate_prior"]
+
+N_DRAWS = 400
+HALVINGS = 50
+CHECK_BINS, ROWS_PER_BIN = 10, 15
+SMALLEST = 1e-12
+DOUBTFUL = 0.01  # p-value from which on the check says that something else has changed
+
+
+@dataclass(frozen=True, eq=False)
+class PriorEstimate:
+    """The share of positives among unlabelled rows, if it is all that has changed.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The estimate and the ends of its interval.
+    level : float
+        Posterior probability inside the interval.
+    train_rate : float
+        The share of positives where the map was fitted, by the map.
+    map_ : CalibrationMap
+        The map adjusted to the new share.
+    p_value : float
+        How well a new share of positives explains the new scores; NaN where the labelled rows are too few to tell.
+    warning : str
+        A sentence where it does not explain them, or an empty text.
+    draws : ndarray of shape (d,)
+        The share in each possible world.
+
+    Examples
+    --------
+    >>> from calibrant import BayesIso, simulate
+    >>> from calibrant.adjust import estimate_prior
+    >>> data = simulate.from_truth("D1", 500)
+    >>> calibrator = BayesIso().fit(data.scores, data.labels)
+    >>> estimate_prior(calibrator, data.scores).warning
+    ''
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    train_rate: float
+    map_: CalibrationMap
+    p_value: float
+    warning: str
+    draws: Floats = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without the map and the draws, ready for JSON."""
+        names = ("value", "low", "high", "level", "train_rate", "p_value", "warning")
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        text = (
+            f"share of positives {self.value:.4f} [{self.low:.4f}, {self.high:.4f}], level {self.level:g}; "
+            f"where the map was fitted, {self.train_rate:.4f}"
+        )
+        return f"{text}\n{self.warning}" if self.warning else text
+
+
+def estimate_prior(
+    model: Any,
+    unlabelled: ArrayLike | Tally,
+    *,
+    level: float = 0.9,
+    n_draws: int = N_DRAWS,
+    random_state: RandomState = 0,
+) -> PriorEstimate:
+    """The share of positives among rows without labels, where nothing else has changed.
+
+    If positives look as they did and negatives too, the density of scores in service is that of the fit times
+    (π′/π) p + ((1 − π′)/(1 − π)) (1 − p), with p the calibrated probability and π the share of positives in the fit.
+    The π′ of the highest likelihood is what the EM algorithm of Saerens, Latinne and Decaestecker (2002) converges to;
+    the likelihood is concave in it, so here it is found by halving. The interval is over maps drawn from the
+    posterior and over rows drawn again, labelled and unlabelled ones (the Bayesian bootstrap).
+
+    Parameters
+    ----------
+    model : fitted Bayesian calibrator, or a saved one with its posterior
+        Fitted where the share of positives is known.
+    unlabelled : array-like of shape (n,) or Tally
+        Scores from service, or their tally.
+    level : float
+        Posterior probability inside the interval.
+    n_draws : int
+        How many maps are drawn.
+    random_state : int, Generator, RandomState or None
+        The seed of the draws.
+
+    Returns
+    -------
+    PriorEstimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import Blend, simulate
+    >>> from calibrant.adjust import estimate_prior
+    >>> data = simulate.bayes_iso(4000, rng=0)
+    >>> blend = Blend().fit(data.scores[:1000], data.labels[:1000])
+    >>> scores, labels = data.scores[1000:], data.labels[1000:]
+    >>> kept = labels | (np.arange(3000) % 4 == 0)  # three of four negatives are gone
+    >>> answer = estimate_prior(blend, scores[kept])
+    >>> bool(answer.low < labels[kept].mean() < answer.high), answer.warning
+    (True, '')
+    """
+    check_posterior(model)
+    level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
+    rows, rng = _remembered(model), _validation.generator(random_state)
+    labelled, new = rows.cells, as_unlabelled(unlabelled).coarsen(_limits.ESTIMATE_CELLS)
+    fitted = model.predict(np.concatenate((labelled.scores, new.scores)))
+    train = float(np.average(fitted[: len(labelled)], weights=labelled.totals))
+    value = float(_most_likely(fitted[None, len(labelled) :], new.totals[None, :], np.array([train]))[0])
+    draws = _draw(model, labelled, new, count, rng)
+    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    p_value = _check_shift(labelled, new, fitted, train, value)
+    ends = min(float(low), value), max(float(high), value)
+    clipped = float(np.clip(value, 1e-9, 1.0 - 1e-9))
+    adjusted = adjust_prior(model.map_, train, clipped)
+    return PriorEstimate(value, *ends, level, train, adjusted, p_value, _warn(p_value), draws)
+
+
+def _remembered(model: Any) -> LabelledRows:
+    rows = labelled_rows(model)
+    if rows is None:
+        raise InvalidInputError(
+            f"`model` must remember where its labelled rows lie; {type(model).__name__} does not. Use a fitted "
+            "Bayesian calibrator, or a saved one with its posterior."
+        )
+    return rows
+
+
+def _draw(model: Any, labelled: Tally, new: Tally, count: int, rng: np.random.Generator) -> Floats:
+    """Draw maps, and rows again; the share of positives in the fit is what the drawn map says of the drawn rows."""
+    maps = np.clip(model.sample_maps(np.concatenate((labelled.scores, new.scores)), count, rng), 0.0, 1.0)
+    of_labelled, of_new = np.split(maps, [len(labelled)], axis=1)
+    drawn_labelled = rng.standard_gamma(labelled.totals, size=of_labelled.shape)
+    train = (of_labelled * drawn_labelled).sum(axis=1) / drawn_labelled.sum(axis=1)
+    return _most_likely(of_new, rng.standard_gamma(new.totals, size=of_new.shape), train)
+
+
+def _most_likely(probabilities: Floats, weights: Floats, train: Floats) -> Floats:
+    """The share π′ at which Σ w ln((π′/π) p + ((1 − π′)/(1 − π)) (1 − p)) is highest, for each row of (d, m)."""
+    positive = probabilities / train[:, None]
+    negative = (1.0 - probabilities) / (1.0 - train[:, None])
+    slope = positive - negative
+    low, high = np.zeros(len(train)), np.ones(len(train))
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        rises = (weights * slope / (negative + middle[:, None] * slope)).sum(axis=1) > 0.0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return 0.5 * (low + high)
+
+
+def _check_shift(labelled: Tally, new: Tally, fitted: Floats, train: float, value: float) -> float:
+    """The p-value of a χ² test whether the labelled scores, reweighted to the new share, look like the new ones.
+
+    Bins have equal numbers of labelled rows. One degree of freedom is lost to the sum, one to the estimated share.
+    """
+    n_bins = min(CHECK_BINS, int(labelled.total // ROWS_PER_BIN))
+    groups = bins.equal_mass_groups(labelled.totals, n_bins) if n_bins > 2 else np.empty(0, dtype=np.intp)
+    if len(groups) == 0 or groups[-1] < 2:
+        return float("nan")
+    starts = bins.group_starts(groups)
+    edges = bins.cuts_between(labelled.scores[starts[1:] - 1], labelled.scores[starts[1:]])
+    p = fitted[: len(labelled)]
+    ratio = value / train * p + (1.0 - value) / (1.0 - train) * (1.0 - p)
+    share = labelled.totals / labelled.total
+    expected = np.bincount(groups, share * ratio)
+    observed = np.bincount(bins.bin_of(new.scores, edges), new.totals / new.total, len(expected))
+    # What is left over between the bins, given that the estimated share makes their mean probabilities agree.
+    spread = np.diag(np.bincount(groups, share * ratio**2)) - np.outer(expected, expected)
+    covariance = spread / labelled.total + (np.diag(observed) - np.outer(observed, observed)) / new.total
+    direction = np.bincount(groups, share * (p / train - (1.0 - p) / (1.0 - train)))
+    gap = observed - expected
+    inverse = np.linalg.pinv(covariance, rcond=1e-9, hermitian=True)
+    along = direction @ inverse @ direction
+    statistic = gap @ inverse @ gap - (direction @ inverse @ gap) ** 2 / along if along > 0.0 else gap @ inverse @ gap
+    return float(chdtrc(len(expected) - 2, max(float(statistic), 0.0)))
+
+
+def _warn(p_value: float) -> str:
+    if not p_value < DOUBTFUL:
+        return ""
+    figure = f"p = {p_value:.1g}" if p_value > SMALLEST else f"p < {SMALLEST:g}"
+    return (
+        f"A new share of positives does not explain the new scores ({figure}): positives or negatives look "
+        "different now, so neither the share nor the adjusted map can be trusted. Label some rows."
+    )

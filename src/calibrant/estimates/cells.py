@@ -1,0 +1,129 @@
+"""Unlabelled rows, merged into cells of nearly one score; cost depends on the cells, never on the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from calibrant import _limits, _validation
+from calibrant._kernels import grouping
+from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.estimates.quantities import Outcomes, Quantity
+from calibrant.estimates.source import HasPosterior
+from calibrant.tally import Tally
+
+__all__ = ["count_scores"]
+
+JUDGED = ("probabilities", "scores")
+
+
+def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> Tally:
+    """Count rows without labels; the positives of the tally are all zero, and nothing looks at them.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,), (n, 1) or (n, 2)
+        The scores of the unlabelled rows.
+    sample_weight : array-like of shape (n,), optional
+        Numbers of rows: a weight of 3 is the row three times.
+
+    Returns
+    -------
+    Tally
+
+    Examples
+    --------
+    >>> from calibrant.estimates import count_scores
+    >>> count_scores([0.2, 0.8, 0.8]).totals.tolist()
+    [1.0, 2.0]
+    """
+    array = _validation.check_scores(scores)
+    weights = _validation.check_weights(sample_weight, len(array))
+    if len(array) == 0:
+        raise InvalidInputError("`scores` must have at least one row; got 0.")
+    counts = np.ones(len(array)) if weights is None else weights
+    kept = counts > 0.0
+    return Tally(*grouping.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
+
+
+def as_unlabelled(scores: ArrayLike | Tally) -> Tally:
+    """Return the tally of some scores, or the tally given in their place, whose labels do not matter."""
+    tally = scores if isinstance(scores, Tally) else count_scores(scores)
+    if len(tally) == 0:
+        raise InvalidInputError("Estimates need at least one unlabelled row; the tally is empty.")
+    return tally
+
+
+class Cells(NamedTuple):
+    """Unlabelled rows in cells, sorted by what is said of them.
+
+    Attributes
+    ----------
+    scores, values, totals : ndarray of shape (m,)
+        Their scores, what is judged (the scores, or the probabilities of the fitted map), and their numbers.
+    called : ndarray of shape (m,)
+        Whether they are called positive.
+    threshold : float
+        From which value on.
+    """
+
+    scores: Floats
+    values: Floats
+    totals: Floats
+    called: Bools
+    threshold: float
+
+    def outcomes(self, probabilities: Floats) -> Outcomes:
+        """Return the expected outcomes where the rows of each cell are positive with these probabilities, (d, m)."""
+        return self.with_positives(probabilities * self.totals)
+
+    def with_positives(self, positives: Floats) -> Outcomes:
+        """Return outcomes with these numbers of positive rows, (d, m)."""
+        return Outcomes(self.values, self.called, self.totals, positives, self.threshold)
+
+
+def make_cells(
+    model: HasPosterior,
+    tally: Tally,
+    quantities: Sequence[Quantity],
+    of: str,
+    threshold: float | None,
+    *,
+    most: int = _limits.ESTIMATE_CELLS,
+) -> Cells:
+    """Merge rows into cells; rows that are called positive never share a cell with others."""
+    _validation.check_choice("of", of, JUDGED)
+    limit = check_threshold(quantities, of, threshold)
+    losses = [quantity.title for quantity in quantities if quantity.probabilities]
+    if losses and of == "scores":
+        _validation.check_unit_interval(tally.scores, "scores", f"The {losses[0]} of scores")
+    called = (tally.scores if of == "scores" else model.predict(tally.scores)) >= limit
+    sides = [(_rows(tally, mask), flag) for mask, flag in ((~called, False), (called, True)) if mask.any()]
+    parts = [(side.coarsen(most // len(sides)), flag) for side, flag in sides]
+    scores = np.concatenate([side.scores for side, _ in parts])
+    values = scores if of == "scores" else model.predict(scores)
+    flags = np.concatenate([np.full(len(side), flag) for side, flag in parts])
+    order = np.argsort(values, kind="stable")
+    totals = np.concatenate([side.totals for side, _ in parts])
+    return Cells(scores[order], values[order], totals[order], flags[order], limit)
+
+
+def check_threshold(quantities: Sequence[Quantity], of: str, threshold: float | None) -> float:
+    """Return the threshold; a half unless stated, but net benefit, whose exchange rate it is, must be told."""
+    deciding = [quantity for quantity in quantities if quantity.decides]
+    if threshold is None:
+        if any(quantity.probabilities for quantity in deciding):
+            raise InvalidInputError("`threshold` must be given for the net benefit: it says what a false alarm costs.")
+        return 0.5
+    if not deciding:
+        raise InvalidInputError(f"`threshold` has no part in the {quantities[0].title}; leave it out.")
+    if of == "probabilities" or any(quantity.probabilities for quantity in deciding):
+        return _validation.check_number("threshold", threshold, "rate")
+    return float(_validation.as_floats(threshold, "threshold"))
+
+
+def _rows(tally: Tally, mask: Bools) -> Tally:
+    return Tally(tally.scores[mask], tally.positives[mask], tally.totals[mask])

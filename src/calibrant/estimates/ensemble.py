@@ -1,0 +1,112 @@
+"""Answers from several calibrated models whose probabilities are averaged, such as those of cross-fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from calibrant import _limits, _validation
+from calibrant._kernels import bins
+from calibrant._typing import Floats, Ints, RandomState
+from calibrant.estimates.answer import draw_worlds
+from calibrant.estimates.cells import Cells, check_threshold, count_scores
+from calibrant.estimates.quantities import find_quantity
+from calibrant.estimates.result import Estimate, ends
+from calibrant.estimates.source import HasPosterior, check_posterior, outside
+
+__all__ = ["estimate_ensemble"]
+
+
+def estimate_ensemble(
+    members: Sequence[tuple[HasPosterior, Floats]],
+    probabilities: Floats,
+    what: str = "mean",
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    finite: bool = True,
+    n_draws: int = 400,
+    random_state: RandomState = 0,
+) -> Estimate:
+    """Say something about unlabelled rows that several models score, each with a posterior over its own map.
+
+    What is judged are the averaged probabilities. Every possible world is a draw of one model's map; the models give
+    equal shares of the worlds, so the interval also covers how much they differ.
+
+    Parameters
+    ----------
+    members : sequence of (model, scores)
+        Each model with its own scores of the rows, (n,).
+    probabilities : ndarray of shape (n,)
+        The averaged probabilities of the rows.
+    what, threshold, level, finite, n_draws, random_state
+        As for `estimate`.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import ABB
+    >>> from calibrant.estimates.ensemble import estimate_ensemble
+    >>> scores = np.linspace(0.0, 1.0, 50)
+    >>> models = [ABB().fit(scores, scores > cut) for cut in (0.4, 0.6)]
+    >>> averaged = np.mean([model.predict(scores) for model in models], axis=0)
+    >>> answer = estimate_ensemble([(model, scores) for model in models], averaged)
+    >>> round(answer.value, 1)
+    0.5
+    """
+    level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
+    quantity, rng = find_quantity(what), _validation.generator(random_state)
+    limit = check_threshold([quantity], "probabilities", threshold)
+    cells, owner = _merge_rows(probabilities, limit)
+    each = -(-count // len(members))
+    worlds, shares = [], []
+    for model, scores in members:
+        check_posterior(model)
+        shares.append(outside(model, count_scores(scores)))
+        maps = _average_in_cells((model, scores), owner, cells.totals, each, rng)
+        worlds.append(quantity.compute(draw_worlds(cells, maps, rng if finite else None)))
+    draws = np.concatenate(worlds)
+    value = float(quantity.compute(cells.outcomes(cells.values[None, :]))[0])
+    low, high = ends(what, value, draws, level)
+    share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
+    return Estimate(what, value, low, high, level, float(len(probabilities)), share, warning, draws)
+
+
+def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
+    """Merge rows of nearly one probability; return the cells and which of them each row is in."""
+    values, inverse = np.unique(probabilities, return_inverse=True)
+    counts = np.bincount(inverse).astype(np.float64)
+    called = values >= limit
+    n_below = int((~called).sum())
+    below, above = (_join(part, _limits.ESTIMATE_CELLS // 2) for part in np.split(counts, [n_below]))
+    n_cells_below = int(below[-1]) + 1 if n_below else 0
+    owner = np.concatenate((below, above + n_cells_below))[inverse]
+    totals = np.bincount(owner).astype(np.float64)
+    means = np.bincount(owner, probabilities) / totals
+    return Cells(means, means, totals, np.arange(len(totals)) >= n_cells_below, limit), owner
+
+
+def _average_in_cells(
+    member: tuple[HasPosterior, Floats], owner: Ints, totals: Floats, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """Draws of a model's map, averaged over the rows of each cell, (n_draws, m)."""
+    from scipy.sparse import coo_array
+
+    model, scores = member
+    distinct, inverse = np.unique(scores, return_inverse=True)
+    place = _join(np.bincount(inverse, minlength=len(distinct)).astype(np.float64), _limits.ESTIMATE_CELLS)[inverse]
+    at = np.bincount(place, scores) / np.bincount(place)
+    shares = coo_array((1.0 / totals[owner], (place, owner)), shape=(len(at), len(totals))).tocsr()
+    maps = np.clip(model.sample_maps(at, n_draws=n_draws, random_state=rng), 0.0, 1.0)
+    averaged: Floats = np.clip(maps @ shares, 0.0, 1.0)
+    return averaged
+
+
+def _join(counts: Floats, most: int) -> Ints:
+    """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
+    return np.arange(len(counts)) if len(counts) <= most else bins.equal_mass_groups(counts, most)

@@ -1,0 +1,115 @@
+"""Where answers come from: a model with a posterior over maps, and what is known of its labelled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibrant import _limits
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.errors import InvalidInputError
+from calibrant.tally import Tally, row_count
+
+__all__ = ["HasPosterior", "LabelledRows"]
+
+LEAST_SHARE = 0.005  # fewer rows outside move no answer
+RARE = 0.01  # probability that as many rows lie outside by chance
+
+
+class HasPosterior(Protocol):
+    """A fitted model that predicts, and draws whole maps from its posterior."""
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(positive) at each score, (n,)."""
+        ...
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the map at `scores`, (n_draws, n)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """What a calibrator remembers of the rows that it was fitted to.
+
+    Attributes
+    ----------
+    cells : Tally
+        The rows, in at most 512 cells.
+    low, high : float
+        The range of their scores.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.estimates.source import LabelledRows
+    >>> rows = LabelledRows.of(Tally.from_arrays([0.2, 0.4, 0.6], [0, 1, 1]))
+    >>> rows.share_outside(Tally.from_arrays([0.1, 0.3, 0.5, 0.7], [0, 0, 0, 0]))
+    0.5
+    """
+
+    cells: Tally
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, tally: Tally) -> LabelledRows:
+        """Remember the rows of a tally."""
+        cells = tally.coarsen(_limits.LABELLED_CELLS)
+        return cls(cells, float(tally.scores[0]), float(tally.scores[-1]))
+
+    def share_outside(self, unlabelled: Tally) -> float:
+        """Share of the rows whose score lies outside the range of the labelled ones."""
+        outside = (unlabelled.scores < self.low) | (unlabelled.scores > self.high)
+        return float(unlabelled.totals[outside].sum()) / unlabelled.total
+
+    def warn_of(self, share: float) -> str:
+        """Warn in a sentence if more rows lie outside than chance leaves there; otherwise the text is empty.
+
+        Of rows drawn as the n labelled ones were, the share outside their range has a Beta(2, n − 1) distribution.
+        """
+        from scipy.special import betaincinv
+
+        rows = max(self.cells.total, 2.0)
+        if share <= max(LEAST_SHARE, float(betaincinv(2.0, rows - 1.0, 1.0 - RARE))):
+            return ""
+        return (
+            f"{100 * share:.2g} % of the rows have scores outside {self.low:.4g} … {self.high:.4g}, the range of the "
+            f"{row_count(self.cells.total)} labelled rows; there the answer rests on the model alone. Label some."
+        )
+
+
+def check_posterior(model: Any) -> None:
+    """Refuse a model that cannot draw maps."""
+    if not (hasattr(model, "sample_maps") and hasattr(model, "predict")):
+        raise InvalidInputError(
+            f"Estimates need a posterior over maps (`sample_maps`); {type(model).__name__} has none. Use a Bayesian "
+            "method such as Blend, and save it with its posterior."
+        )
+
+
+def labelled_rows(model: Any) -> LabelledRows | None:
+    """Return what a model remembers of its labelled rows, if anything."""
+    rows = getattr(model, "labelled_", None)
+    return rows if isinstance(rows, LabelledRows) else None
+
+
+def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
+    """Return the share of rows outside the labelled range, and a warning where it matters."""
+    rows = labelled_rows(model)
+    if rows is None:
+        return None, ""
+    share = rows.share_outside(unlabelled)
+    return share, rows.warn_of(share)
+
+
+def draw_outcomes(probabilities: Floats, totals: Floats, rng: np.random.Generator) -> Floats:
+    """Draw how many rows of each cell are positive, (d, m); what exceeds a whole number is a row of that weight."""
+    whole = np.floor(totals + 1e-9)
+    part = np.maximum(totals - whole, 0.0)
+    drawn: Floats = rng.binomial(whole.astype(np.int64), probabilities).astype(np.float64)
+    if (part > 1e-9).any():
+        drawn += part * (rng.random(probabilities.shape) < probabilities)
+    return drawn

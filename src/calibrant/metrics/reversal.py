@@ -1,0 +1,51 @@
+"""Scores that rank the classes the wrong way round: mostly a sign that the labels were swapped."""
+
+import warnings
+
+import numpy as np
+
+from calibrant.metrics.scores import roc_auc
+from calibrant.tally import Tally
+
+__all__ = ["describe_reversal", "warn_of_reversal"]
+
+CERTAIN = 3.0  # standard errors below one half: by chance in one of 740 samples that the scores say nothing about
+FEW_ROWS = 10.0  # of the rarer class: fewer prove nothing, and the error is not known well
+
+
+def describe_reversal(tally: Tally) -> str | None:
+    """Say in a sentence that positive rows have the lower scores, if that is certain; None otherwise.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.metrics.reversal import describe_reversal
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 4
+    >>> describe_reversal(Tally.from_arrays(scores, [0, 0, 0, 0, 1, 1, 1, 1] * 4)) is None
+    True
+    >>> print(describe_reversal(Tally.from_arrays(scores, [1, 1, 1, 1, 0, 0, 0, 0] * 4)))
+    High scores go with the negative class (ROC AUC 0.00). Were the classes swapped? `pos_label` names the positive one.
+    """
+    if min(tally.total_positive, tally.total - tally.total_positive) < FEW_ROWS:
+        return None
+    area = roc_auc(tally)
+    if area >= 0.5 - CERTAIN * _chance_error(tally):
+        return None
+    return (
+        f"High scores go with the negative class (ROC AUC {area:.2f}). Were the classes swapped? "
+        "`pos_label` names the positive one."
+    )
+
+
+def warn_of_reversal(tally: Tally, stacklevel: int = 3) -> None:
+    """Warn the caller's caller of scores that rank the wrong way round."""
+    sentence = describe_reversal(tally)
+    if sentence is not None:
+        warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
+
+
+def _chance_error(tally: Tally) -> float:
+    """The standard error of the area if scores and labels have nothing to do with each other (Mann–Whitney)."""
+    n, positive = tally.total, tally.total_positive
+    ties = float((tally.totals**3 - tally.totals).sum()) / max(n * (n - 1.0), 1.0)
+    return float(np.sqrt(max(n + 1.0 - ties, 0.0) / (12.0 * positive * (n - positive))))

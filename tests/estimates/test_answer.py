@@ -1,0 +1,168 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+from calibrant import ABB, Blend, IsotonicCalibration, Tally, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.estimates import QUANTITIES, count_scores, estimate, estimate_several
+
+
+class Known:
+    """A posterior of maps that are known: the score to a power, each drawn equally often."""
+
+    def __init__(self, *powers):
+        self.powers = np.array(powers)
+
+    def predict(self, scores):
+        return (np.asarray(scores) ** self.powers[:, None]).mean(axis=0)
+
+    def sample_maps(self, scores, n_draws=100, random_state=0):
+        del random_state  # there is no chance in it
+        return np.asarray(scores) ** np.resize(self.powers, n_draws)[:, None]
+
+
+def test_the_finite_number_of_rows_is_enumerated():
+    """Seven rows have 128 outcomes: the interval of their mean is that of the enumerated distribution."""
+    scores = np.array([0.1, 0.2, 0.35, 0.5, 0.5, 0.8, 0.9])
+    worlds = np.array(list(product((0, 1), repeat=7)))
+    weights = np.where(worlds == 1, scores, 1 - scores).prod(axis=1)
+    for what, values in {
+        "mean": worlds.mean(axis=1),
+        "accuracy": ((scores >= 0.5) == worlds).mean(axis=1),
+        "precision": worlds[:, scores >= 0.5].mean(axis=1),
+    }.items():
+        answer = estimate(Known(1.0), scores, what, n_draws=20_000, level=0.8)
+        assert answer.value == pytest.approx(weights @ values)
+        for value in np.unique(values):
+            share = weights[values <= value + 1e-12].sum()
+            assert (answer.draws <= value + 1e-12).mean() == pytest.approx(share, abs=0.015)
+
+
+def test_draws_are_those_of_a_loop_over_maps_and_rows():
+    model, scores = Known(0.5, 1.0, 2.0), np.linspace(0.05, 0.95, 19)
+    answer = estimate(model, scores, "accuracy", threshold=0.4, finite=False, n_draws=30, of="scores")
+    called = scores >= 0.4
+    loop = [np.where(called, truth, 1 - truth).mean() for truth in model.sample_maps(scores, 30)]
+    np.testing.assert_allclose(answer.draws, loop, rtol=1e-12)
+    assert (answer.low, answer.high) == pytest.approx(np.quantile(loop, [0.05, 0.95]))
+
+
+def test_the_value_is_that_of_the_fitted_map():
+    data = simulate.bayes_iso(400, rng=1)
+    calibrator = ABB().fit(data.scores[:100], data.labels[:100])
+    scores = data.scores[100:]
+    predicted = calibrator.predict(scores)
+    assert calibrator.estimate(scores).value == pytest.approx(predicted.mean())
+    assert calibrator.estimate(scores, "positives").value == pytest.approx(predicted.sum())
+    assert calibrator.estimate(scores, "precision").value == pytest.approx(predicted[predicted >= 0.5].mean())
+
+
+def test_scores_and_their_tally_give_the_same_and_labels_do_not_matter():
+    data = simulate.bayes_iso(300, rng=2)
+    calibrator = ABB().fit(data.scores[:100], data.labels[:100])
+    by_rows = calibrator.estimate(data.scores, "auc")
+    for tally in (count_scores(data.scores), data.tally):
+        assert calibrator.estimate(tally, "auc").to_dict() == by_rows.to_dict()
+
+
+def test_a_billion_rows_are_weights_of_cells():
+    scores = np.linspace(0.01, 0.99, 99)
+    once = estimate(Known(1.0, 1.1), count_scores(scores, np.full(99, 10.0)))
+    often = estimate(Known(1.0, 1.1), count_scores(scores, np.full(99, 1e7)))
+    expected = estimate(Known(1.0, 1.1), scores, finite=False)
+    assert often.value == pytest.approx(once.value)
+    assert often.rows == pytest.approx(9.9e8)
+    assert often.width == pytest.approx(expected.width, rel=0.01)
+    assert once.width > expected.width
+
+
+def test_many_scores_are_merged_without_mixing_decisions():
+    rng = np.random.default_rng(3)
+    scores = rng.random(50_000)
+    answer = estimate(Known(1.0, 1.3), scores, "precision", threshold=0.777, of="scores", finite=False)
+    exact = [(scores**power)[scores >= 0.777].mean() for power in (1.0, 1.3)]
+    assert sorted(set(answer.draws.round(6))) == pytest.approx(sorted(exact), abs=1e-5)
+
+
+def test_what_is_judged_is_chosen():
+    """Scores that were squared decide otherwise than their square roots."""
+    scores = np.linspace(0.01, 0.99, 99)
+    of_scores = estimate(Known(0.5), scores, "accuracy", of="scores")
+    of_probabilities = estimate(Known(0.5), scores, "accuracy")
+    truth = np.sqrt(scores)
+    assert of_scores.value == pytest.approx(np.where(scores >= 0.5, truth, 1 - truth).mean())
+    assert of_probabilities.value == pytest.approx(np.where(truth >= 0.5, truth, 1 - truth).mean())
+
+
+def test_rows_outside_the_labelled_range_are_counted_and_warned_of():
+    data = simulate.bayes_iso(200, rng=4)
+    inner = (data.scores > 0.3) & (data.scores < 0.7)
+    calibrator = ABB().fit(data.scores[inner], data.labels[inner])
+    answer = calibrator.estimate(data.scores)
+    low, high = data.scores[inner].min(), data.scores[inner].max()
+    assert answer.outside == pytest.approx(((data.scores < low) | (data.scores > high)).mean())
+    assert "outside 0.3" in answer.warning
+    assert answer.warning in str(answer)
+    assert calibrator.estimate(data.scores[inner]).warning == ""
+
+
+@pytest.mark.parametrize("what", QUANTITIES)
+def test_blend_answers_every_question(what):
+    data = simulate.bayes_iso(1200, rng=6)
+    blend = Blend().fit(data.scores[:200], data.labels[:200])
+    answer = blend.estimate(data.scores[200:], what, threshold=0.3 if QUANTITIES[what].decides else None)
+    assert answer.low <= answer.value <= answer.high
+    assert np.isfinite(answer.draws).all()
+    assert str(answer).startswith(QUANTITIES[what].title)
+
+
+def test_intervals_cover_the_truth():
+    """Forty samples of 100 labels; the outcomes of the 900 other rows are covered about nine times out of ten."""
+    hits = []
+    for seed in range(40):
+        data = simulate.bayes_iso(1000, rng=seed)
+        calibrator = ABB().fit(data.scores[:100], data.labels[:100])
+        answer = calibrator.estimate(data.scores[100:])
+        hits.append(answer.low <= data.labels[100:].mean() <= answer.high)
+    assert 0.75 <= np.mean(hits) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"what": "recal"}, "`what` must be one of"),
+        ({"what": "mean", "threshold": 0.5}, "`threshold` has no part in the mean outcome"),
+        ({"what": "net_benefit"}, "`threshold` must be given for the net benefit"),
+        ({"what": "accuracy", "threshold": 1.5}, "`threshold` must lie between 0 and 1"),
+        ({"what": "precision", "threshold": 0.999}, "has no value on these rows"),
+        ({"level": 1.0}, "`level` must lie"),
+        ({"n_draws": 0}, "`n_draws` must be"),
+        ({"of": "ranks"}, "`of` must be one of"),
+    ],
+)
+def test_bad_questions_are_refused(arguments, message):
+    with pytest.raises(InvalidInputError, match=message):
+        estimate(Known(1.0), [0.2, 0.6], **arguments)
+
+
+def test_a_method_without_a_posterior_is_refused():
+    with pytest.raises(InvalidInputError, match="IsotonicCalibration has none"):
+        estimate(IsotonicCalibration().fit([0.1, 0.9], [0, 1]), [0.5])
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(InvalidInputError, match="the tally is empty"):
+        estimate(Known(1.0), Tally.empty())
+
+
+def test_several_questions_are_answered_in_the_same_worlds():
+    scores = np.linspace(0.05, 0.95, 40)
+    answers = estimate_several(Known(0.7, 1.0, 1.4), scores, ["mean", "positives", "accuracy"], threshold=0.3)
+    np.testing.assert_allclose(answers["positives"].draws, 40 * answers["mean"].draws)
+    alone = estimate(Known(0.7, 1.0, 1.4), scores, "accuracy", threshold=0.3)
+    assert alone.to_dict() == answers["accuracy"].to_dict()
+
+
+def test_all_questions_are_asked_unless_some_are_named():
+    assert list(estimate_several(Known(1.0), [0.2, 0.8], threshold=0.4)) == list(QUANTITIES)

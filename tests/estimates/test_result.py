@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from calibrant.errors import InvalidInputError
+from calibrant.estimates.result import Estimate, ends
+
+
+def test_an_answer_reads_as_a_line():
+    answer = Estimate("mean", 0.5, 0.4, 0.6, 0.9, 1000.0, 0.0, "", np.array([0.4, 0.6]))
+    assert str(answer) == "mean outcome 0.5000 [0.4000, 0.6000], level 0.9, 1000 rows"
+    assert answer.width == pytest.approx(0.2)
+    assert "draws" not in answer.to_dict()
+    rows = Estimate("positives", 512.4, 400.0, 600.0, 0.9, 1000.0, 0.0, "Mind this.", np.array([0.4]))
+    assert str(rows) == "positive rows 512 [400, 600], level 0.9, 1000 rows\nMind this."
+
+
+def test_ends_are_quantiles_that_contain_the_value():
+    draws = np.linspace(0.0, 1.0, 101)
+    assert ends("mean", 0.5, draws, 0.9) == pytest.approx((0.05, 0.95))
+    assert ends("mean", 0.99, draws, 0.9) == pytest.approx((0.05, 0.99))
+    assert ends("recall", 0.5, np.append(draws, np.nan), 0.9) == pytest.approx((0.05, 0.95))
+
+
+def test_a_number_without_a_value_is_refused():
+    with pytest.raises(InvalidInputError, match="nothing is called positive"):
+        ends("precision", np.nan, np.array([0.1]), 0.9)

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from calibrant.metrics.matrix_measures import matrix_log_loss
+from calibrant.report import matrix_sections
+from calibrant.report.matrix_sections import confused_pairs
+from calibrant.report.matrix_study import Matrices
+
+BEFORE = np.array([[0.8, 0.1, 0.1]] * 4 + [[0.1, 0.7, 0.2]] * 2)
+AFTER = np.array([[0.5, 0.4, 0.1]] * 4 + [[0.2, 0.5, 0.3]] * 2)
+LABELS = np.array([0, 0, 1, 1, 1, 2])
+WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])
+SMALL = Matrices(("ant", "bee", "cow"), LABELS, WEIGHTS, BEFORE, AFTER)
+
+
+def test_confused_pairs_by_hand():
+    first, second = confused_pairs(SMALL)
+    assert (first.predicted, first.rival, first.rows) == ("ant", "bee", 5.0)
+    assert first.share.value == 0.6
+    assert first.share.low < 0.6 < first.share.high
+    assert (first.before, first.after) == (pytest.approx(0.1), pytest.approx(0.4))
+    assert (second.predicted, second.rival, second.share.value) == ("bee", "cow", 0.5)
+    assert second.name == "cow where bee is predicted"
+
+
+def draw(n_classes, n=240):
+    rng = np.random.default_rng(n_classes)
+    after = rng.dirichlet(np.ones(n_classes), n)
+    labels = (after.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=n_classes - 1)
+    before = after**2 / (after**2).sum(axis=1, keepdims=True)
+    return Matrices(tuple(f"class {k}" for k in range(n_classes)), labels, np.ones(n), before, after)
+
+
+def test_the_sections_say_what_the_measures_say():
+    matrices = draw(3)
+    whole, each, confused = matrix_sections.matrix_sections(matrices)
+    loss = matrix_log_loss(matrices.labels, matrices.before)
+    assert f"the log-loss from {loss:.4g} to" in whole.sentences[0]
+    assert whole.tables[0].rows[0][0] == "Log-loss"
+    assert whole.tables[0].rows[0][1].startswith(f"{loss:.3f}"[:4])
+    assert len(each.figures) == len(each.tables[0].rows) == 3
+    gaps = [float(row[5].split()[0]) for row in each.tables[0].rows]
+    assert gaps == sorted(gaps, reverse=True)
+    assert each.tables[0].rows[0][0] == each.figures[0].caption.partition(":")[0]
+    assert not each.tables[0].folded
+    accuracy = 100 * np.mean(matrices.predicted == matrices.labels)
+    assert f"right in {accuracy:.1f} %" in confused.sentences[0]
+    assert len(confused.tables[0].rows) == 6
+
+
+def test_many_classes_show_the_worst():
+    _, each, confused = matrix_sections.matrix_sections(draw(25))
+    assert len(each.figures) == len(confused.tables[0].rows) == 12
+    assert "furthest off" in each.sentences[0]
+    assert each.tables[0].folded
+    assert len(each.tables[0].rows) == 25
+
+
+def test_nothing_confused_has_no_figure():
+    sure = Matrices(
+        ("a", "b", "c"), np.array([0, 1, 2] * 9), np.ones(27), np.tile(np.eye(3) * 0.97 + 0.01, (9, 1)), AFTER
+    )
+    sure = Matrices(sure.names, sure.labels, sure.weights, sure.before, sure.before)
+    confused = matrix_sections.matrix_sections(sure)[2]
+    assert confused.figures == confused.tables == ()
+    assert "right in 100 %" in confused.sentences[0]
