@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant import _limits, _validation
+from calibrant._label_values import plain
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
@@ -115,9 +116,7 @@ def lam_grid(lam: Any, word: str) -> Floats:
     except (TypeError, ValueError):
         grid = np.empty(0)
     if isinstance(lam, str | bool) or grid.ndim != 1 or not len(grid) or not ((grid > 0) & np.isfinite(grid)).all():
-        raise InvalidInputError(
-            f"`lam` must be a positive number, several of them, or {word!r}; got {_validation.plain(lam)!r}."
-        )
+        raise InvalidInputError(f"`lam` must be a positive number, several of them, or {word!r}; got {plain(lam)!r}.")
     return grid
 
 
