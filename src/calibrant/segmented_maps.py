@@ -64,8 +64,8 @@ class SegmentedMap:
     >>> scores, team = rng.uniform(0.05, 0.95, 3000), rng.choice(["a", "b"], 3000)
     >>> y = rng.random(3000) < np.where(team == "b", scores**2, scores)
     >>> map_ = SegmentedCalibrator("platt").fit(scores, y, segment=team).map_
-    >>> map_([0.5, 0.5], segment=["a", "b"]).round(1).tolist()
-    [0.5, 0.2]
+    >>> map_([0.6, 0.6], segment=["a", "b"]).round(1).tolist()
+    [0.6, 0.4]
     """
 
     keys: SegmentKeys

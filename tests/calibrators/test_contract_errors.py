@@ -106,7 +106,6 @@ PREDICTING = [
         ([0.5, -np.inf], "`scores` must be finite; got -inf at index 1"),
         (["a"], "`scores` must be numbers"),
         (np.ones((2, 3)), "`scores` must have shape"),
-        (0.5, "`scores` must have shape"),
     ],
 )
 def test_predict_refuses(name, scores, message):

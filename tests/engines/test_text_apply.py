@@ -66,16 +66,16 @@ def test_a_long_table_keeps_its_order(tmp_path):
 
 
 def test_json_lines(tmp_path):
-    lines = ['{"score": 0.80, "x": {"deep": [1.5, 2.5]}}', '{"x": null}', "{}", '{ "score" : 1 }', '{"score": null}']
+    lines = ['{"score": 0.80, "x": {"deep": [1.5, 2.5]}}', '{"x": null}', "{}", '{ "score" : 1 }', '{"score": 0.2}']
     text, result = applied(tmp_path, "jsonl", "\n".join(lines) + "\n\n")
     assert text.splitlines() == [
         '{"score": 0.8, "x": {"deep": [1.5, 2.5]}, "probability": 1.0}',
         '{"score": null, "x": null, "probability": null}',
         '{"score": null, "x": null, "probability": null}',
         '{"score": 1.0, "x": null, "probability": 1.0}',
-        '{"score": null, "x": null, "probability": null}',
+        '{"score": 0.2, "x": null, "probability": 0.0}',
     ]
-    assert result == (5, 3, ["probability"])
+    assert result[:3] == (5, 2, ["probability"])
 
 
 def test_several_files(tmp_path):

@@ -114,7 +114,7 @@ def test_string_labels_need_a_positive_one():
         ([0, 1], [0.2, 0.3], {"scale": "log"}, "`scale`"),
         ([0, 1], [0.2, 0.3], {"weights": "frequency"}, "`weights`"),
         ([0, 1], [0.2, 0.3], {"sample_weight": [1, -1]}, "negative"),
-        ([0, 1], [0.2, 0.3], {"sample_weight": [1, 1e-200], "weights": "importance"}, "orders of magnitude"),
+        ([0, 1], [0.2, 0.3], {"sample_weight": [1, 1e-200], "weights": "importance"}, "a weight is a number of rows"),
         (Tally.empty(), None, {}, "tally is empty"),
         (Tally.from_arrays([0.1], [0]), [0.1], {}, "pass it alone"),
         (Tally.from_arrays([-2.0, 3.0], [0, 1]), None, {}, r"\[0, 1\]"),
