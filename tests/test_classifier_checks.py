@@ -1,6 +1,6 @@
-"""scikit-learn's estimator checks of CalibratedClassifier: every method, every view, and the default in all views.
+"""scikit-learn's estimator checks of CalibratedClassifier, in every view.
 
-CALIBRANT_CHECK_ALL=1 runs every method in every view, which takes minutes.
+CALIBRANT_CHECK_ALL=1 checks every method in every view, which takes ten minutes.
 """
 
 import os
@@ -28,8 +28,7 @@ def methods_and_views():
     if "CALIBRANT_CHECK_ALL" in os.environ:
         pairs = [(name, view) for name in names for view in VIEWS]
     else:
-        pairs = [(name, VIEWS[place % 3]) for place, name in enumerate(names) if name != registry.DEFAULT_METHOD]
-        pairs += [(registry.DEFAULT_METHOD, view) for view in VIEWS]
+        pairs = list(zip((registry.DEFAULT_METHOD, "isotonic", "platt"), VIEWS, strict=True))
     return [CalibratedClassifier(LogisticRegression(C=1), name, cv=3, **view) for name, view in pairs]
 
 
