@@ -217,7 +217,9 @@ Lines: TypeAlias = tuple[Floats, Floats, Floats]
 
 def _lines(x: Floats, y: Floats, below: float, above: float) -> Lines:
     """Origin, value there and slope of each piece of a broken line, with the two ends."""
-    slopes = np.concatenate(([below], np.diff(y) / np.diff(x), [above]))
+    with np.errstate(over="ignore"):  # a gap near the smallest double
+        steep = np.clip(np.diff(y) / np.diff(x), -LARGEST, LARGEST)
+    slopes = np.concatenate(([below], steep, [above]))
     return np.concatenate((x[:1], x)), np.concatenate((y[:1], y)), slopes
 
 
