@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from calibrant import _limits
 from calibrant.metrics.scores import roc_auc
 from calibrant.tally import Tally
 
@@ -28,8 +29,9 @@ def describe_reversal(tally: Tally) -> str | None:
     """
     if min(tally.total_positive, tally.total - tally.total_positive) < FEW_ROWS:
         return None
-    area = roc_auc(tally)
-    if area >= 0.5 - CERTAIN * _chance_error(tally):
+    cells = tally.coarsen(_limits.LABELLED_CELLS)  # ties within cells count half, so the area hardly moves
+    area = roc_auc(cells)
+    if area >= 0.5 - CERTAIN * _chance_error(cells):
         return None
     return (
         f"High scores go with the negative class (ROC AUC {area:.2f}). Were the classes swapped? "
