@@ -7,8 +7,8 @@ generated whose segments differ in a known way: not at all, by shifts, by slopes
 `--each` adds one Blend for each combination of all keys that has rows of both classes (slow). Calibration rows are
 `default_rng(repeat).permutation(rows)[:n]`, test rows the next 6000. `--single` takes each key alone in place of all at
 once. `--peers` adds log-losses of other packages from a file with the columns table, rows, repeat, method, log_loss.
-Figures are log-loss minus that of the pooled Blend, × 1000; `worst` is the largest standardised gap between outcomes and
-predictions over the segments of the first key: 2 to 3 by chance, the more the more segments there are.
+Figures are log-loss minus that of the pooled Blend, × 1000; `worst` is the largest standardised gap between outcomes
+and predictions over the segments of the first key: 2 to 3 by chance, the more the more segments there are.
 """
 
 from __future__ import annotations
