@@ -29,6 +29,8 @@ def describe_reversal(tally: Tally) -> str | None:
     """
     if min(tally.total_positive, tally.total - tally.total_positive) < FEW_ROWS:
         return None
+    if _ranks_rightly_on_average(tally):
+        return None
     cells = tally.coarsen(_limits.LABELLED_CELLS)  # ties within cells count half, so the area hardly moves
     area = roc_auc(cells)
     if area >= 0.5 - CERTAIN * _chance_error(cells):
@@ -44,6 +46,14 @@ def warn_of_reversal(tally: Tally, stacklevel: int = 3) -> None:
     sentence = describe_reversal(tally)
     if sentence is not None:
         warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
+
+
+def _ranks_rightly_on_average(tally: Tally) -> bool:
+    """Whether positive rows have the higher mean score: quick, and enough to say that nothing was swapped."""
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest doubles are no numbers, and say nothing
+        overall = tally.scores @ tally.totals / tally.total
+        positive = tally.scores @ tally.positives / tally.total_positive
+    return bool(np.isfinite(overall) and positive >= overall)
 
 
 def _chance_error(tally: Tally) -> float:
