@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._kernels.class_features import log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_posterior import MultinomialCalibrator
-from calibrant.matrix_maps import MatrixMap, log_scores
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["MatrixBlend"]
 
@@ -137,8 +137,14 @@ def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Flo
     total, step = 0.0, max(1, CHUNK_ENTRIES // scores.shape[1])
     for start in range(0, len(scores), step):
         rows = slice(start, start + step)
-        log_p = log_softmax(log_scores(scores[rows], space, floor))
-        total += float(weights[rows] @ log_p[np.arange(len(log_p)), labels[rows]])
+        z = np.asarray(scores[rows], dtype=np.float64)
+        own = np.arange(len(z)), labels[rows]
+        if space == "probability":
+            p = np.maximum(z, floor)
+            log_p = np.log(p[own] / p.sum(axis=1))
+        else:
+            log_p = log_softmax(z)[own]
+        total += float(weights[rows] @ log_p)
     return total
 
 

@@ -26,7 +26,8 @@ LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
-BEATEN, HOPELESS = 10.0, 30.0  # nats of evidence that a simpler, or a richer, model is behind on the first rows
+# Nats of evidence that a simpler model would be behind on all rows, or that a richer one is behind on the first.
+BEATEN, HOPELESS = 10.0, 30.0
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
 SCALE_FREEDOM = 10.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
@@ -115,7 +116,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             some = slice(None, None, every)
             few = self._rows(ell[some], y[some], weights[some], models)
             first = _learn_nested(few, prior, self._first_starts(few, prior))
-            starts = _worth_more(first)
+            starts = _worth_more(first, every)
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
         posteriors = _learn_nested(rows, prior, starts or self._first_starts(rows, prior))
@@ -207,12 +208,12 @@ def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str,
     return posteriors
 
 
-def _worth_more(posteriors: dict[str, Posterior]) -> dict[str, Posterior]:
+def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
     """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
     evidence = {name: posterior.evidence for name, posterior in posteriors.items()}
     best = max(evidence, key=evidence.__getitem__)
     names = list(evidence)
-    limits = {name: BEATEN if names.index(name) < names.index(best) else HOPELESS for name in names}
+    limits = {name: BEATEN / every if names.index(name) < names.index(best) else HOPELESS for name in names}
     return {name: posteriors[name] for name in names if evidence[name] > evidence[best] - limits[name]}
 
 
