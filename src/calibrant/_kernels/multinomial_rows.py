@@ -154,13 +154,14 @@ class Rows:
         size, width = len(self.layout), len(self.places[0])
         out, own = np.zeros((size, size)), np.zeros((self.layout.n_classes, width, width))
         for rows, classes in self.chunks():
-            root, mass = np.sqrt(p[rows].T), np.sqrt(self.weights[rows]).astype(p.dtype)
-            mean = np.zeros((size, len(mass)), dtype=p.dtype)
+            w = self.weights[rows].astype(p.dtype)
+            mass = w * p[rows].T
+            mean = np.zeros((size, len(w)), dtype=p.dtype)
             for k, features in enumerate(classes):
-                scaled = features * (root[k] * mass)
-                own[k] += scaled @ scaled.T
-                scaled *= root[k]
-                self._place(scaled, k, mean)
+                weighted = mass[k] * features
+                own[k] += weighted @ features.T
+                self._place(weighted, k, mean)
+            mean /= np.sqrt(w)
             out -= mean @ mean.T
         for at, block in zip(self.places, own, strict=True):
             out[at[:, None], at] += block
