@@ -27,6 +27,8 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
         raise InvalidInputError(
             f"`{name}` must have no masked values. Drop those rows with `.compressed()` on every column."
         )
+    if getattr(values, "requires_grad", False) is True:  # a tensor of torch; its history is not wanted
+        values = values.detach()
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -36,7 +38,7 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     except (TypeError, RuntimeError) as error:  # such as an array on another device, which must not move unasked
         raise InvalidInputError(
             f"`{name}` must convert to a numpy array; {type(values).__name__} refuses ({error}). Copy it to the host "
-            "first, for instance with `.get()` or `.cpu().numpy()`."
+            "first, for instance with `.get()` or `.float().cpu().numpy()`."
         ) from error
 
 
