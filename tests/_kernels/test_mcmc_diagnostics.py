@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from calibrant._kernels.mcmc_diagnostics import convergence
 
@@ -18,6 +19,7 @@ def test_independent_draws_count_fully():
     np.testing.assert_allclose(np.median(effective), 4000, rtol=0.1)
 
 
+@pytest.mark.compiled
 def test_autocorrelated_draws_count_by_their_known_rate():
     _, effective = convergence(autoregressive(0.8, 4, 4000, 20))
     np.testing.assert_allclose(effective.mean(), 16000 * (1 - 0.8) / (1 + 0.8), rtol=0.1)
