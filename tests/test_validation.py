@@ -195,3 +195,16 @@ def test_a_matrix_of_several_classes_is_told_where_to_go():
 )
 def test_single_numbers_are_known(value, expected):
     assert _validation.is_number(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        ([0.2, 0.3], r"got shape \(2,\)\. For one score in each row use a method for two classes, such as Blend\."),
+        ([[20.0, 30.0, 50.0]], r"the sum 100\. Divide percentages by 100\."),
+        ([[-2.0, 0.5, 101.5]], r"the sum 100\. If they are logits, say so by `space`\."),
+    ],
+)
+def test_matrices_of_something_else_are_named(scores, text):
+    with pytest.raises(InvalidInputError, match=text):
+        _validation.check_class_matrix(scores, probabilities=True)

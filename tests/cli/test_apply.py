@@ -177,6 +177,9 @@ def test_scores_on_another_scale(cli, refused, tmp_path):
     percent.write_text("score,label\n" + "".join(f"{100 * s},{y}\n" for s, y in lines))
     result = cli("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
     assert "read as decision values, not as probabilities. If they are percentages" in result.err
+    (tmp_path / "logits.csv").write_text("score,label\n" + "".join(f"{8 * s - 4},{y}\n" for s, y in lines))
+    result = cli("fit", tmp_path / "logits.csv", "-m", "platt", "-o", tmp_path / "logits.json")
+    assert "read as decision values, not as probabilities.\n" in result.err
     result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
     assert result.code == 0
     assert "Are they on the same scale?" in result.err
