@@ -3,6 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax as scipy_log_softmax
 
+from calibrant._kernels import class_features
 from calibrant._kernels.class_features import Features, fit_log_slope, log_odds, log_softmax, zero_as
 
 
@@ -42,20 +43,27 @@ def test_log_slope_is_the_mode_of_the_posterior(rows):
     assert fit_log_slope(2.0 * logits, y, weights) == pytest.approx(best, abs=1e-5)
 
 
+def test_many_rows_begin_with_some_and_find_the_same_slope(rows, monkeypatch):
+    logits, y = rows
+    direct = fit_log_slope(2.0 * logits, y, np.ones(len(y)))
+    monkeypatch.setattr(class_features, "START_ROWS", 50)
+    assert fit_log_slope(2.0 * logits, y, np.ones(len(y))) == pytest.approx(direct, abs=1e-6)
+
+
 def test_features_of_a_class_hold_every_block_in_order(rows):
     ell = log_softmax(rows[0])
     features = Features.from_rows(ell, np.ones(len(ell)))
     blocks = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion")
-    columns = features.of_class(ell, 2, blocks, features.of_rows(ell))
+    lines = features.of_class(ell, 2, blocks, features.of_rows(ell))
     sizes = features.sizes(blocks)
-    assert columns.shape == (300, sum(sizes.values()) + 3 + 3)
-    np.testing.assert_allclose(columns[:, 0], ell[:, 2] / features.slope_spread)
+    assert lines.shape == (sum(sizes.values()) + 3 + 3, 300)
+    np.testing.assert_allclose(lines[0], ell[:, 2] / features.slope_spread)
     place = 1 + sizes["curve"] + sizes["gate"]
-    assert (columns[:, place] == 1.0).all()
+    assert (lines[place] == 1.0).all()
     clipped = np.clip(ell, features.low, features.high)
-    np.testing.assert_allclose(columns[:, place + 1], (clipped[:, 2] - features.center[2]) / features.spread)
+    np.testing.assert_allclose(lines[place + 1], (clipped[:, 2] - features.center[2]) / features.spread)
     shares = (np.exp(ell) - np.exp(ell).mean(axis=0)) / features.deviation
-    np.testing.assert_allclose(columns[:, -3:], shares[:, [0, 1, 3]])
+    np.testing.assert_allclose(lines[-3:], shares[:, [0, 1, 3]].T)
 
 
 def test_features_treat_weight_two_as_the_row_twice(rows):
@@ -74,7 +82,7 @@ def test_features_treat_weight_two_as_the_row_twice(rows):
 def test_features_without_standardisation_are_the_logarithms(rows):
     ell = log_softmax(rows[0])
     features = Features.from_rows(ell, np.ones(len(ell)), bounded=False, standardised=False)
-    np.testing.assert_allclose(features.of_rows(ell)[0], ell)
+    np.testing.assert_allclose(features.of_rows(ell)[0], ell.T)
 
 
 def test_constant_scores_make_finite_features():

@@ -102,3 +102,18 @@ def test_restricted_rows_are_rows_of_those_blocks(monkeypatch, limit):
     restricted = rows.restricted(blocks)
     assert (restricted.layout.group == direct.layout.group).all()
     np.testing.assert_allclose(restricted.log_probabilities(theta), direct.log_probabilities(theta), atol=1e-12)
+
+
+def test_many_rows_in_single_precision_give_nearly_the_same(monkeypatch):
+    exact, theta = make_rows(n=300)
+    monkeypatch.setattr(multinomial_rows, "DOUBLE_UP_TO", 10)
+    single, _ = make_rows(n=300)
+    p = np.exp(single.log_probabilities(theta))
+    assert p.dtype == np.float32
+    np.testing.assert_allclose(p, np.exp(exact.log_probabilities(theta)), atol=1e-5)
+    np.testing.assert_allclose(single.gradient(p), exact.gradient(p.astype(float)), atol=1e-3)
+    np.testing.assert_allclose(single.curvature(p), exact.curvature(p.astype(float)), atol=1e-3)
+    blocks = ("slope", "curve", "bias", "class_curve")
+    parts = single.restricted(blocks).arrow(p), exact.restricted(blocks).arrow(p.astype(float))
+    for part, expected in zip(*parts, strict=True):
+        np.testing.assert_allclose(part, expected, atol=1e-3)

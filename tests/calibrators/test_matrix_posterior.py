@@ -46,7 +46,7 @@ def test_scales_are_those_of_the_heaviest_model(rows):
 
 def test_classes_decide_which_models_there_are():
     blend = MatrixBlend()
-    assert list(blend.models_for(10)) == ["temperature", "bias", "vector", "matrix", "confusion"]
-    assert list(blend.models_for(25)) == ["temperature", "bias", "vector", "matrix"]
-    assert list(blend.models_for(100)) == ["temperature", "bias", "vector"]
+    assert list(blend.models_for(10)) == ["temperature", "curve", "bias", "vector", "matrix", "confusion"]
+    assert list(blend.models_for(25)) == ["temperature", "curve", "bias", "vector", "matrix"]
+    assert list(blend.models_for(100)) == ["temperature", "curve", "bias", "vector"]
     assert "class_curve" not in blend.models_for(1000)["vector"]

@@ -51,16 +51,16 @@ class Curve:
         return int(self.values.shape[1])
 
     def __call__(self, x: Floats) -> Floats:
-        """The functions at x, (..., functions)."""
+        """The functions at x, (functions, ...), in the precision of x."""
         if len(self.knots) < 2 or not self.size:
-            return np.zeros((*x.shape, self.size))
-        cell = np.clip(np.searchsorted(self.knots, x) - 1, 0, len(self.knots) - 2)
-        left = self.knots[cell]
-        share = np.clip((x - left) / np.diff(self.knots)[cell], 0.0, 1.0)[..., None]
-        start, step = self.values[cell], np.diff(self.values, axis=0)[cell]
-        step *= share
-        step += start
-        return step
+            return np.zeros((self.size, *x.shape), dtype=x.dtype)
+        knots, values = self.knots.astype(x.dtype), self.values.T.astype(x.dtype)
+        cell = np.clip(np.searchsorted(knots, x) - 1, 0, len(knots) - 2)
+        share = np.clip((x - knots[cell]) / np.diff(knots)[cell], 0.0, 1.0)
+        out: Floats = np.take(np.diff(values), cell, axis=1)
+        out *= share
+        out += np.take(values, cell, axis=1)
+        return out
 
 
 def _bends(knots: Floats) -> Floats:
@@ -90,7 +90,7 @@ def weighted_quantiles(x: Floats, weights: Floats, at: ArrayLike) -> Floats:
 
     A value of weight 2 counts exactly like two values.
     """
-    order = np.argsort(x, kind="stable")
+    order = np.argsort(x)
     below = np.cumsum(weights[order])
     place = np.searchsorted(below, np.asarray(at) * below[-1])
     out: Floats = x[order][np.minimum(place, len(x) - 1)]

@@ -18,7 +18,9 @@ TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
 RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
-QUANTILE_ENTRIES = 2_000_000
+QUANTILE_ENTRIES = 400_000
+START_ROWS = 2000  # that the search for the temperature begins with where there are many more
+CACHED_ROWS = 1024
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
 # Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
@@ -102,36 +104,37 @@ class Features:
         return {name: size for name, size in (one | curves).items() if name in blocks}
 
     def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
-        """Features of class k, (n, M): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
+        """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
         scaled, gates, shares = common
         own = ell[:, k]
         parts: list[Floats] = []
         if "slope" in blocks:
-            parts.append(own[:, None] / self.slope_spread)
+            parts.append(own[None] / self.slope_spread)
         if "curve" in blocks:
             parts.append(self.curve(own))
         if "gate" in blocks:
-            parts.append(gates * (np.clip(own, self.low, self.high) / self.spread)[:, None])
+            parts.append(gates * (np.clip(own, self.low, self.high) / self.spread))
         if "bias" in blocks:
-            parts.append(np.ones((len(own), 1)))
+            parts.append(np.ones((1, len(own)), dtype=ell.dtype))
         if "vector" in blocks:
-            parts.append(scaled[:, k, None])
+            parts.append(scaled[k, None])
         if "class_curve" in blocks:
             parts.append(self.class_curve(own))
         if "matrix" in blocks:
-            parts.append(np.delete(scaled, k, axis=1))
+            parts.append(np.delete(scaled, k, axis=0))
         if "confusion" in blocks:
-            parts.append(np.delete(shares, k, axis=1))
-        return np.concatenate(parts, axis=1)
+            parts.append(np.delete(shares, k, axis=0))
+        return np.concatenate(parts)
 
     def of_rows(self, ell: Floats) -> tuple[Floats, Floats, Floats]:
-        """What all classes of a row have in common.
+        """What all classes of a row have in common, in the precision of ℓ.
 
-        Standardised logarithms (n, K), gates (n, functions) and standardised probabilities (n, K).
+        Standardised logarithms (K, n), gates (functions, n) and standardised probabilities (K, n).
         """
-        scaled = (np.clip(ell, self.low, self.high) - self.center) / self.spread
-        shares = (np.exp(ell) - self.mean) / self.deviation
-        return scaled, self.gate(log_odds(ell.max(axis=1))), shares
+        lines = np.ascontiguousarray(ell.T)
+        center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
+        scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
+        return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
 
 
 def _standard(values: Floats, weights: Floats) -> tuple[Floats, float]:
@@ -146,8 +149,13 @@ def _bounds(low: float, high: float) -> tuple[float, float]:
 
 
 def fit_log_slope(x: Floats, y: Ints, weights: Floats, prior_sd: float = 1.0, steps: int = 40) -> float:
-    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²): Newton's steps, halved where they do not help. O(n K)."""
-    tau = 0.0
+    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²): Newton's steps, halved where they do not help. O(n K).
+
+    Many rows begin where some of them end.
+    """
+    every = len(y) // START_ROWS
+    some = slice(None, None, every)
+    tau = fit_log_slope(x[some], y[some], weights[some], prior_sd, steps) if every > 1 else 0.0
     value, gradient, curvature = _slope_parts(x, y, weights, tau, prior_sd)
     for _ in range(steps):
         step = float(np.clip(gradient / curvature, -1.5, 1.5))
@@ -164,10 +172,17 @@ def fit_log_slope(x: Floats, y: Ints, weights: Floats, prior_sd: float = 1.0, st
 def _slope_parts(x: Floats, y: Ints, weights: Floats, tau: float, prior_sd: float) -> tuple[float, float, float]:
     """Log-posterior, its slope, and minus the curvature of the expected log-likelihood."""
     a = float(np.exp(tau))
-    log_p = log_softmax(a * x)
-    p = np.exp(log_p)
-    mean = (p * x).sum(axis=1)
-    at = np.arange(len(y))
-    gradient = a * float(weights @ (x[at, y] - mean)) - tau / prior_sd**2
-    curvature = a * a * float(weights @ ((p * x * x).sum(axis=1) - mean**2)) + 1.0 / prior_sd**2
-    return float(weights @ log_p[at, y]) - 0.5 * tau**2 / prior_sd**2, gradient, curvature
+    value, gradient, curvature = -0.5 * tau**2 / prior_sd**2, -tau / prior_sd**2, 1.0 / prior_sd**2
+    for start in range(0, len(y), CACHED_ROWS):
+        rows = slice(start, start + CACHED_ROWS)
+        z, w = x[rows], weights[rows]
+        own = z[np.arange(len(w)), y[rows]]
+        top = z.max(axis=1)
+        odds = np.exp(a * (z - top[:, None]))
+        mass = odds.sum(axis=1)
+        odds *= z
+        mean = odds.sum(axis=1) / mass
+        value += float(w @ (a * (own - top) - np.log(mass)))
+        gradient += a * float(w @ (own - mean))
+        curvature += a * a * float(w @ (np.einsum("ik,ik->i", odds, z) / mass - mean**2))
+    return value, gradient, curvature

@@ -26,14 +26,17 @@ STRETCH, SHORTEN, LONGEST = 1.3, 0.5, 2.0
 LARGEST_CHANGE = 3.0  # of a scale under one curvature
 SCALE_LIMITS = 1e-3, 20.0
 SETTLED = 0.02  # change of a log-scale at the end
+LITTLE = 1e-4  # gain in log-posterior, a row, after which the curvature is not computed again
 ENOUGH = 0.2  # gain in log-posterior at the end
 SURE = 0.3  # change of the evidence at the end, in nats
+ROUNDING = 1e-3  # nats by which single precision may miss a gain
 
 
 class Likelihood(Protocol):
     """What the search asks of rows; `Rows` and `ClassRows` answer."""
 
     layout: Layout
+    weights: Floats
 
     def log_probabilities(self, theta: Floats) -> Any:
         """Logarithms of the class probabilities at θ, (n, K)."""
@@ -98,10 +101,11 @@ def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Po
     members = rows.layout.members()
     state = _begin(rows, prior, members, start)
     evidence = -np.inf
-    sweeps = SWEEPS if prior.learns else FIXED_SWEEPS
+    sweeps, little = SWEEPS if prior.learns else FIXED_SWEEPS, LITTLE * float(rows.weights.sum())
     for sweep in range(sweeps):
         p = np.exp(state.log_p)
-        curvature = rows.second_derivatives(p)
+        if state.gain > little:  # a shorter step leaves the curvature nearly as it was
+            curvature = rows.second_derivatives(p)
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
         precision, target = _settle(curvature, linear, members, state, prior, sweep < sweeps - 2)
@@ -182,7 +186,7 @@ def _climb(rows: Likelihood, state: _State, target: Floats, precision: Floats) -
         theta = state.theta + share * (target - state.theta)
         log_p = rows.log_probabilities(theta)
         there = rows.log_likelihood(log_p) - 0.5 * float(precision @ theta**2)
-        if there >= here - 1e-8:
+        if there >= here - ROUNDING:
             state.theta, state.log_p, state.value, state.gain = theta, log_p, there, there - here
             return
         share *= 0.5

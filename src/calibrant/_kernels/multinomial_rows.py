@@ -1,6 +1,6 @@
 """The multinomial likelihood of rows whose logits are linear in features of each class: values and derivatives.
 
-Row i has the logits z_ik = offset_ik + V_ik · θ[places of class k]. Coefficients come in blocks: shared by all classes,
+Row i has the logits z_ik = ℓ_ik + V_ik · θ[places of class k]. Coefficients come in blocks: shared by all classes,
 one set for each class, and a row of each matrix. A pass costs O(n K M), the curvature O(n K M² + n D²).
 """
 
@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features, log_softmax
+from calibrant._kernels.class_features import OWN, PAIRS, SHARED, Features
 from calibrant._kernels.multinomial_curvature import Arrow, Curvature, Dense
 from calibrant._typing import Floats, Ints
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
 CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
+DOUBLE_UP_TO = 60_000  # entries of the score matrix; features of more are held in single precision
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,12 @@ class Layout:
 
 
 class Rows:
-    """Log-probabilities to start from, labels and weights, with the features of each class."""
+    """Log-probabilities to start from, labels and weights, with the features of each class, (M, n)."""
 
     def __init__(self, features: Features, ell: Floats, y: Ints, weights: Floats, blocks: tuple[str, ...]) -> None:
-        self.features, self.ell, self.y, self.weights = features, ell, y, weights
+        self.features, self.y, self.weights = features, y, weights
         n, n_classes = ell.shape
+        self.ell: np.ndarray[Any, Any] = ell if ell.size <= DOUBLE_UP_TO else ell.astype(np.float32)
         self.layout = Layout.of(features, blocks, n_classes)
         self.places = [self.layout.places(k) for k in range(n_classes)]
         values = n_classes * len(self.places[0])
@@ -81,8 +83,8 @@ class Rows:
         out = copy(self)
         out.layout = Layout.of(self.features, blocks, self.layout.n_classes)
         out.places = [out.layout.places(k) for k in range(self.layout.n_classes)]
-        held = np.flatnonzero(np.isin(self.layout.group[self.places[0]], blocks))
-        out._kept = [features[:, held] for features in self._kept]
+        held = np.isin(self.layout.group[self.places[0]], blocks)
+        out._kept = [features[held] for features in self._kept]
         return out
 
     def _chunk(self, rows: slice) -> Iterator[Floats]:
@@ -91,21 +93,22 @@ class Rows:
         return (self.features.of_class(ell, k, blocks, common) for k in range(self.layout.n_classes))
 
     def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
-        """Slices of rows with the features (rows, M) of one class after the other."""
+        """Slices of rows with the features (M, rows) of one class after the other."""
         step = self._step if self._kept is None else CACHED_ROWS
         for start in range(0, len(self.ell), step):
             rows = slice(start, start + step)
-            yield rows, self._chunk(rows) if self._kept is None else [features[rows] for features in self._kept]
+            yield rows, self._chunk(rows) if self._kept is None else [features[:, rows] for features in self._kept]
 
     def log_probabilities(self, theta: Floats) -> Floats:
         """Logarithms of the class probabilities at θ, (n, K)."""
-        out = np.empty_like(self.ell)
+        out, theta = np.empty_like(self.ell), theta.astype(self.ell.dtype)
         for rows, classes in self.chunks():
-            z = out[rows]
+            z = self.ell[rows].T.copy()
             for k, features in enumerate(classes):
-                z[:, k] = features @ theta[self.places[k]]
-            z += self.ell[rows]
-            out[rows] = log_softmax(z)
+                z[k] += theta[self.places[k]] @ features
+            z -= z.max(axis=0)
+            z -= np.log(np.exp(z).sum(axis=0))
+            out[rows] = z.T
         return out
 
     def log_likelihood(self, log_p: Floats) -> float:
@@ -117,26 +120,27 @@ class Rows:
         total, out = 0.0, np.empty_like(self.ell)
         for rows, classes in self.chunks():
             ell, y = self.ell[rows], self.y[rows]
-            z = np.empty((ell.shape[1], len(ell), len(thetas)))
+            z = np.empty((ell.shape[1], len(thetas), len(ell)))
             for k, features in enumerate(classes):
-                z[k] = features @ thetas[:, self.places[k]].T + ell[:, k, None]
+                z[k] = thetas[:, self.places[k]] @ features + ell[:, k]
             z -= z.max(axis=0)
-            own = z[y, np.arange(len(y))]
+            own = z[y, :, np.arange(len(y))].T
             p = np.exp(z, out=z)
             mass = p.sum(axis=0)
-            total += float(self.weights[rows] @ (own - np.log(mass)).mean(axis=1))
+            total += float((own - np.log(mass)).mean(axis=0) @ self.weights[rows])
             p /= mass
-            out[rows] = p.mean(axis=2).T
+            out[rows] = p.mean(axis=1).T
         return total, out
 
     def gradient(self, p: Floats) -> Floats:
-        """Of the log-likelihood where the class probabilities are p: Σ_k V_kᵀ weights (1[y = k] − p_k)."""
-        residual = -self.weights[:, None] * p
-        residual[np.arange(len(self.y)), self.y] += self.weights
+        """Of the log-likelihood where the class probabilities are p: Σ_k V_k weights (1[y = k] − p_k)."""
         out = np.zeros(len(self.layout))
         for rows, classes in self.chunks():
+            w, y = self.weights[rows].astype(p.dtype), self.y[rows]
+            residual = -w * p[rows].T
+            residual[y, np.arange(len(y))] += w
             for k, features in enumerate(classes):
-                out[self.places[k]] += residual[rows, k] @ features
+                out[self.places[k]] += features @ residual[k]
         return out
 
     def second_derivatives(self, p: Floats) -> Curvature:
@@ -146,27 +150,33 @@ class Rows:
         return Arrow(*self.arrow(p))
 
     def curvature(self, p: Floats) -> Floats:
-        """Minus the second derivatives: Σ_k V_kᵀ diag(w p_k) V_k − Gᵀ diag(w) G with G = Σ_k diag(p_k) V_k, (D, D)."""
-        size = len(self.layout)
-        out = np.zeros((size, size))
+        """Minus the second derivatives: Σ_k V_k diag(w p_k) V_kᵀ − G diag(w) Gᵀ with G = Σ_k V_k diag(p_k), (D, D)."""
+        size, width = len(self.layout), len(self.places[0])
+        out, own = np.zeros((size, size)), np.zeros((self.layout.n_classes, width, width))
         for rows, classes in self.chunks():
-            q, w = p[rows], self.weights[rows, None]
-            mean = np.zeros((size, len(q))).T  # columns lie together
+            w = self.weights[rows].astype(p.dtype)
+            mass = w * p[rows].T
+            mean = np.zeros((size, len(w)), dtype=p.dtype)
             for k, features in enumerate(classes):
-                at, weighted = self.places[k], q[:, k, None] * features
-                out[at[:, None], at] += features.T @ (w * weighted)
+                weighted = mass[k] * features
+                own[k] += weighted @ features.T
                 self._place(weighted, k, mean)
-            mean *= np.sqrt(w)
-            out -= mean.T @ mean
+            mean /= np.sqrt(w)
+            out -= mean @ mean.T
+        for at, block in zip(self.places, own, strict=True):
+            out[at[:, None], at] += block
         return out
 
     def _place(self, values: Floats, k: int, out: Floats) -> None:
-        """Add the columns of class k to those of all coefficients; only shared ones have been written before."""
+        """Add the features of class k to those of all coefficients; only shared ones have been written before."""
         start = 0
         for number, part in enumerate(self.layout.ranges(k)):
-            columns = values[:, start : start + part.stop - part.start]
-            out[:, part] = out[:, part] + columns if number == 0 else columns
-            start += columns.shape[1]
+            lines = values[start : start + part.stop - part.start]
+            if number == 0:
+                out[part] += lines
+            else:
+                out[part] = lines
+            start += len(lines)
 
     def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         """The same without what links classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
@@ -174,14 +184,14 @@ class Rows:
         s, c, n_classes = layout.n_shared, layout.n_own, layout.n_classes
         shared, link, own = np.zeros((s, s)), np.zeros((n_classes, s, c)), np.zeros((n_classes, c, c))
         for rows, classes in self.chunks():
-            q, w, columns = p[rows], self.weights[rows, None], list(classes)
-            mean = np.zeros((len(q), s))
-            for k, features in enumerate(columns):
-                mean += q[:, k, None] * features[:, :s]
-            shared -= mean.T @ (w * mean)
-            for k, features in enumerate(columns):
-                first, last, weight = features[:, :s], features[:, s:], w * q[:, k, None]
-                shared += first.T @ (weight * first)
-                link[k] += (first - mean).T @ (weight * last)
-                own[k] += last.T @ (weight * (1.0 - q[:, k, None]) * last)
+            q, w, lines = p[rows].T, self.weights[rows].astype(p.dtype), list(classes)
+            mean = np.zeros((s, len(w)), dtype=p.dtype)
+            for k, features in enumerate(lines):
+                mean += q[k] * features[:s]
+            shared -= mean @ (w * mean).T
+            for k, features in enumerate(lines):
+                first, last, weight = features[:s], features[s:], w * q[k]
+                shared += first @ (weight * first).T
+                link[k] += (first - mean) @ (weight * last).T
+                own[k] += last @ (weight * (1.0 - q[k]) * last).T
         return shared, link, own

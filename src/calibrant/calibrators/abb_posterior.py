@@ -43,12 +43,14 @@ class BinningPosterior:
         which, starts, offsets = self._binnings(n_draws, rng)
         a, b = bin_counts(self.cells, starts, offsets)
         levels = rng.beta(a + self.alpha, b + self.beta)
-        out = np.empty((n_draws, len(scores)))
-        for i in range(n_draws):
-            own = slice(offsets[i], offsets[i + 1])
-            edges, values = self._steps(starts[own], levels[own], float(self.lam[which[i]]), rng)
-            out[i] = values[np.searchsorted(edges, scores)]
-        return out
+        begins_map = np.zeros(len(starts), dtype=bool)
+        begins_map[offsets[:-1]] = True
+        n_edges = np.diff(offsets) - 1
+        edges = self._place_edges(starts[~begins_map], np.repeat(self.lam[which], n_edges), rng).ravel()
+        values = np.insert(levels, np.flatnonzero(~begins_map), rng.beta(self.alpha, self.beta, n_edges.sum()))
+        edge_lists = np.split(edges, 2 * np.cumsum(n_edges)[:-1])
+        value_lists = np.split(values, np.cumsum(2 * n_edges + 1)[:-1])
+        return np.stack([v[np.searchsorted(e, scores)] for e, v in zip(edge_lists, value_lists, strict=True)])
 
     def leave_one_out(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """P(positive) of a positive row and P(negative) of a negative row at each score, had it not been seen.
@@ -76,25 +78,21 @@ class BinningPosterior:
         starts, offsets = draw_binnings(*given, which, rng, False)
         return which, starts, offsets
 
-    def _steps(self, starts: Integers, levels: Floats, lam: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Place the boundaries in their gaps.
+    def _place_edges(self, starts: Integers, lam: Floats, rng: np.random.Generator) -> Floats:
+        """Place the boundaries before the cells `starts` in their gaps: two edges for each, (n, 2).
 
         The Poisson process of eq. 2.5 has at least one point in a gap with a boundary. Only its first and last point
         touch the bins beside the gap; between them lies a bin without data, whose level comes from the prior. A gap
         that is filled with data has one boundary, anywhere.
         """
-        before, after = self.cells.scores[starts[1:] - 1], self.cells.scores[starts[1:]]
-        h = lam * (self.x[starts[1:]] - self.x[starts[1:] - 1])
+        before, after = self.cells.scores[starts - 1], self.cells.scores[starts]
+        h = lam * (self.x[starts] - self.x[starts - 1])
         u, v = rng.random((2, len(h)))
         first = -np.log1p(u * np.expm1(-h)) / h  # exponential, given that it falls into the gap
         last = np.maximum(first, 1.0 + np.log1p(-v) / h)
-        filled = self.filled[starts[1:] - 1]
+        filled = self.filled[starts - 1]
         first, last = np.where(filled, u, first), np.where(filled, u, last)
-        edges = np.column_stack((before + first * (after - before), before + last * (after - before))).ravel()
-        values = np.empty(2 * len(levels) - 1)
-        values[::2] = levels
-        values[1::2] = rng.beta(self.alpha, self.beta, len(h))
-        return edges, values
+        return np.column_stack((before + first * (after - before), before + last * (after - before)))
 
     def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""

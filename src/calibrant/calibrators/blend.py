@@ -31,7 +31,9 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
-LIGHT = 0.01  # a weight below which a member does not decide whether the blend falls
+# Whether the blend falls: members below the first weight do not decide it, and of those below the second a few curves,
+# used several times, say as much, since their part of the pool hardly varies.
+LIGHT, FEW_CURVES_UP_TO, FEW_CURVES = 0.01, 0.1, 50
 LEVEL = 0.9  # of the gain on which the verdict rests
 # A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
 # of a small fit, runs its chains in full only if it has weight.
@@ -182,8 +184,10 @@ class Blend(BayesianCalibrator):
         """
         rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
         for name, member in self.members_.items():
-            if self.weights_[name] > LIGHT:
-                pooled += self.weights_[name] * _curves(member, scores, count, rng)
+            weight = self.weights_[name]
+            if weight > LIGHT:
+                few = _curves(member, scores, count if weight > FEW_CURVES_UP_TO else FEW_CURVES, rng)
+                pooled += weight * np.resize(few, pooled.shape)
         return pooled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._kernels.class_features import log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.matrix_posterior import MultinomialCalibrator
-from calibrant.matrix_maps import MatrixMap, log_scores
+from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["MatrixBlend"]
 
@@ -18,7 +18,8 @@ MATRIX_UP_TO = 30  # classes with a matrix of their logarithms
 CONFUSION_UP_TO = 20  # classes with a matrix of their probabilities, too
 CURVES_UP_TO = 250  # classes with a curve of their own
 DESCRIPTIONS = {
-    "temperature": "a temperature with a curve",
+    "temperature": "a temperature",
+    "curve": "a temperature with a curve",
     "bias": "class frequencies",
     "vector": "a slope and a curve for each class",
     "matrix": "a matrix between classes",
@@ -59,7 +60,7 @@ class MatrixBlend(MultinomialCalibrator):
     classes_ : ndarray
         The labels of the columns.
     weights_ : dict of str to float
-        The weight of each model: "temperature", "bias", "vector", "matrix", "confusion".
+        The weight of each model: "temperature", "curve", "bias", "vector", "matrix", "confusion".
     scales_ : dict of str to float
         The learned size of each kind of correction in the model with the largest weight, in nats of the logit.
 
@@ -84,7 +85,8 @@ class MatrixBlend(MultinomialCalibrator):
     description: ClassVar[str] = "Temperature, curves, biases and matrices for several classes, weighed by evidence."
     reference: ClassVar[str] = "this library"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "temperature": ("slope", "curve"),
+        "temperature": ("slope",),
+        "curve": ("slope", "curve"),
         "bias": ("slope", "curve", "bias"),
         "vector": _VECTOR,
         "matrix": (*_VECTOR, "matrix"),
@@ -101,6 +103,7 @@ class MatrixBlend(MultinomialCalibrator):
         "confusion": 0.3,
     }
     bounded: ClassVar[bool] = True
+    lapses: ClassVar[float] = 0.2
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         map_ = super().fit_map(scores, labels, weights)
@@ -137,8 +140,14 @@ def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Flo
     total, step = 0.0, max(1, CHUNK_ENTRIES // scores.shape[1])
     for start in range(0, len(scores), step):
         rows = slice(start, start + step)
-        log_p = log_softmax(log_scores(scores[rows], space, floor))
-        total += float(weights[rows] @ log_p[np.arange(len(log_p)), labels[rows]])
+        z = np.asarray(scores[rows], dtype=np.float64)
+        own = np.arange(len(z)), labels[rows]
+        if space == "probability":
+            p = np.maximum(z, floor)
+            log_p = np.log(p[own] / p.sum(axis=1))
+        else:
+            log_p = log_softmax(z)[own]
+        total += float(weights[rows] @ log_p)
     return total
 
 

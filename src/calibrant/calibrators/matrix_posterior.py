@@ -26,7 +26,11 @@ LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
-BEATEN, HOPELESS = 10.0, 30.0  # nats of evidence that a simpler, or a richer, model is behind on the first rows
+# Nats of evidence that a simpler model would be behind on all rows, or that a richer one is behind on the first.
+BEATEN, HOPELESS = 20.0, 30.0
+# The evidence is too sure: the sizes in it were fitted to the same rows, and no model is quite true. A power of it weighs
+# the models, and each is less likely beforehand than the one before.
+TRUST, RICHER = 0.35, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
 SCALE_FREEDOM = 10.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
@@ -46,7 +50,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     """Base of the calibrators that correct tempered log-probabilities by terms with Gaussian coefficients.
 
     A method names the blocks of coefficients of its models, each model starting where the one before ended; they are
-    weighed by their Laplace evidence. Predictions average over draws of the coefficients where rows are few.
+    weighed by a power of their Laplace evidence. Predictions average over draws of the coefficients where rows are few.
 
     Attributes
     ----------
@@ -68,6 +72,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     tempered: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
     standardised: ClassVar[bool] = True
+    lapses: ClassVar[float] = 0.0  # rows' worth of labels that have nothing to do with the scores
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         every = max(1, scores.size // SAMPLED_ENTRIES)
@@ -91,6 +96,10 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             for model in self._fitted
             for deviation in model.deviations
         ]
+        if self.lapses:
+            share = self.lapses / (self.lapses + float(weights.sum()))
+            members = [replace(member, weight=(1.0 - share) * member.weight) for member in members]
+            members.append(MatrixMember(share, slope=-1.0))  # all classes alike
         return self._preparation.map(self.classes_, members, type(self).__name__)
 
     def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:  # noqa: ARG002 - for those that depend on it
@@ -115,7 +124,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             some = slice(None, None, every)
             few = self._rows(ell[some], y[some], weights[some], models)
             first = _learn_nested(few, prior, self._first_starts(few, prior))
-            starts = _worth_more(first)
+            starts = _worth_more(first, every)
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
         posteriors = _learn_nested(rows, prior, starts or self._first_starts(rows, prior))
@@ -142,10 +151,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
     def _weigh(self, evidence: dict[str, float], posteriors: dict[str, Posterior]) -> None:
+        names = list(self.models_for(len(self.classes_)))
+        prior = RICHER ** np.arange(len(names), dtype=float)[[names.index(name) for name in evidence]]
         values = np.array(list(evidence.values()))
-        shares = np.exp(values - values.max())
-        self._evidence = float(values.max() + np.log(shares.sum() / len(shares)))
-        names = self.models_for(len(self.classes_))
+        self._evidence = float(values.max() + np.log(np.average(np.exp(values - values.max()), weights=prior)))
+        shares = prior * np.exp(TRUST * (values - values.max()))
         self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(evidence, (shares / shares.sum()).tolist(), strict=True))
         self.scales_ = dict(posteriors[max(evidence, key=evidence.__getitem__)].scales)
 
@@ -207,12 +217,12 @@ def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str,
     return posteriors
 
 
-def _worth_more(posteriors: dict[str, Posterior]) -> dict[str, Posterior]:
+def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
     """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
     evidence = {name: posterior.evidence for name, posterior in posteriors.items()}
     best = max(evidence, key=evidence.__getitem__)
     names = list(evidence)
-    limits = {name: BEATEN if names.index(name) < names.index(best) else HOPELESS for name in names}
+    limits = {name: BEATEN / every if names.index(name) < names.index(best) else HOPELESS for name in names}
     return {name: posteriors[name] for name in names if evidence[name] > evidence[best] - limits[name]}
 
 
