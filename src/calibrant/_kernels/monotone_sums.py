@@ -23,7 +23,7 @@ class Model(NamedTuple):
 
     places: Ints  # (m + 2, size): where in the grid the levels of each cell are
     neighbours: Floats  # (m + 1, size, size): for cells next to each other, the roots of both likelihoods
-    shares: Floats  # a table: one over the sum of the weights of all levels between two
+    shares: Floats  # a table: the prior of a cell and of a level between two
 
     @property
     def n_cells(self) -> int:
@@ -50,7 +50,11 @@ def build_model(positives: Floats, totals: Floats, levels: Levels, size: int) ->
     roots = np.exp(0.5 * logs) * np.sqrt(_window_widths(levels.p, widths, places, starts, stops))
     ends, shares = _integration_rule(widths)
     neighbours = ends[places[:-1, :, None], places[1:, None, :]] * roots[:-1, :, None] * roots[1:, None, :]
-    return Model(places, neighbours, shares.take(places.ravel(), axis=0).take(places.ravel(), axis=1))
+    table = shares.take(places.ravel(), axis=0).take(places.ravel(), axis=1)
+    cells = np.arange(len(places))
+    between = np.maximum(cells - cells[:, None] - 1, 1)
+    table.reshape(len(places), size, len(places), size)[...] /= between[:, None, :, None]
+    return Model(places, neighbours, table)
 
 
 def _window_widths(p: Floats, widths: Floats, places: Ints, starts: Ints, stops: Ints) -> Floats:
@@ -91,10 +95,8 @@ def sum_inside(model: Model) -> Floats:
     for between in range(1, model.n_cells + 1):
         lefts = _along(table, model.size, (0, 1), (1, between))
         rights = _along(table, model.size, (1, between + 1), (between, 1))
-        sums = np.matmul(lefts[: len(rights)], rights)
-        sums *= _along(model.shares, model.size, (0, between + 1), (1, 1))
-        sums *= 1.0 / between
-        _along(table, model.size, (0, between + 1), (1, 1))[...] = sums
+        pairs, shares = (_along(each, model.size, (0, between + 1), (1, 1)) for each in (table, model.shares))
+        np.multiply(np.matmul(lefts[: len(rights)], rights), shares, out=pairs)
     return table
 
 
@@ -113,18 +115,17 @@ def sum_outside(model: Model, table: Floats) -> Floats:
     """
     size, end = model.size, model.n_cells + 1
     slopes, out = np.zeros(table.shape), np.empty(model.neighbours.shape)
+    blocks, shares = (each.reshape(end + 1, size, end + 1, size) for each in (slopes, model.shares))
     for first in range(end):
-        own = slice(first * size, (first + 1) * size)
+        begin, stop = first * size, (first + 1) * size
         # From all pairs that begin further left, for all second cells at once; then second cells from right to left.
-        wider = slopes[: own.start, own.stop :].reshape(own.start, end - first, size).swapaxes(0, 1)
-        known = np.matmul(table[: own.start, own].T, wider)
+        wider = slopes[:begin, stop:].reshape(begin, end - first, size).swapaxes(0, 1)
+        known, own = np.matmul(table[:begin, begin:stop].T, wider), slopes[begin:stop]
         if first == 0:
             known[-1, 0, -1] = 1.0 / table[0, -1]
-        for second in range(end, first + 1, -1):
-            other = slice(second * size, (second + 1) * size)
-            slope = known[second - first - 1]
-            slope += slopes[own, other.stop :] @ table[other, other.stop :].T
-            slope *= model.shares[own, other]
-            slopes[own, other] = slope / (second - first - 1)
-        out[first] = known[0] + slopes[own, own.stop + size :] @ table[own.stop : own.stop + size, own.stop + size :].T
+        for second in range(end, first, -1):
+            slope, after = known[second - first - 1], (second + 1) * size
+            slope += own[:, after:] @ table[after - size : after, after:].T
+            np.multiply(slope, shares[first, :, second], out=blocks[first, :, second])
+        out[first] = known[0]
     return out * model.neighbours
