@@ -22,7 +22,7 @@ def test_windows_hold_the_isotonic_fit_and_so_many_levels(cells, weight):
     levels = spread_levels(windows, 16)
     assert (np.diff(levels.p) > 0).all()
     assert (levels.p[0], levels.p[-1]) == (0.0, 1.0)
-    assert ((0 <= levels.starts) & (levels.starts < levels.stops) & (levels.stops < len(levels.p))).all()
+    assert ((levels.starts >= 0) & (levels.starts < levels.stops) & (levels.stops < len(levels.p))).all()
     assert (levels.stops - levels.starts < 16).all()
 
 
@@ -45,6 +45,6 @@ def test_windows_shrink_as_rows_come_in():
 
 def test_windows_widen_only_where_they_must_and_within_bounds():
     windows = Windows(np.array([0.1, 0.2]), np.array([0.3, 0.9]))
-    low, high = windows.widen(np.array([0.5, 0.0]), np.array([0.0, 0.5]))
+    low, high = windows.widen(np.array([True, False]), np.array([False, True]))
     assert low == pytest.approx([0.0, 0.2])
     assert high == pytest.approx([0.3, 1.0])

@@ -17,7 +17,7 @@ def deviation(found):
 
 
 def draw_prior(m, n_draws, rng):
-    """Maps from the prior: ranks in a random order, each with a value that is uniform between those it has around it."""
+    """Maps from the prior: ranks in a random order, each with a value that is uniform between those around it."""
     order, uniforms, row = np.argsort(rng.random((n_draws, m)), axis=1), rng.random((n_draws, m)), np.arange(n_draws)
     values = np.full((n_draws, m + 2), np.nan)
     values[:, 0], values[:, -1] = 0.0, 1.0

@@ -79,7 +79,7 @@ def test_intervals_cover_monotone_truths(n):
 def test_diagnostics_of_the_sums():
     data = simulate.bayes_iso(2000, rng=0)
     found = BayesIso().fit(data.scores, data.labels).diagnostics_
-    assert found["n_cells"] == 37  # eight times the fifth root of 2000, made odd
+    assert found["n_cells"] == 47  # ten times the fifth root of 2000, made odd
     assert 16 < found["n_levels"] < 100
     assert 0.0 <= found["edge"] < 0.01
 
@@ -130,7 +130,7 @@ def test_exchanging_the_labels_gives_one_minus_the_map(n):
 
 def test_default_cells_grow_slowly():
     counts = [BayesIso().fit_tally(tally_of(n)).diagnostics_["n_cells"] for n in (30, 100, 1000, 30_000)]
-    assert counts == [17, 21, 33, 61]
+    assert counts == [17, 27, 41, 55]
 
 
 def test_draws_have_the_mean_of_the_map():
@@ -192,7 +192,7 @@ def test_millions_of_rows_need_no_more_cells():
     totals = np.full(5000, 2000.0)
     tally = Tally(np.linspace(0, 1, 5000), np.random.default_rng(0).binomial(2000, truth).astype(float), totals)
     calibrator = BayesIso().fit_tally(tally)
-    assert calibrator.diagnostics_["n_cells"] == 61
+    assert calibrator.diagnostics_["n_cells"] == 55
     assert np.abs(calibrator.predict(tally.scores) - truth).max() < 0.02
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import betainc, betaincinv
 
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Bools, Floats, Ints
 
 DEVIATIONS = 4.0  # standard errors to either side that a window spans
 POWER = 4.0  # of the scale at both ends
@@ -27,10 +27,11 @@ class Windows(NamedTuple):
     low: Floats
     high: Floats
 
-    def widen(self, below: Floats, above: Floats) -> "Windows":
-        """Move the ends of some windows outwards, by these shares of their widths."""
-        width = self.high - self.low
-        return Windows(np.maximum(self.low - below * width, 0.0), np.minimum(self.high + above * width, 1.0))
+    def widen(self, below: Bools, above: Bools) -> "Windows":
+        """Move the lower ends of some windows, and the upper ends of some, outwards by half of their widths."""
+        half = 0.5 * (self.high - self.low)
+        low, high = np.where(below, self.low - half, self.low), np.where(above, self.high + half, self.high)
+        return Windows(np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
 class Levels(NamedTuple):

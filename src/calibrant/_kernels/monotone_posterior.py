@@ -86,7 +86,7 @@ def integrate(positives: Floats, totals: Floats, size: int | None = None) -> Pos
         below, above = _edges(levels, model.places[1:-1], masses)
         if max(below.max(), above.max()) <= WORST_EDGE:
             break
-        windows = windows.widen(0.5 * (below > WORST_EDGE), 0.5 * (above > WORST_EDGE))
+        windows = windows.widen(below > WORST_EDGE, above > WORST_EDGE)
     edge = float(max(below.max(), above.max()))
     return Posterior(levels.p[model.places[1:-1]], masses, edge, k, n, levels)
 

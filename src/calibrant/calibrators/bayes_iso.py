@@ -17,7 +17,7 @@ from calibrant.tally import Tally
 METHODS = ("levels", "importance")
 BOUNDS = ("paper", "code", None)
 # The error of a rising map falls with the cube root of the rows, so cells may become more numerous still more slowly.
-CELLS_PER_ROOT, LEAST_CELLS = 4.0, 11
+CELLS_PER_ROOT, LEAST_CELLS = 5.0, 11
 
 
 class BayesIso(BayesianCalibrator):
@@ -34,8 +34,8 @@ class BayesIso(BayesianCalibrator):
         Algorithm 1 on every distinct score; it is reliable for small samples only, and says so in `diagnostics_`.
     max_cells : int, optional
         Scores are merged into at most this many cells of equal mass. By default no merging for "importance"; for
-        "levels" about eight times the fifth root of the number of rows, 21 at 100 rows, 33 at 1000, and 61 from 30 000
-        on; at 30 rows or fewer half their number. Fewer cells give a smoother map. At most 201 for "levels", whose cost
+        "levels" about ten times the fifth root of the number of rows, 27 at 100 rows, 41 at 1000, and 55 from 5000
+        on; at 40 rows or fewer half their number. Fewer cells give a smoother map. At most 201 for "levels", whose cost
         grows with the cube of this number.
     n_draws : int
         For "importance": the candidate maps.
@@ -48,8 +48,8 @@ class BayesIso(BayesianCalibrator):
     Attributes
     ----------
     diagnostics_ : dict
-        ``n_cells``; for "levels" also ``n_levels``, of the grid, and ``edge``, the largest posterior mass at the edge of
-        the levels that were summed over for a cell. For "importance" ``n_draws``, the effective number of them
+        ``n_cells``; for "levels" also ``n_levels``, of the grid, and ``edge``, the largest posterior mass at the edge
+        of the levels that were summed over for a cell. For "importance" ``n_draws``, the effective number of them
         ``ess``, and ``dominated``, the paper's flag that one candidate outweighs all others together.
 
     Notes
