@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _ranges, _validation
+from calibrant._frames import make_frame
 from calibrant._kernels import bins, grouping
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError, ModelFileError
@@ -185,6 +186,17 @@ class Tally:
     def to_dict(self) -> dict[str, list[float]]:
         """Plain lists, ready for JSON."""
         return {name: getattr(self, name).tolist() for name in ("scores", "positives", "totals")}
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each cell.
+
+        Examples
+        --------
+        >>> from calibrant import Tally
+        >>> Tally.from_arrays([0.2, 0.8, 0.8], [0, 0, 1]).to_frame().columns.tolist()
+        ['score', 'positives', 'total']
+        """
+        return make_frame({"score": self.scores, "positives": self.positives, "total": self.totals})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Tally:

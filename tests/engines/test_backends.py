@@ -177,7 +177,7 @@ def test_errors_are_the_same(table, frame):
     with pytest.raises(InvalidInputError, match="`word` must be numbers; got string"):
         engines.tally(table, score="word", label="y")
     n_bad = (frame["minus"] < 0).sum()
-    with pytest.raises(InvalidInputError, match=f"`minus` must be finite and not negative; {n_bad} row"):
+    with pytest.raises(InvalidInputError, match=f"`minus` must be finite and not negative; {n_bad} rows? ha"):
         engines.tally(table, score="s", label="y", weight="minus")
 
 

@@ -174,6 +174,12 @@ def is_decision(tally: Tally) -> bool:
     return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
 
 
+def percent_hint(tally: Tally) -> str:
+    """Return a sentence on percentages if scores beyond [0, 1] look like some, with a space behind it."""
+    low, high = tally.scores[0], tally.scores[-1]
+    return "If they are percentages, divide them by 100. " if low >= 0.0 and 2.0 < high <= 100.0 else ""
+
+
 def warn_of_few(tally: Tally, name: str = "") -> None:
     """Warn of a handful of rows, of scores that rank the wrong way round, and of one class, which teaches nothing."""
     from calibrant.metrics.reversal import describe_reversal
@@ -186,8 +192,8 @@ def warn_of_few(tally: Tally, name: str = "") -> None:
             warn(in_options(reversal))
         if tally.total < FEW_ROWS:
             warn(
-                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result is "
-                f"mostly what the method takes for granted. Some hundreds would do."
+                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result says "
+                "more about the method's assumptions than about the data. Use a few hundred rows if you can."
             )
         return
 
