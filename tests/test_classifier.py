@@ -420,8 +420,7 @@ def test_pooled_scores_take_any_split_that_repeats_no_row():
     numbers = [(np.flatnonzero(a), np.flatnonzero(b)) for a, b in masks]
     for ensemble in (True, False):
         with_masks, with_numbers = (
-            CalibratedClassifier(GaussianNB(), "platt", cv=cv, ensemble=ensemble).fit(X, y)
-            for cv in (masks, numbers)
+            CalibratedClassifier(GaussianNB(), "platt", cv=cv, ensemble=ensemble).fit(X, y) for cv in (masks, numbers)
         )
         np.testing.assert_allclose(with_masks.predict_proba(X), with_numbers.predict_proba(X), rtol=1e-9)
     many = CalibratedClassifier(GaussianNB(), "platt", cv=ShuffleSplit(40, random_state=0)).fit(X, y)
@@ -605,7 +604,9 @@ def test_segments_have_maps_of_their_own(countries, ensemble):
 def test_segments_can_be_a_column(countries):
     X, y, country = countries
     number = np.searchsorted(["de", "fr", "us"], country)
-    by_number = CalibratedClassifier(LogisticRegression(), "platt", cv=2, segment=2).fit(np.column_stack((X, number)), y)
+    by_number = CalibratedClassifier(LogisticRegression(), "platt", cv=2, segment=2).fit(
+        np.column_stack((X, number)), y
+    )
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "country": country})
     learner = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), LogisticRegression())
     by_name = CalibratedClassifier(learner, "platt", cv=2, segment="country").fit(table, y)

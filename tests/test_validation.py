@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import calibrant
 from calibrant import Tally, _validation
 from calibrant.errors import InvalidInputError
 
@@ -114,6 +115,22 @@ def test_messages_show_plain_values():
         _validation.encode_labels(np.array(["no", "yes"]), np.str_("maybe"))
     with pytest.raises(InvalidInputError, match="at least 1; got 0"):
         _validation.check_count("n_draws", np.int64(0))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda y: calibrant.PlattScaling().fit([0.1, 0.9], y),
+        lambda y: calibrant.PlattScaling().fit([0.1, 0.9], y, pos_label="ham"),
+        lambda y: calibrant.Tally.from_arrays([0.1, 0.9], y, pos_label=np.str_("ham")),
+        lambda y: calibrant.evaluate(y, [0.1, 0.9], pos_label="ham"),
+        lambda y: calibrant.compare([0.1, 0.9], y, methods=["platt"], pos_label="ham"),
+    ],
+)
+def test_labels_of_numpy_are_shown_as_words(call):
+    with pytest.raises(InvalidInputError, match="'eggs'") as caught:
+        call(np.array(["spam", "eggs"]))
+    assert "np." not in str(caught.value)
 
 
 def test_probabilities_are_what_lies_in_the_unit_interval():

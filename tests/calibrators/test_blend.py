@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, simulate
+from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, Tally, simulate
 from calibrant.calibrators.blend import _left_out
 from calibrant.errors import InvalidInputError
 
@@ -225,3 +225,10 @@ def test_any_rows_give_probabilities(rows):
     p = blend.predict(np.linspace(0, 1, 51))
     assert ((p >= 0) & (p <= 1)).all()
     assert isinstance(blend.members_["identity"], Identity)
+
+
+def test_a_hundred_million_rows_without_a_relation_are_fitted_without_a_warning():
+    """Warnings are errors here: one about the chains of Bayes-Iso would name options that this method does not have."""
+    rng = np.random.default_rng(0)
+    tally = Tally(np.sort(rng.random(2000)), rng.binomial(50_000, 0.3, 2000).astype(float), np.full(2000, 5e4))
+    np.testing.assert_allclose(Blend().fit_tally(tally).predict([0.1, 0.5, 0.9]), 0.3, atol=2e-3)

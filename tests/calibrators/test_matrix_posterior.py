@@ -50,3 +50,24 @@ def test_classes_decide_which_models_there_are():
     assert list(blend.models_for(25)) == ["temperature", "curve", "bias", "vector", "matrix"]
     assert list(blend.models_for(100)) == ["temperature", "curve", "bias", "vector"]
     assert "class_curve" not in blend.models_for(1000)["vector"]
+
+
+def test_weights_are_a_power_of_the_evidence_and_prefer_simple_models(rows, monkeypatch):
+    monkeypatch.setattr(matrix_posterior, "LEAST_WEIGHT", 0.0)
+    blend = MatrixBlend().fit(*rows)
+    evidence = np.array([model.posterior.evidence for model in blend._fitted])
+    expected = 0.8 ** np.arange(6) * np.exp(0.35 * (evidence - evidence.max()))
+    np.testing.assert_allclose(list(blend.weights_.values()), expected / expected.sum(), rtol=1e-9)
+
+
+def test_a_fifth_of_a_row_is_shared_by_all_classes():
+    """Sure scores that are always right, and one that rules a class out: it keeps a little all the same."""
+    scores, y = np.eye(3)[[0, 1, 2] * 40], np.array([0, 1, 2] * 40)
+    share = 0.2 / 120.2
+    blend = MatrixBlend().fit(scores, y)
+    assert sum(member.weight for member in blend.map_.members) == pytest.approx(1.0)
+    assert blend.map_.members[-1].weight == pytest.approx(share)
+    assert blend.predict_proba(scores).min() > share / 3
+    weighted = MatrixBlend().fit(scores, y, sample_weight=np.full(120, 2.0))
+    assert weighted.map_.members[-1].weight == pytest.approx(0.2 / 240.2)
+    assert len(VectorScaling().fit(scores, y).map_.members) == matrix_posterior.DRAWS

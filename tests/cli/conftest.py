@@ -27,6 +27,7 @@ def _few_resamples(monkeypatch):
     for function in (evaluation.evaluate, matrix_evaluation.evaluate_matrix):
         monkeypatch.setitem(function.__kwdefaults__, "n_resamples", 20)
     monkeypatch.setattr("calibrant.report.study.RESAMPLES", 10)
+    monkeypatch.setattr("calibrant.report.matrix_sections.RESAMPLED_ENTRIES", 0)  # the fewest
 
 
 @dataclass

@@ -28,8 +28,8 @@ AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so
 START_ROWS = 2000  # that the search begins with where there are many more
 # Nats of evidence that a simpler model would be behind on all rows, or that a richer one is behind on the first.
 BEATEN, HOPELESS = 20.0, 30.0
-# The evidence is too sure: the sizes in it were fitted to the same rows, and no model is quite true. A power of it weighs
-# the models, and each is less likely beforehand than the one before.
+# The evidence is too sure: the sizes in it were fitted to the same rows, and no model is quite true. A power of it
+# weighs the models, and each is less likely beforehand than the one before.
 TRUST, RICHER = 0.35, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
 SCALE_FREEDOM = 10.0
