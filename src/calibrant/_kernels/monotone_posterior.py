@@ -17,7 +17,7 @@ from calibrant._typing import Floats, Ints
 
 # Levels of a window: many where cells are few. No matrix product then takes more than 2^18 multiplications, from which
 # on they are shared between processors, at more cost than gain.
-FEWEST_LEVELS, MOST_LEVELS, PRODUCTS = 16, 32, 100_000
+FEWEST_LEVELS, MOST_LEVELS, PRODUCTS = 16, 32, 150_000
 WORST_EDGE, MOST_TRIES = 0.01, 4  # the mass at the edge of a window beyond which it is widened
 HEAVIEST = 1e8  # rows of a cell; its value is then known to four digits
 LEAST_LIKELIHOOD, LEAST_SHARE = 1e-280, 1e-9
