@@ -96,3 +96,10 @@ def test_single_precision_stays_and_the_rest_becomes_double():
 def test_what_is_no_score_matrix_is_refused(scores, space, message):
     with pytest.raises(InvalidInputError, match=message):
         read_matrix(scores, space)
+
+
+def test_scores_of_one_class_need_not_be_detached():
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([0.1, 0.4, 0.6, 0.9], dtype=torch.float64, requires_grad=True)
+    calibrator = calibrant.IsotonicCalibration().fit(scores, torch.tensor([0, 1, 0, 1]))
+    np.testing.assert_allclose(calibrator.predict(scores), calibrator.predict([0.1, 0.4, 0.6, 0.9]))

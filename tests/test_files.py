@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -102,6 +104,24 @@ def test_the_longest_name_works_and_the_temporary_one_is_hidden_and_known(tmp_pa
         assert part.suffix == ".part"
         part.write_text("one")
     assert path.read_text() == "one"
+
+
+def test_a_crash_leaves_the_old_file_and_a_part_that_no_pattern_matches(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    program = (
+        "import os, sys\n"
+        "from calibrant._files import replacing\n"
+        "with replacing(sys.argv[1]) as part:\n"
+        "    part.write_text('half')\n"
+        "    os._exit(9)\n"  # as after kill -9, nothing is cleaned up
+    )
+    assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == 9
+    assert path.read_text() == "old"
+    (left,) = set(tmp_path.iterdir()) - {path}
+    assert (left.name.startswith(".calibrant-"), left.suffix) == (True, ".part")
+    write_atomically(path, "new")
+    assert path.read_text() == "new"
 
 
 def test_two_writers_do_not_meet(tmp_path):

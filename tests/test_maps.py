@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import CalibrationMap, load
+from calibrant import ABB, CalibrationMap, load
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.map_functions import Beta, Identity, Linear, Sigmoid, Step
 
@@ -172,6 +172,8 @@ def test_a_single_number_gives_a_number():
     for number in (0.5, np.float32(0.5), np.array(0.5)):
         assert map_(number) == 0.4
         assert type(map_(number)) is float
+        assert type(map_.inverse(number)) is float
+        assert map_.inverse(number) == map_.inverse([0.5])[0]
     assert map_(1) == 0.6
     with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
         map_(1.5)
@@ -191,3 +193,12 @@ def test_a_map_with_an_edge_at_one_can_be_loaded_again(tmp_path):
     map_ = CalibrationMap(Step(np.array([0.5, 1.0]), np.array([0.1, 0.6, 0.9])), space="probability")
     map_.save(tmp_path / "map.json")
     assert load(tmp_path / "map.json")([0.2, 1.0]).tolist() == [0.1, 0.6]
+
+
+def test_a_loaded_map_with_a_posterior_answers_like_the_map(tmp_path):
+    fitted = ABB().fit(np.linspace(0.01, 0.99, 40), np.arange(40) % 3 > 0)
+    fitted.save(tmp_path / "map.json")
+    loaded = load(tmp_path / "map.json")
+    assert repr(loaded) == repr(fitted.map_).replace("CalibrationMap", "PosteriorMap")
+    low, high = loaded.predict_interval([0.4])
+    assert loaded.predict_interval(0.4) == (low[0], high[0])

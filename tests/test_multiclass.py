@@ -16,6 +16,7 @@ from calibrant.multiclass import (
     Recipe,
     TopLabel,
     WholeMatrix,
+    _normalised,
     choose_recipe,
     class_scores,
 )
@@ -197,3 +198,10 @@ def test_any_method_that_says_so_gets_the_whole_matrix():
     assert isinstance(fitted.view, WholeMatrix)
     assert fitted.calibrators[0].shape_ == (3, 3)
     np.testing.assert_allclose(fitted.predict_proba(None), 1.0 / 3.0)
+
+
+def test_a_row_that_every_map_gives_zero_is_uniform_over_the_known_classes():
+    """As in scikit-learn's test_calibration_zero_probability, which calls a private class of its own."""
+    rows = np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.6]])
+    np.testing.assert_allclose(_normalised(rows, np.array([True, True, True])), [[1 / 3] * 3, [0.25, 0.0, 0.75]])
+    np.testing.assert_allclose(_normalised(rows, np.array([True, False, True]))[0], [0.5, 0.0, 0.5])

@@ -23,7 +23,7 @@ def test_says_which_extra_is_missing():
 def entries(monkeypatch):
     """Entry points that an installation is made to have."""
     offered = []
-    monkeypatch.setattr(_optional, "entry_points", lambda group: [e for e in offered if e.group == group])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [e for e in offered if e.group == group])
     _optional.load_plugins.cache_clear()
     yield offered
     _optional.load_plugins.cache_clear()

@@ -140,3 +140,7 @@ def test_decision_scores_are_mapped_first():
     np.testing.assert_allclose(map_.map_for("b")([3.0]), links.expit(np.array([2.5])), atol=1e-5)
     low, high = map_.predict_interval([0.0], ["a"])
     np.testing.assert_allclose([low, high], 2 * [map_([0.0], ["a"])])
+
+
+def test_the_text_is_short(map_):
+    assert repr(map_) == "SegmentedMap(, country: 2 segments, device: 2 segments)"

@@ -228,3 +228,9 @@ def test_rows_are_counted_in_all_their_digits():
     assert "12345678 rows, 2 positive" in repr(Tally(np.array([0.5]), np.array([2.0]), np.array([12_345_678.0])))
     assert row_count(1e9) == "1000000000"
     assert row_count(1 / 3) == "0.333333"
+
+
+def test_a_data_frame_has_a_row_for_each_cell():
+    tally = Tally.from_arrays([0.8, 0.2, 0.8], [0, 0, 1])
+    want = pd.DataFrame({"score": [0.2, 0.8], "positives": [0.0, 1.0], "total": [1.0, 2.0]})
+    pd.testing.assert_frame_equal(tally.to_frame(), want)

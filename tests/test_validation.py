@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import calibrant
 from calibrant import Tally, _validation
 from calibrant.errors import InvalidInputError
 
@@ -116,6 +117,22 @@ def test_messages_show_plain_values():
         _validation.check_count("n_draws", np.int64(0))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda y: calibrant.PlattScaling().fit([0.1, 0.9], y),
+        lambda y: calibrant.PlattScaling().fit([0.1, 0.9], y, pos_label="ham"),
+        lambda y: calibrant.Tally.from_arrays([0.1, 0.9], y, pos_label=np.str_("ham")),
+        lambda y: calibrant.evaluate(y, [0.1, 0.9], pos_label="ham"),
+        lambda y: calibrant.compare([0.1, 0.9], y, methods=["platt"], pos_label="ham"),
+    ],
+)
+def test_labels_of_numpy_are_shown_as_words(call):
+    with pytest.raises(InvalidInputError, match="'eggs'") as caught:
+        call(np.array(["spam", "eggs"]))
+    assert "np." not in str(caught.value)
+
+
 def test_probabilities_are_what_lies_in_the_unit_interval():
     assert _validation.are_probabilities(np.array([0.0, 0.3, 1.0]))
     assert _validation.are_probabilities(np.empty(0))
@@ -178,3 +195,16 @@ def test_a_matrix_of_several_classes_is_told_where_to_go():
 )
 def test_single_numbers_are_known(value, expected):
     assert _validation.is_number(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        ([0.2, 0.3], r"got shape \(2,\)\. For one score in each row use a method for two classes, such as Blend\."),
+        ([[20.0, 30.0, 50.0]], r"the sum 100\. Divide percentages by 100\."),
+        ([[-2.0, 0.5, 101.5]], r"the sum 100\. If they are logits, say so by `space`\."),
+    ],
+)
+def test_matrices_of_something_else_are_named(scores, text):
+    with pytest.raises(InvalidInputError, match=text):
+        _validation.check_class_matrix(scores, probabilities=True)

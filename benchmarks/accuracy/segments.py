@@ -7,8 +7,8 @@ generated whose segments differ in a known way: not at all, by shifts, by slopes
 `--each` adds one Blend for each combination of all keys that has rows of both classes (slow). Calibration rows are
 `default_rng(repeat).permutation(rows)[:n]`, test rows the next 6000. `--single` takes each key alone in place of all at
 once. `--peers` adds log-losses of other packages from a file with the columns table, rows, repeat, method, log_loss.
-Figures are log-loss minus that of the pooled Blend, × 1000; `gap` is the root mean square over the segments of the
-first key of the standardised gap between outcomes and predictions, 1 if all is chance.
+Figures are log-loss minus that of the pooled Blend, × 1000; `worst` is the largest standardised gap between outcomes
+and predictions over the segments of the first key: 2 to 3 by chance, the more the more segments there are.
 """
 
 from __future__ import annotations
@@ -119,11 +119,11 @@ def one_each(task: Task, pooled: Floats) -> Floats:
     return out
 
 
-def gap(task: Task, p: Floats) -> float:
+def worst_gap(task: Task, p: Floats) -> float:
     key = next((key for key in task.keys if task.train[key].nunique() > 1), task.keys[0])
     sums = pd.DataFrame({"gap": task.test["label"] - p, "variance": p * (1.0 - p)}).groupby(task.test[key].values)
     total = sums.sum()
-    return float(np.sqrt(np.mean(total["gap"] ** 2 / total["variance"])))
+    return float(np.sqrt(np.max(total["gap"] ** 2 / total["variance"])))
 
 
 def judge(task: Task, *, each: bool) -> dict[str, tuple[float, float]]:
@@ -132,7 +132,7 @@ def judge(task: Task, *, each: bool) -> dict[str, tuple[float, float]]:
     calibrator.fit(task.train["score"], task.train["label"], segment=task.train[task.keys])
     segmented = calibrator.predict(task.test["score"], segment=task.test[task.keys])
     predictions = {"pooled": pooled, "segmented": segmented} | ({"one each": one_each(task, pooled)} if each else {})
-    return {name: (metrics.log_loss(task.test["label"], p), gap(task, p)) for name, p in predictions.items()}
+    return {name: (metrics.log_loss(task.test["label"], p), worst_gap(task, p)) for name, p in predictions.items()}
 
 
 def read_peers(path: Path | None) -> dict[tuple[str, int, int], dict[str, float]]:
@@ -178,7 +178,7 @@ def report(place: tuple[str, str, int], results: list[dict[str, tuple[float, flo
     for name in results[0]:
         losses = [1000.0 * (r[name][0] - r["pooled"][0]) for r in results if name in r]
         gaps = np.mean([r[name][1] for r in results if name in r])
-        parts.append(f"{name} {np.mean(losses):+.2f}" + ("" if np.isnan(gaps) else f" (gap {gaps:.2f})"))
+        parts.append(f"{name} {np.mean(losses):+.2f}" + ("" if np.isnan(gaps) else f" (worst {gaps:.1f})"))
     print(f"{table:<29} {keys:<16} {rows:>5}  " + "  ".join(parts), flush=True)
 
 

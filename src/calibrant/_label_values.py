@@ -42,6 +42,9 @@ def is_missing(label: Any) -> bool:
 
 
 def find_two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]:
+    """The lower and the higher of two labels; they may be equal. Others are refused."""
+    if labels.dtype.kind == "b":
+        return False, True
     low, high = find_extremes(labels)
     if not ((labels == low) | (labels == high)).all():
         distinct = np.unique(labels)

@@ -1,13 +1,17 @@
 """Packages of others: optional ones, imported where a feature needs them, and methods found by their entry points."""
 
+from __future__ import annotations
+
 import warnings
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calibrant.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+    from types import ModuleType
 
 GROUP = "calibrant.methods"
 
@@ -26,6 +30,8 @@ def require(module: str, extra: str, caller: str) -> ModuleType:
 @cache
 def load_plugins() -> tuple[tuple[EntryPoint, Any], ...]:
     """Import what other packages offer, once; one that cannot be imported gives a warning and is left out."""
+    from importlib.metadata import entry_points  # takes a twentieth of the time of `calibrant --help`
+
     loaded = []
     for entry in entry_points(group=GROUP):
         try:

@@ -27,6 +27,8 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
         raise InvalidInputError(
             f"`{name}` must have no masked values. Drop those rows with `.compressed()` on every column."
         )
+    if getattr(values, "requires_grad", False) is True:  # a tensor of torch; its history is not wanted
+        values = values.detach()
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -36,7 +38,7 @@ def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     except (TypeError, RuntimeError) as error:  # such as an array on another device, which must not move unasked
         raise InvalidInputError(
             f"`{name}` must convert to a numpy array; {type(values).__name__} refuses ({error}). Copy it to the host "
-            "first, for instance with `.get()` or `.cpu().numpy()`."
+            "first, for instance with `.get()` or `.float().cpu().numpy()`."
         ) from error
 
 
@@ -123,15 +125,21 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
     """A finite (n, K) matrix of logits, or of probabilities whose rows sum to 1."""
     matrix = as_floats(scores, "scores")
     if matrix.ndim != 2 or matrix.shape[0] == 0:
-        raise InvalidInputError(f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.")
+        one = " For one score in each row use a method for two classes, such as Blend." if matrix.ndim == 1 else ""
+        raise InvalidInputError(
+            f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.{one}"
+        )
     check_finite(matrix.ravel(), "scores")
     if probabilities:
         wrong = (np.abs(matrix.sum(axis=1) - 1.0) > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)
         if wrong.any():
             bad = int(wrong.argmax())
+            lowest, total = float(matrix[bad].min()), float(matrix[bad].sum())
+            percentages = lowest >= 0.0 and abs(total - 100.0) < 1.0
+            remedy = "Divide percentages by 100." if percentages else "If they are logits, say so by `space`."
             raise InvalidInputError(
-                f"`scores` must be class probabilities in [0, 1] whose rows sum to 1; row {bad} has the lowest entry "
-                f"{matrix[bad].min():.6g} and the sum {matrix[bad].sum():.6g}. If they are logits, say so by `space`."
+                "`scores` must be class probabilities in [0, 1] whose rows sum to 1; "
+                f"row {bad} has the lowest entry {lowest:.6g} and the sum {total:.6g}. {remedy}"
             )
     return matrix
 

@@ -53,7 +53,7 @@ class CalibrationMap:
     CalibrationMap(IsotonicCalibration, 0.1 … 0.9 → 0.25 … 0.75, 4 knots, never falls)
     >>> map_([0.1, 0.5, 0.9]).round(3).tolist(), map_(0.5)
     ([0.25, 0.5, 0.75], 0.5)
-    >>> round(float(map_.inverse(0.5)), 3)
+    >>> round(map_.inverse(0.5), 3)
     0.5
     """
 
@@ -79,7 +79,11 @@ class CalibrationMap:
             _validation.check_unit_interval(array, "scores", self.method or "This map")
         return array
 
-    def inverse(self, probabilities: ArrayLike) -> Floats:
+    @overload
+    def inverse(self, probabilities: float) -> float: ...
+    @overload
+    def inverse(self, probabilities: ArrayLike) -> Floats: ...
+    def inverse(self, probabilities: ArrayLike) -> Floats | float:
         """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
 
         For a monotone map, ``score >= map.inverse(p)`` holds exactly when ``map(score) >= p``: the answer is found
@@ -90,12 +94,13 @@ class CalibrationMap:
 
         Returns
         -------
-        ndarray of the shape of `probabilities`
+        ndarray of the shape of `probabilities`; of a single number, one
         """
         wanted = _validation.as_floats(probabilities, "probabilities")
         _validation.check_finite(wanted.ravel(), "probabilities")
         _validation.check_unit_interval(wanted.ravel(), "probabilities")
-        return self._first_reaching(wanted.ravel()).reshape(wanted.shape)
+        scores = self._first_reaching(wanted.ravel())
+        return float(scores[0]) if _validation.is_number(probabilities) else scores.reshape(wanted.shape)
 
     def _first_reaching(self, wanted: Floats) -> Floats:
         bottom, top = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
@@ -173,7 +178,8 @@ class CalibrationMap:
         first, last = self.function(np.array([low, high])).tolist()
         size = f", {len(knots)} knots" if len(knots) > 1 else ""
         falls = "never falls" if self.monotone else "may fall"
-        return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
+        name = type(self).__name__
+        return f"{name}({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationMap):
@@ -188,7 +194,7 @@ class CalibrationMap:
         return hash(checksum(self.function.to_dict()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PosteriorMap(CalibrationMap, EstimateMethods):
     """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
 
@@ -231,9 +237,9 @@ class PosteriorMap(CalibrationMap, EstimateMethods):
         return self(scores)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
         array = self.check_scores(scores)
-        return self.posterior.interval(array, level, self.function(array))
+        return ends_like(scores, self.posterior.interval(array, level, self.function(array)))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
@@ -241,6 +247,12 @@ class PosteriorMap(CalibrationMap, EstimateMethods):
 
     def _content(self) -> dict[str, Any]:
         return super()._content() | {"posterior": self.posterior.to_dict()}
+
+
+def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The ends of intervals as they are; of a single score, as two numbers."""
+    low, high = ends
+    return (low[0].item(), high[0].item()) if _validation.is_number(scores) and np.ndim(low) else (low, high)
 
 
 def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -346,8 +346,7 @@ def _shares_up_to(tally: Tally, grid: Floats) -> Floats:
 
 def _stability_index(reference: Tally, current: Tally, n_bins: int = 10) -> float:
     """Σ (q - p) ln(q / p) over bins of equal reference mass, each bin with half a row more to keep it finite."""
-    groups = bins.equal_mass_groups(reference.totals, n_bins)
-    edges = reference.scores[bins.group_starts(groups)[1:] - 1]
+    edges = reference.scores[bins.equal_mass_starts(reference.totals, n_bins)[1:] - 1]
     n = len(edges) + 1
     p, q = (
         (np.bincount(bins.bin_of(t.scores, edges), t.totals, n) + 0.5) / (t.total + 0.5 * n)

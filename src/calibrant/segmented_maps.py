@@ -29,7 +29,7 @@ MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SegmentedMap:
     """A fitted calibration of many segments: call it on scores and their segments to get probabilities.
 
@@ -64,6 +64,8 @@ class SegmentedMap:
     >>> scores, team = rng.uniform(0.05, 0.95, 3000), rng.choice(["a", "b"], 3000)
     >>> y = rng.random(3000) < np.where(team == "b", scores**2, scores)
     >>> map_ = SegmentedCalibrator("platt").fit(scores, y, segment=team).map_
+    >>> map_
+    SegmentedMap(SegmentedCalibrator, segment: 2 segments)
     >>> map_([0.6, 0.6], segment=["a", "b"]).round(1).tolist()
     [0.6, 0.4]
     """
@@ -108,6 +110,11 @@ class SegmentedMap:
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array, codes = self.check(scores, segment)
         return links.expit(self.draw(self._first(array), codes, rng, count))
+
+    def __repr__(self) -> str:
+        sizes = zip(self.keys.names, self.keys.levels, strict=True)
+        keys = ", ".join(f"{name}: {len(levels)} segments" for name, levels in sizes)
+        return f"SegmentedMap({self.method}, {keys})"
 
     def map_for(self, segment: Any) -> CalibrationMap:
         """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from calibrant import _ranges, _validation
+from calibrant._frames import make_frame
 from calibrant._kernels import bins, grouping
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError, ModelFileError
 
 
@@ -42,6 +43,8 @@ class Tally:
     scores: Floats
     positives: Floats
     totals: Floats
+    # Most methods coarsen, several of them alike, and that costs as much as a whole fit of what remains.
+    _coarser: dict[int, Tally] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         for name in ("scores", "positives", "totals"):
@@ -118,7 +121,12 @@ class Tally:
             raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
         if len(self) <= max_cells:
             return self
-        starts = bins.group_starts(bins.equal_mass_groups(self.totals, int(max_cells)))
+        if max_cells not in self._coarser:
+            self._coarser[max_cells] = self._merge(bins.equal_mass_starts(self.totals, int(max_cells)))
+        return self._coarser[max_cells]
+
+    def _merge(self, starts: Ints) -> Tally:
+        """Merge the cells from each start to the next."""
         totals = np.add.reduceat(self.totals, starts)
         # A mean taken around the first score of the cell keeps its digits where scores are large and close.
         first = self.scores[starts]
@@ -178,6 +186,17 @@ class Tally:
     def to_dict(self) -> dict[str, list[float]]:
         """Plain lists, ready for JSON."""
         return {name: getattr(self, name).tolist() for name in ("scores", "positives", "totals")}
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each cell.
+
+        Examples
+        --------
+        >>> from calibrant import Tally
+        >>> Tally.from_arrays([0.2, 0.8, 0.8], [0, 0, 1]).to_frame().columns.tolist()
+        ['score', 'positives', 'total']
+        """
+        return make_frame({"score": self.scores, "positives": self.positives, "total": self.totals})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Tally:

@@ -20,10 +20,10 @@ def test_agrees_with_scikit_learns_curve():
 
 
 def test_groups_of_equal_mass_never_split_a_cell():
-    groups = bins.equal_mass_groups(np.array([1.0, 1.0, 10.0, 1.0, 1.0]), 3)
-    assert groups.tolist() == [0, 0, 1, 2, 2]
-    assert bins.group_starts(groups).tolist() == [0, 2, 3]
-    assert bins.equal_mass_groups(np.array([5.0]), 4).tolist() == [0]
+    starts = bins.equal_mass_starts(np.array([1.0, 1.0, 10.0, 1.0, 1.0]), 3)
+    assert starts.tolist() == [0, 2, 3]
+    assert bins.group_numbers(starts, 5).tolist() == [0, 0, 1, 2, 2]
+    assert bins.equal_mass_starts(np.array([5.0]), 4).tolist() == [0]
 
 
 def test_cuts_leave_each_neighbour_on_its_side():

@@ -46,7 +46,7 @@ def test_the_forward_sum_is_the_sum_over_all_binnings(akaike):
 @pytest.mark.parametrize("akaike", [False, True])
 @pytest.mark.parametrize("g", [0, 1])
 def test_binnings_are_drawn_as_often_as_they_are_probable(akaike, g):
-    draws = 20_000
+    draws = 5000
     which = np.full(draws, g)
     rng = np.random.default_rng(4)
     starts, offsets = partition_draws.draw_binnings(X, K, N, LAM, 0.8, 1.5, forward(akaike), which, rng, akaike)

@@ -4,9 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, simulate
+from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, Tally, simulate
 from calibrant.calibrators.blend import _left_out
 from calibrant.errors import InvalidInputError
+
+SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
 
 def excess(p, truth):
@@ -216,10 +218,17 @@ def test_leaving_a_row_out_equals_fitting_without_it(member):
 
 
 @settings(deadline=None, max_examples=8)
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=25))
+@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=25))
 def test_any_rows_give_probabilities(rows):
     scores, labels = zip(*rows, strict=True)
     blend = Blend().fit(list(scores), list(labels))
     p = blend.predict(np.linspace(0, 1, 51))
     assert ((p >= 0) & (p <= 1)).all()
     assert isinstance(blend.members_["identity"], Identity)
+
+
+def test_a_hundred_million_rows_without_a_relation_are_fitted_without_a_warning():
+    """Warnings are errors here: one about the chains of Bayes-Iso would name options that this method does not have."""
+    rng = np.random.default_rng(0)
+    tally = Tally(np.sort(rng.random(2000)), rng.binomial(50_000, 0.3, 2000).astype(float), np.full(2000, 5e4))
+    np.testing.assert_allclose(Blend().fit_tally(tally).predict([0.1, 0.5, 0.9]), 0.3, atol=2e-3)

@@ -339,6 +339,16 @@ def test_intervals(name):
     assert all(end.shape == (0,) for end in calibrator.predict_interval(np.empty(0)))
 
 
+@pytest.mark.parametrize("name", WITH_INTERVALS)
+def test_a_number_has_an_interval_of_numbers(name):
+    calibrator = make(name).fit(*rows(200))
+    low, high = calibrator.predict_interval([0.3])
+    for number in (0.3, np.float64(0.3), np.array(0.3)):
+        ends = calibrator.predict_interval(number)
+        assert [type(end) for end in ends] == [float, float]
+        assert ends == (low[0], high[0])
+
+
 @pytest.mark.parametrize("name", WITH_LEVELS)
 def test_a_higher_level_gives_a_wider_interval(name):
     calibrator = make(name).fit(*rows(200))

@@ -102,3 +102,10 @@ def test_a_built_in_method_is_found_without_looking_for_others():
 def test_names_of_other_libraries_are_translated():
     with pytest.raises(InvalidInputError, match=r"got 'sigmoid'\. It is called 'platt' here"):
         registry.get("sigmoid")
+
+
+def test_a_mistyped_name_is_corrected():
+    with pytest.raises(InvalidInputError, match=r"got 'Isotonc'\. Did you mean 'isotonic'\?"):
+        registry.get("Isotonc")
+    with pytest.raises(InvalidInputError, match=r"got 'xyz'\.$"):
+        registry.get("xyz")

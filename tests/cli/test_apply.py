@@ -45,6 +45,16 @@ def test_several_classes(cli, refused, animals, tmp_path):
     np.testing.assert_array_equal(column(output, "probability_fox"), expected[:, 0])
 
 
+def test_true_and_false_are_the_scores_one_and_zero(cli, refused, data, tmp_path):
+    model, output = tmp_path / "m.json", tmp_path / "out.parquet"
+    cli("fit", data, "-m", "platt", "-o", model)
+    pq.write_table(pa.table({"score": [True, False, True]}), tmp_path / "truth.parquet")
+    assert cli("apply", model, tmp_path / "truth.parquet", "-o", output).code == 0
+    np.testing.assert_allclose(column(output, "probability"), calibrant.load(model)([1.0, 0.0, 1.0]))
+    (tmp_path / "words.csv").write_text("score\ntrue\nfalse\n")
+    assert "The scores in 'score' must be numbers" in refused("apply", model, tmp_path / "words.csv")
+
+
 def test_the_highest_score_of_several(cli, refused, animals, tmp_path):
     scores, top, output = "p_cat,p_dog,p_fox", tmp_path / "top.json", tmp_path / "out.parquet"
     assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "--top-label", "-o", top).code == 0
@@ -167,6 +177,9 @@ def test_scores_on_another_scale(cli, refused, tmp_path):
     percent.write_text("score,label\n" + "".join(f"{100 * s},{y}\n" for s, y in lines))
     result = cli("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
     assert "read as decision values, not as probabilities. If they are percentages" in result.err
+    (tmp_path / "logits.csv").write_text("score,label\n" + "".join(f"{8 * s - 4},{y}\n" for s, y in lines))
+    result = cli("fit", tmp_path / "logits.csv", "-m", "platt", "-o", tmp_path / "logits.json")
+    assert "read as decision values, not as probabilities.\n" in result.err
     result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
     assert result.code == 0
     assert "Are they on the same scale?" in result.err

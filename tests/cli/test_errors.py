@@ -33,3 +33,4 @@ def test_sentences_and_codes(error, text, code):
 
 def test_arguments_are_named_as_options():
     assert in_options("`pos_label` and `nothing`") == "--positive and `nothing`"
+    assert in_options("`scores` must lie in [0, 1]; got 2 at index 7.") == "--score must lie in [0, 1]; got 2."

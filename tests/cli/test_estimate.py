@@ -74,3 +74,14 @@ def test_what_it_cannot_do_is_said(cli, refused, files, tmp_path):
     assert "has no posterior" in refused("estimate", tmp_path / "iso.json", new)
     assert "--what has no 'recal'" in refused("estimate", tmp_path / "model.json", new, "--what", "recal")
     assert "--score" in refused("estimate", tmp_path / "model.json", new, "--score", "absent")
+    (tmp_path / "percent.csv").write_text("score\n20\n50.5\n")
+    message = refused("estimate", tmp_path / "model.json", tmp_path / "percent.csv")
+    assert message.endswith(
+        "--score must lie in [0, 1]; got 20. Pass probabilities; divide percentages by 100; for decision scores, such "
+        "as logits, fit a model to such scores first."
+    )
+
+
+def test_a_model_of_several_classes_is_refused_for_what_it_is(cli, refused, animals, tmp_path):
+    cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "temperature", "-o", tmp_path / "m.json")
+    assert "is a model of 3 classes; estimates are for two." in refused("estimate", tmp_path / "m.json", animals)

@@ -15,7 +15,10 @@ def table():
 
 
 def test_missing_values_are_counted(table):
-    assert describe_missing(table, Columns(("score",), "label")) == "Of 6 rows 3 have no score and 2 have no label."
+    assert (
+        describe_missing(table, Columns(("score",), "label"))
+        == "3 of 6 rows have no score and 2 of 6 rows have no label."
+    )
     whole = Table("rows", table.relation.filter("isfinite(score) AND label IS NOT NULL"))
     assert describe_missing(whole, Columns(("score",), "label")) is None
 
@@ -23,7 +26,7 @@ def test_missing_values_are_counted(table):
 def test_rows_with_both_are_kept(table, capsys):
     kept = drop_missing(table, Columns(("score",), "label"))
     assert kept.values("SELECT * FROM rows") == [(0.1, 1), (0.4, 0)]
-    assert "They are left out." in capsys.readouterr().err
+    assert "Such rows are left out." in capsys.readouterr().err
 
 
 def test_commands_say_how_many_and_leave_them_out(cli, refused, data, tmp_path):
@@ -36,7 +39,7 @@ def test_commands_say_how_many_and_leave_them_out(cli, refused, data, tmp_path):
         lines[i] = ",".join(fields)
     holes.write_text("\n".join(lines) + "\n")
     model = tmp_path / "model.json"
-    assert "Of 400 rows 2 have no score. Add --drop-missing" in refused("fit", holes, "-o", model)
+    assert "2 of 400 rows have no score. Add --drop-missing" in refused("fit", holes, "-o", model)
     result = cli("fit", holes, "--drop-missing", "-m", "platt", "-o", model)
     assert result.code == 0
     assert "fitted to 398 rows" in result.err

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_monitor(cli, refused, data, tmp_path):
     cli("fit", data, "-m", "platt", "-o", tmp_path / "m.json")
@@ -17,7 +19,20 @@ def test_monitor(cli, refused, data, tmp_path):
     assert alarm.code == 3
     assert "ALARM" in alarm.out
     assert cli("monitor", data, flipped).code == 0
-    assert "'--alpha'" in refused("monitor", data, data, "--alpha", "2")
+    for alpha in ("2", "0", "nan"):
+        assert f"between 0 and 1, such as 0.05; got {alpha}." in refused("monitor", data, data, "--alpha", alpha)
+
+
+@pytest.mark.parametrize("more", [(), ("--by", "team")])
+def test_rows_without_a_score_can_be_left_out(cli, refused, tmp_path, more):
+    whole, holes = tmp_path / "whole.csv", tmp_path / "holes.csv"
+    rows = [f"{(i % 10 + 0.5) / 10},{int(i % 10 > 4)},{'ab'[i % 2]}" for i in range(200)]
+    whole.write_text("\n".join(["score,label,team", *rows]) + "\n")
+    holes.write_text("\n".join(["score,label,team", *rows, ",1,a"]) + "\n")
+    assert "1 of 201 rows has no score. Add --drop-missing" in refused("monitor", whole, holes, *more)
+    kept = cli("monitor", whole, holes, "--drop-missing", *more)
+    assert kept.code == 0, kept.err
+    assert kept.out == cli("monitor", whole, whole, *more).out
 
 
 def test_several_classes(cli, animals, tmp_path):

@@ -93,8 +93,8 @@ BROKEN = {
 UNFIT = {
     "an open quote": ("a.csv", 'score,label\n0.1,0\n"0.5,1\n0.9,1\n', "line 4 has 1 columns"),
     "three labels": ("a.csv", "score,label\n0.1,0\n0.2,1\n0.3,2\n", "two classes"),
-    "a missing score": ("a.csv", "score,label\n0.1,0\n,1\n0.3,1\n", "Of 3 rows 1 has no score."),
-    "a missing label": ("a.csv", "score,label\n0.1,0\n0.2,\n0.3,1\n", "Of 3 rows 1 has no label."),
+    "a missing score": ("a.csv", "score,label\n0.1,0\n,1\n0.3,1\n", "1 of 3 rows has no score."),
+    "a missing label": ("a.csv", "score,label\n0.1,0\n0.2,\n0.3,1\n", "1 of 3 rows has no label."),
     "a Parquet file without rows": ("a.parquet", parquet("none", 0), "a.parquet has no rows"),
 }
 

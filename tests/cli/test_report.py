@@ -19,7 +19,6 @@ def quick(monkeypatch):
         return run_comparison(rows, methods=[name for name in methods if name in ("platt", "temperature")])
 
     monkeypatch.setattr("calibrant.cli.report.run_comparison", few)
-    monkeypatch.setattr("calibrant.report.study.RESAMPLES", 10)
 
 
 def shell_code(page):

@@ -86,7 +86,7 @@ def test_views_and_spaces():
 @pytest.mark.parametrize(
     ("sql", "columns", "message"),
     [
-        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^Of 2 rows 1 has no score. Add"),
+        ("SELECT 0.5 AS n, 0 AS y UNION ALL SELECT NULL, 1", Columns(("n",), "y"), "^1 of 2 rows has no score. Add"),
         ("SELECT 0.5 AS score, 1 AS y, -1 AS w", Columns(("score",), "y", "w"), "^--weight 'w' must be finite and not"),
         ("SELECT 0.5 AS score, 1 AS label WHERE 1 = 0", Columns(("score",), "label"), "^data has no rows.$"),
         ("SELECT 0.5 AS score, 3 AS label UNION ALL SELECT 0.6, 4", Columns(("score",), "label"), "got 3 and 4. Say"),

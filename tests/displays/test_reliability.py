@@ -87,6 +87,14 @@ def test_a_new_figure_is_made_without_axes(agg, data):
     display.figure_.canvas.draw()
 
 
+def test_the_legend_stays_inside_a_figure_without_a_layout(data):
+    figure = Figure(figsize=(11, 5))
+    for ax in figure.subplots(1, 2):
+        display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, name="raw")
+        figure.draw_without_rendering()
+        assert display.legend_.get_window_extent().y1 <= figure.bbox.height
+
+
 def test_no_setting_is_changed(agg, data):
     before = dict(mpl.rcParams)
     ReliabilityDisplay.from_predictions(data.labels, data.scores, scale="logit")

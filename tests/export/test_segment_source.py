@@ -1,3 +1,4 @@
+import functools
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import to_python
 
 
+@functools.cache
 def fit(space="probability", missing="error"):
     rng = np.random.default_rng(4)
     scores, team = rng.uniform(0.02, 0.98, 6000), rng.choice(["a", "it's", "c"], 6000)

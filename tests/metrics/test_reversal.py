@@ -34,3 +34,9 @@ def test_a_warning_names_the_area():
     scores = np.linspace(0.0, 1.0, 40)
     with pytest.warns(UserWarning, match=r"ROC AUC 0\.00"):
         warn_of_reversal(Tally.from_arrays(scores, scores < 0.5))
+
+
+def test_the_largest_doubles_are_ranked_too():
+    scores = 1.7e308 * np.linspace(-1.0, 1.0, 40)
+    assert describe_reversal(Tally.from_arrays(scores, scores > 0.0)) is None
+    assert "swapped" in describe_reversal(Tally.from_arrays(scores, scores < 0.0))

@@ -40,12 +40,12 @@ def test_decomposition_by_hand():
 
 @settings(deadline=None, max_examples=50)
 @given(
-    st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.floats(0.1, 4)), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(0, 10**6), st.booleans(), st.floats(0.1, 4)), min_size=1, max_size=30),
     st.sampled_from(["brier", "log"]),
 )
 def test_parts_add_up_and_are_not_negative(rows, loss):
-    p, y, w = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    parts = metrics.corp_decomposition(y, p, loss=loss, sample_weight=w)
+    millionths, y, w = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    parts = metrics.corp_decomposition(y, millionths / 1e6, loss=loss, sample_weight=w)
     assert parts.score == pytest.approx(parts.miscalibration - parts.discrimination + parts.uncertainty)
     assert min(parts.miscalibration, parts.discrimination, parts.uncertainty) >= -1e-9
 

@@ -19,7 +19,9 @@ def test_advice_agrees_with_the_comparison(with_facts):
 
 
 def test_without_a_comparison_nothing_is_recommended(study):
-    assert next_steps(replace(study, comparison=None))[0].startswith("Gather more rows, of both outcomes")
+    steps = next_steps(replace(study, comparison=None))
+    assert steps[0].startswith("Gather more rows, of both outcomes")
+    assert not any("as many rows" in step for step in steps)  # four times too few are too few
     same = replace(study, comparison=None, base_rate=1.0)
     assert next_steps(same)[0].startswith("Gather rows of the other outcome")
 

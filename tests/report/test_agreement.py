@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +18,7 @@ from calibrant.report.answer import answer
 from calibrant.report.study import make_study
 
 METHODS = ["platt", "isotonic", "spline", "blend"]
-SETS = {"cancer": load_breast_cancer, "digits": load_digits, "iris": load_iris, "wine": load_wine}
+SETS = {"cancer": load_breast_cancer, "digits": load_digits}
 MODELS = {
     "bayes": GaussianNB(),
     "line": LogisticRegression(C=1e-4, max_iter=5000),

@@ -1,12 +1,6 @@
 from dataclasses import replace
 
-from calibrant.report.context import draw_study, method_context, page_context, segment_context, sides_shown
-
-
-def test_sides_are_those_that_can_be_judged(study, unbounded, one_sided):
-    assert list(sides_shown(study)) == ["before", "after"]
-    assert list(sides_shown(unbounded)) == ["after"]
-    assert list(sides_shown(one_sided)) == ["before"]
+from calibrant.report.context import draw_study, method_context, page_context, segment_context
 
 
 def test_every_figure_is_drawn_once(segmented):

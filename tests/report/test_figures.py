@@ -66,6 +66,13 @@ def test_each_kind_of_axis_chooses_its_own_heights():
     assert figures.log_axes(study) == {"linear": True, "logit": False}
 
 
+def test_what_is_not_shown_does_not_choose_the_axis():
+    tally = Tally.from_arrays(np.linspace(0.01, 0.99, 400), np.ones(400))
+    study = make_study(tally, method="blend")
+    assert figures._needs_log(study.after.linear.histogram["total"])  # all of them near 1
+    assert figures.log_axes(study) == {"linear": False, "logit": False}
+
+
 def test_steps_are_drawn_upright():
     tally = Tally.from_arrays([0.2] * 40 + [0.9] * 40, [0] * 36 + [1] * 4 + [0] * 8 + [1] * 32)
     study = make_study(tally, comparison=compare(tally, methods=["platt"]), method=HistogramBinning(n_bins=2))

@@ -35,7 +35,7 @@ def test_pairs_by_hand():
     # The share is uncertain: where it is high, predicted minus right is low.
     np.testing.assert_allclose([before["error_x"]["array"][0], before["error_x"]["arrayminus"][0]], [10.0, 30.0])
     names = figure["layout"]["yaxis"]["ticktext"]
-    assert names[0] == "bee where ant is predicted"
+    assert names[0] == "ant → bee"
     assert len(names[1]) == 40
     assert figure["meta"]["rows"] == 2
     json.dumps(figure, allow_nan=False)

@@ -23,6 +23,8 @@ def test_a_page_on_logits(tmp_path, hostile):
     text = path.read_text("utf-8")
     assert "<script>alert(1)" not in text
     assert "bee where ant is predicted" in text
+    assert "Of the predicted class: its probability, and whether it was right." in text
+    assert '<td role="cell" data-head="How often">' in text  # beside each value where the screen is narrow
     assert "Calibrated with Temperature scaling" in text
     code = re.search(r'id="code-python">(.*?)</pre>', text, re.DOTALL)[1]
     assert "predict_proba(new_scores)" in code

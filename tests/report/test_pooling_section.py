@@ -59,3 +59,13 @@ def test_what_cannot_be_judged_gives_no_section():
 def test_harm_is_said():
     text = PoolingResult((), {"pooled": 0.5, "segmented": 0.6}, -0.1, -0.2, -0.05, "").verdict(0.9)
     assert "one map for all is better here" in text
+
+
+def test_the_interval_of_the_gain_is_written_with_a_true_minus_and_no_minus_zero():
+    text = PoolingResult((), {"pooled": 0.5, "segmented": 0.5}, 0.00002, -0.00004, 0.0001, "").verdict(0.9)
+    assert text.endswith("from 0.5000 to 0.5000 (90 % interval of the gain: −0.000040 to 0.000100).")
+
+
+def test_figures_of_many_segments_say_that_they_show_the_largest():
+    parts = tallies({f"s{i:02}": 0.0 for i in range(22)}, 60)
+    assert pooling_section(parts, ["g"], PlattScaling()).figures[0].caption.endswith("the 20 largest of 22 segments")

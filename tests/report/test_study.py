@@ -130,3 +130,9 @@ def test_many_distinct_scores_are_joined():
     study = make_study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
     assert len(study.before.tally) <= REPORT_CELLS
     assert study.total == tally.total
+
+
+def test_sides_are_those_that_can_be_judged(study, unbounded, one_sided):
+    assert list(study.sides) == ["before", "after"]
+    assert list(unbounded.sides) == ["after"]
+    assert list(one_sided.sides) == ["before"]

@@ -40,7 +40,7 @@ def pooled_bins(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floa
     columns = []
     counts = bin_counts(float(totals.sum()), len(scores))
     for n_bins in counts:
-        starts = bins.group_starts(bins.equal_mass_groups(totals, int(n_bins)))
+        starts = bins.equal_mass_starts(totals, int(n_bins))
         mass = np.add.reduceat(totals, starts)
         mean = np.clip(np.add.reduceat(scores * totals, starts) / mass, 0.0, 1.0)
         columns.append((mean, np.add.reduceat(positives, starts) / mass, mass / totals.sum() / len(counts)))

@@ -19,11 +19,11 @@ def equal_width_edges(n_bins: int) -> Floats:
     return np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
 
 
-def equal_mass_groups(totals: Floats, n_groups: int) -> Ints:
-    """The group of each cell when neighbours join into at most `n_groups` groups of nearly equal mass.
+def equal_mass_starts(totals: Floats, n_groups: int) -> Ints:
+    """The first cell of each group when neighbours join into at most `n_groups` groups of nearly equal mass.
 
-    A cell belongs to the group in which the middle of its mass lies, so no cell is ever split. Numbers are
-    consecutive from 0; groups that would be empty do not exist. O(m).
+    A cell belongs to the group in which the middle of its mass lies, so no cell is ever split. Groups that would be
+    empty do not exist. O(m).
     """
     ends = np.cumsum(totals)
     middle = -0.5 * totals
@@ -31,15 +31,13 @@ def equal_mass_groups(totals: Floats, n_groups: int) -> Ints:
     middle /= ends[-1]
     middle *= n_groups
     # Middles only grow, so the places where whole numbers are passed say all; there are few of them.
-    cuts = np.searchsorted(middle, np.arange(1, n_groups))
-    sizes = np.diff(np.concatenate(([0], cuts, [len(totals)])))
-    sizes = sizes[sizes > 0]
-    return np.repeat(np.arange(len(sizes)), sizes)
+    starts = np.unique(np.searchsorted(middle, np.arange(n_groups)))
+    return starts[starts < len(totals)]
 
 
-def group_starts(groups: Ints) -> Ints:
-    """Where each run of equal numbers begins, for a non-decreasing `groups`."""
-    return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+def group_numbers(starts: Ints, n_cells: int) -> Ints:
+    """The number of each cell's group, counted from 0, where groups begin at `starts`."""
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n_cells)))
 
 
 def cuts_between(left: Floats, right: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_mass_groups, group_starts
+from calibrant._kernels.bins import equal_mass_starts
 from calibrant._typing import Floats
 
 TINY_RIDGE = 1e-11  # betacal's C = 1e11: too weak to be seen, strong enough to keep separable data finite
@@ -65,7 +65,7 @@ def fit_logistic(
 
 def _coarse(fine: _Problem) -> _Problem:
     """Equal-mass cells with the sums of counts and the mean features and offsets."""
-    starts = group_starts(equal_mass_groups(fine.totals, COARSE_CELLS))
+    starts = equal_mass_starts(fine.totals, COARSE_CELLS)
     mass = np.add.reduceat(fine.totals, starts)
     return fine._replace(
         features=np.add.reduceat(fine.features * fine.totals[:, None], starts, axis=0) / mass[:, None],

@@ -181,10 +181,10 @@ def _check_shift(labelled: Tally, new: Tally, fitted: Floats, train: float, valu
     Bins have equal numbers of labelled rows. One degree of freedom is lost to the sum, one to the estimated share.
     """
     n_bins = min(CHECK_BINS, int(labelled.total // ROWS_PER_BIN))
-    groups = bins.equal_mass_groups(labelled.totals, n_bins) if n_bins > 2 else np.empty(0, dtype=np.intp)
-    if len(groups) == 0 or groups[-1] < 2:
+    starts = bins.equal_mass_starts(labelled.totals, max(n_bins, 1))
+    if len(starts) <= 2:
         return float("nan")
-    starts = bins.group_starts(groups)
+    groups = bins.group_numbers(starts, len(labelled))
     edges = bins.cuts_between(labelled.scores[starts[1:] - 1], labelled.scores[starts[1:]])
     p = fitted[: len(labelled)]
     ratio = value / train * p + (1.0 - value) / (1.0 - train) * (1.0 - p)

@@ -43,29 +43,31 @@ class BinningPosterior:
         which, starts, offsets = self._binnings(n_draws, rng)
         a, b = bin_counts(self.cells, starts, offsets)
         levels = rng.beta(a + self.alpha, b + self.beta)
-        out = np.empty((n_draws, len(scores)))
-        for i in range(n_draws):
-            own = slice(offsets[i], offsets[i + 1])
-            edges, values = self._steps(starts[own], levels[own], float(self.lam[which[i]]), rng)
-            out[i] = values[np.searchsorted(edges, scores)]
-        return out
+        begins_map = np.zeros(len(starts), dtype=bool)
+        begins_map[offsets[:-1]] = True
+        n_edges = np.diff(offsets) - 1
+        edges = self._place_edges(starts[~begins_map], np.repeat(self.lam[which], n_edges), rng).ravel()
+        values = np.insert(levels, np.flatnonzero(~begins_map), rng.beta(self.alpha, self.beta, n_edges.sum()))
+        edge_lists = np.split(edges, 2 * np.cumsum(n_edges)[:-1])
+        value_lists = np.split(values, np.cumsum(2 * n_edges + 1)[:-1])
+        return np.stack([v[np.searchsorted(e, scores)] for e, v in zip(edge_lists, value_lists, strict=True)])
 
-    def leave_one_out(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def leave_one_out(self, scores: Floats) -> tuple[Floats, Floats]:
         """P(positive) of a positive row and P(negative) of a negative row at each score, had it not been seen.
 
         Given the bin, the harmonic means of p and 1 − p are those of its Beta posterior, (α + k − 1) / (α + β + n − 1)
-        and its mirror image: the bin's mean without the row. Binnings are drawn, levels need not be. A bin without
-        positives holds no positive row; what it would say of one counts as if it had one.
+        and its mirror image: the bin's mean without the row. These are averaged over all bins that hold the cell.
         """
-        _, starts, offsets = self._binnings(n_draws, rng)
-        positives, negatives = bin_counts(self.cells, starts, offsets)
-        sizes = bin_sizes(starts, offsets, len(self.cells))
-        total = positives + negatives + self.alpha + self.beta - 1.0
+        from calibrant._kernels import partitions
+
+        kept = self.lam_posterior > NEGLIGIBLE
+        weight = self.lam_posterior[kept] / self.lam_posterior[kept].sum()
+        given = (self.x, *counts(self.cells), self.lam[kept], self.alpha, self.beta, self.log_f[kept], False)
         found = []
-        for own, prior in ((positives, self.alpha), (negatives, self.beta)):
-            inverse = total / (np.maximum(own, 1.0) + prior - 1.0)
-            at_cells = np.repeat(inverse, sizes).reshape(n_draws, -1).mean(axis=0)
-            found.append(1.0 / np.interp(scores, self.cells.scores, at_cells))
+        for what in (partitions.PER_POSITIVE, partitions.PER_NEGATIVE):
+            _, starts, ends = partitions.backward(*given, what)
+            inverse = weight @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
+            found.append(1.0 / np.interp(scores, self.cells.scores, np.maximum(inverse, 1.0)))
         return found[0], found[1]
 
     def _binnings(self, n_draws: int, rng: np.random.Generator) -> tuple[Integers, Integers, Integers]:
@@ -76,25 +78,21 @@ class BinningPosterior:
         starts, offsets = draw_binnings(*given, which, rng, False)
         return which, starts, offsets
 
-    def _steps(self, starts: Integers, levels: Floats, lam: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Place the boundaries in their gaps.
+    def _place_edges(self, starts: Integers, lam: Floats, rng: np.random.Generator) -> Floats:
+        """Place the boundaries before the cells `starts` in their gaps: two edges for each, (n, 2).
 
         The Poisson process of eq. 2.5 has at least one point in a gap with a boundary. Only its first and last point
         touch the bins beside the gap; between them lies a bin without data, whose level comes from the prior. A gap
         that is filled with data has one boundary, anywhere.
         """
-        before, after = self.cells.scores[starts[1:] - 1], self.cells.scores[starts[1:]]
-        h = lam * (self.x[starts[1:]] - self.x[starts[1:] - 1])
+        before, after = self.cells.scores[starts - 1], self.cells.scores[starts]
+        h = lam * (self.x[starts] - self.x[starts - 1])
         u, v = rng.random((2, len(h)))
         first = -np.log1p(u * np.expm1(-h)) / h  # exponential, given that it falls into the gap
         last = np.maximum(first, 1.0 + np.log1p(-v) / h)
-        filled = self.filled[starts[1:] - 1]
+        filled = self.filled[starts - 1]
         first, last = np.where(filled, u, first), np.where(filled, u, last)
-        edges = np.column_stack((before + first * (after - before), before + last * (after - before))).ravel()
-        values = np.empty(2 * len(levels) - 1)
-        values[::2] = levels
-        values[1::2] = rng.beta(self.alpha, self.beta, len(h))
-        return edges, values
+        return np.column_stack((before + first * (after - before), before + last * (after - before)))
 
     def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
@@ -237,7 +235,7 @@ def average_binnings(posterior: BinningPosterior) -> tuple[PosteriorMean | Step,
     kept = posterior.lam_posterior > NEGLIGIBLE
     lam, log_f = posterior.lam[kept], posterior.log_f[kept]
     weight = (posterior.lam_posterior[kept] / posterior.lam_posterior[kept].sum())[:, None]
-    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False, False)
+    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False)
     boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
     if len(cells) == 1:
         return Step(np.empty(0), (weight * starts)[:, 0].sum(keepdims=True)), boundary.sum(axis=0)

@@ -2,7 +2,9 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +19,7 @@ from calibrant.estimates.methods import EstimateMethods
 from calibrant.estimates.source import LabelledRows
 from calibrant.estimates.table import PosteriorTable
 from calibrant.map_functions import MapFunction
-from calibrant.maps import CalibrationMap, PosteriorMap
+from calibrant.maps import CalibrationMap, PosteriorMap, ends_like
 from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
@@ -195,6 +197,13 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let the intervals of every method be numbers for a number, as its predictions are."""
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).get("predict_interval")
+        if own is not None:
+            cls.predict_interval = _numbers_of_a_number(own)  # type: ignore[method-assign]
+
     def fit_tally(self, tally: Tally) -> Self:
         """Learn the map from a tally; the same as `fit` on the rows that it counts."""
         super().fit_tally(tally)
@@ -225,7 +234,7 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
 
     @abstractmethod
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability."""
+        """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower quantiles and maps whose upper quantiles are ends of intervals; mostly the same maps."""
@@ -245,6 +254,14 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         """
         draws = links.clip(self.sample_maps(tally.scores, self.leave_one_out_draws))
         return 1.0 / (1.0 / draws).mean(axis=0), 1.0 / (1.0 / (1.0 - draws)).mean(axis=0)
+
+
+def _numbers_of_a_number(predict_interval: Callable[..., tuple[Floats, Floats]]) -> Any:
+    @wraps(predict_interval)
+    def wrapped(self: BayesianCalibrator, scores: ArrayLike, *args: Any, **kwargs: Any) -> tuple[Floats, Floats]:
+        return ends_like(scores, predict_interval(self, scores, *args, **kwargs))
+
+    return wrapped
 
 
 def central_interval(

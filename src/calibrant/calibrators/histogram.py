@@ -68,6 +68,6 @@ def _equal_width(tally: Tally, n_bins: int) -> Step:
 
 
 def _equal_mass(tally: Tally, n_bins: int) -> Step:
-    starts = bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
+    starts = bins.equal_mass_starts(tally.totals, n_bins)
     edges = bins.cuts_between(tally.scores[starts[1:] - 1], tally.scores[starts[1:]])
     return Step(edges, np.add.reduceat(tally.positives, starts) / np.add.reduceat(tally.totals, starts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -61,11 +62,17 @@ def get(name: str) -> type[Calibrator]:
         matrix: type[Calibrator] = getattr(calibrators, MATRIX_METHODS[name][1])
         return matrix
     if name not in names():
-        hint = f" It is called {ELSEWHERE[name]!r} here." if name in ELSEWHERE else ""
         raise InvalidInputError(
-            f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.{hint}"
+            f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.{_hint(name)}"
         )
     return _REGISTERED[name]
+
+
+def _hint(name: str) -> str:
+    if name in ELSEWHERE:
+        return f" It is called {ELSEWHERE[name]!r} here."
+    near = difflib.get_close_matches(name.lower(), names(), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def create(name: str, **parameters: Any) -> Calibrator:

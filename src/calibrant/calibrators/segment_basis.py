@@ -48,8 +48,8 @@ class Cells:
     def _joined(
         cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats, most: int
     ) -> tuple[Cells, Floats, Floats]:
-        groups = bins.equal_mass_groups(pooled_totals, most)
-        starts = bins.group_starts(groups)
+        starts = bins.equal_mass_starts(pooled_totals, most)
+        groups = bins.group_numbers(starts, len(pooled_totals))
         totals = np.add.reduceat(pooled_totals, starts)
         coarse = np.add.reduceat(pooled_scores * pooled_totals, starts) / totals
         place = groups[np.searchsorted(pooled_scores, counts.scores)]

@@ -4,9 +4,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from calibrant.cli import options, signals
 from calibrant.cli.apply import apply
@@ -30,8 +31,29 @@ PANELS = {
     "Learn": (demo, methods, simulate),
 }
 
+
+class _PlainFlags:
+    """A command whose help shows no type of value beside options that take none."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Group(_PlainFlags, TyperGroup):
+    pass
+
+
 app = typer.Typer(
     name="calibrant",
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,7 +80,7 @@ def _before(
 
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        app.command(cls=_Command, rich_help_panel=panel)(command)
 
 
 def run(arguments: Sequence[str]) -> int:

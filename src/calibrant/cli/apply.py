@@ -45,7 +45,7 @@ def apply(
     """
     from calibrant.engines import apply_file, open_table
 
-    check_target(output)
+    check_target(output, [model])
     kind = output_kind(output, format_)
     segmented = load_segments(model)
     map_ = segmented or load_model(model)

@@ -26,6 +26,8 @@ ADVICE = {
     "only the new column": "only the new column, with --only-new",
     "missing='segment'": "--missing segment",
     "Use the calibrator alone.": "Leave out --by.",
+    "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision').":
+        "for decision scores, such as logits, fit a model to such scores first.",
 }  # fmt: skip
 
 
@@ -60,6 +62,7 @@ def in_options(text: str) -> str:
     """Rewrite a message of the library with arguments named as options."""
     for said, meant in ADVICE.items():
         text = text.replace(said, meant)
+    text = re.sub(r" at index \d+", "", text)  # of distinct scores in order, not of rows in the file
     return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
 
 

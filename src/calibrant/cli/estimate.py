@@ -69,8 +69,11 @@ def estimate(
 def load_posterior(path: str) -> PosteriorMap:
     """Load a model that was saved with its posterior."""
     from calibrant.maps import PosteriorMap
+    from calibrant.matrix_maps import MatrixMap
 
     map_ = load_model(path)
+    if isinstance(map_, MatrixMap):
+        raise Problem(f"{path} is a model of {len(map_.classes)} classes; estimates are for two.")
     if not isinstance(map_, PosteriorMap):
         raise Problem(
             f"{path} has no posterior, so it cannot say how sure it is; fit a Bayesian method, such as the default, "

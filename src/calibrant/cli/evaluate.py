@@ -116,13 +116,12 @@ def _measure_classes(rows: ClassRows, model: str | None, level: float) -> tuple[
 
 def check_probabilities(name: str, tally: Tally, command: str) -> None:
     """Refuse scores that cannot be probabilities."""
-    from calibrant.cli.tallies import is_decision
+    from calibrant.cli.tallies import is_decision, percent_hint
 
     if is_decision(tally):
         low, high = tally.scores[0], tally.scores[-1]
-        percent = "If they are percentages, divide them by 100. " if low >= 0.0 and 2.0 < high <= 100.0 else ""
         raise Problem(
-            f"{command} needs probabilities; '{name}' goes from {low:.4g} to {high:.4g}. {percent}"
+            f"{command} needs probabilities; '{name}' goes from {low:.4g} to {high:.4g}. {percent_hint(tally)}"
             "Learn a map with `calibrant fit` and add --model model.json, or look at all of it with `calibrant report`."
         )
 

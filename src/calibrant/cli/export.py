@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from calibrant.matrix_maps import MatrixMap
 
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
+TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python", "c": "C", "schema": "JSON schema"}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 
 SCORE = "Score column in SQL; for several classes a,b,c, by default those of the fit."
@@ -42,8 +43,10 @@ def export(
 
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
+    if target is None:
+        raise Problem(f"Say what to write with --to, one of {', '.join(TARGETS)}, or name a file such as -o map.sql.")
     if target not in TARGETS:
-        raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to or 'nothing'}.")
+        raise Problem(f"--to must be one of {', '.join(TARGETS)}; got {to}.")
     if target == "onnx":
         check_screen(output, "ONNX")
     segmented = load_segments(model)
@@ -67,7 +70,7 @@ def export(
     with written(output) as path:
         path.write_bytes(content)
     if not is_stdout(output):
-        note(f"{target} written to {output}, after checking it against the model.")
+        note(f"{TITLES[target]} written to {output}, after checking it against the model.")
 
 
 def _to_sql(

@@ -105,14 +105,14 @@ def _pooled(method: str | None, settings: dict[str, Any]) -> Calibrator:
 def _fit(tally: Tally, method: str | None, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     from calibrant import metrics
     from calibrant.calibrators import registry
-    from calibrant.cli.tallies import is_decision, warn_of_few
+    from calibrant.cli.tallies import is_decision, percent_hint, warn_of_few
 
     warn_of_few(tally)
     space = {"space": "decision"} if is_decision(tally) else {}
     if space:
         note(
             f"Scores go from {tally.scores[0]:.4g} to {tally.scores[-1]:.4g}, so they are read as decision values, not "
-            "as probabilities. If they are percentages, divide them by 100."
+            f"as probabilities. {percent_hint(tally)}".rstrip()
         )
     calibrator = _create(registry.get(method or registry.DEFAULT_METHOD), settings, **space)
     with progress(f"fitting {type(calibrator).__name__}"):

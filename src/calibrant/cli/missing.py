@@ -14,7 +14,7 @@ def drop_missing(table: Table, columns: Columns) -> Table:
     text = describe_missing(table, columns)
     if text is None:
         return table
-    note(f"{text} They are left out.")
+    note(f"{text} Such rows are left out.")
     lacking = " OR ".join(_lacks(table, name) for name in (*columns.scores, columns.label))
     return Table(table.name, table.relation.filter(f"NOT ({lacking})"), connection=table.connection)
 
@@ -25,10 +25,9 @@ def describe_missing(table: Table, columns: Columns) -> str | None:
     wanted = ("true", scores, _lacks(table, columns.label))
     counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in wanted)
     rows, no_score, no_label = table.values(f"SELECT {counts} FROM rows")[0]
-    kinds = [
-        f"{n} {'have' if n > 1 else 'has'} no {what}" for n, what in ((no_score, "score"), (no_label, "label")) if n
-    ]
-    return f"Of {rows} rows {' and '.join(kinds)}." if kinds else None
+    lacking = ((no_score, "score"), (no_label, "label"))
+    parts = [f"{n} of {rows} rows {'have' if n > 1 else 'has'} no {what}" for n, what in lacking if n]
+    return f"{' and '.join(parts)}." if parts else None
 
 
 def _lacks(table: Table, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibrant.cli import options
+from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.options import load_class_map, load_score_map
 from calibrant.cli.printing import print_json, progress
@@ -30,10 +31,11 @@ def monitor(
     score: options.Score = None,
     label: options.Label = None,
     by: options.Keys = None,
+    drop_missing: options.Drop = False,
     positive: options.Positive = None,
     model: options.ModelOption = None,
     logits: options.Logits = False,
-    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA", min=1e-9, max=1 - 1e-9)] = 0.05,
+    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA")] = 0.05,
     fail: Annotated[bool, options.option(f"Exit with code {ALARM} on an alarm.", "--fail")] = False,
     as_json: options.As_json = False,
 ) -> None:
@@ -45,16 +47,19 @@ def monitor(
     from calibrant.cli.classes import are_several, read_classes
     from calibrant.cli.tallies import binary, count, open_with_columns
 
+    if not 0.0 < alpha < 1.0:
+        raise Problem(f"--alpha must lie strictly between 0 and 1, such as 0.05; got {alpha:g}.")
     if by:
+        pair = ([reference], current)
         alarm = monitor_segments(
-            ([reference], current), score, label, by, positive=positive, model=model, alpha=alpha, as_json=as_json
+            pair, score, label, by, drop=drop_missing, positive=positive, model=model, alpha=alpha, as_json=as_json
         )
         if alarm and fail:
             raise typer.Exit(ALARM)
         return
     tallies, matrices = [], []
     for files in ([reference], current):
-        with open_with_columns(files, score, label) as (table, columns):
+        with open_with_columns(files, score, label, drop=drop_missing) as (table, columns):
             if are_several(columns, False, logits):
                 matrices.append(read_classes(table, columns, logits))
             else:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from calibrant.cli.errors import Problem
-from calibrant.engines.table_files import find_files, suggest
+from calibrant.engines.table_files import ENDINGS, find_files, suggest
 
 if TYPE_CHECKING:
     from calibrant.maps import CalibrationMap
     from calibrant.matrix_maps import MatrixMap
     from calibrant.segmented_maps import SegmentedMap
+
+
+TABLE_ENDINGS = tuple(ending for kind, endings in ENDINGS.items() if kind != "json" for ending in endings)
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
@@ -38,32 +40,46 @@ def method_names(several: bool | None = None) -> list[str]:
 
 def check_method(*names: str | None, several: bool | None = None) -> None:
     """Refuse a method that does not exist before any data are read, and one for another number of classes after."""
+    from calibrant.calibrators.registry import ELSEWHERE
+
     known, all_ = method_names(several), method_names()
     for name in names:
         if name is None or name in known:
             continue
         if name not in all_:
-            raise Problem(f"There is no method {name!r}. {suggest(name, all_, '`calibrant methods` lists them.')}")
+            called = f"It is called {ELSEWHERE[name]!r} here." if name in ELSEWHERE else ""
+            advice = called or suggest(name, all_, "`calibrant methods` lists them.")
+            raise Problem(f"There is no method {name!r}. {advice}")
         if several:
             raise Problem(f"{name} is for two classes. For several use {', '.join(known)}; or add --top-label.")
         raise Problem(f"{name} is for several classes; name the score column of each, with --score a,b,c.")
 
 
+def _load(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
+    from calibrant.errors import ModelFileError
+    from calibrant.loading import load
+
+    try:
+        return load(find_files(path)[0])
+    except ModelFileError as error:
+        if path.lower().endswith(TABLE_ENDINGS):
+            raise Problem(f"{path} is no model but a table; name the model first, then the tables.") from error
+        raise
+
+
 def load_segments(path: str) -> SegmentedMap | None:
     """Load the map of segments in a file; None if the file holds another map."""
-    from calibrant.loading import load
     from calibrant.segmented_maps import SegmentedMap
 
-    map_ = load(find_files(path)[0]) if Path(path).is_file() else None
+    map_ = _load(path)
     return map_ if isinstance(map_, SegmentedMap) else None
 
 
 def load_model(path: str) -> CalibrationMap | MatrixMap:
     """Load the map of one score or of several classes in a file."""
-    from calibrant.loading import load
     from calibrant.segmented_maps import SegmentedMap
 
-    map_ = load(find_files(path)[0])
+    map_ = _load(path)
     if isinstance(map_, SegmentedMap):
         raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
     return map_

@@ -24,6 +24,7 @@ def monitor_segments(
     label: str | None,
     by: list[str],
     *,
+    drop: bool,
     positive: str | None,
     model: str | None,
     alpha: float,
@@ -38,7 +39,7 @@ def monitor_segments(
     map_ = segmented if segmented is not None or model is None else load_score_map(model)
     tallies: list[dict[Any, Any]] = []
     for files in pair:
-        with open_with_columns(files, score, label, None, by) as (table, columns):
+        with open_with_columns(files, score, label, None, by, drop=drop) as (table, columns):
             _check_keys(segmented, columns.by)
             view, own = binary(table, columns, False, "monitor")
             tallies.append(count_segments(view, own, positive))

@@ -106,13 +106,22 @@ def count_segments(table: Table, columns: Columns, positive: str | None = None) 
 def cast_segment(table: Table, name: str) -> str:
     """Return a column of segments in SQL, as one of the types that models of segments know."""
     kind = table.kind(name)
+    if kind.startswith("TIMESTAMP") and "ZONE" not in kind and _are_days(table, name):
+        return f"{quote(name)}::DATE::VARCHAR"
     if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
         raise Problem(
-            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}."
+            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}. "
+            "Make such a column from it first."
         )
     if kind in ("VARCHAR", "BOOLEAN") or (table.is_number(name) and kind != "DECIMAL"):
         return quote(name)
     return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
+
+
+def _are_days(table: Table, name: str) -> bool:
+    """Tell whether all times are midnight: dates, as pandas writes them."""
+    column = quote(name)
+    return not table.values(f"SELECT 1 FROM rows WHERE {column} <> {column}::DATE LIMIT 1")
 
 
 def _count(table: Table, columns: Columns, positive: str | None) -> Any:
@@ -174,6 +183,12 @@ def is_decision(tally: Tally) -> bool:
     return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
 
 
+def percent_hint(tally: Tally) -> str:
+    """Return a sentence on percentages if scores beyond [0, 1] look like some, with a space behind it."""
+    low, high = tally.scores[0], tally.scores[-1]
+    return "If they are percentages, divide them by 100. " if low >= 0.0 and 2.0 < high <= 100.0 else ""
+
+
 def warn_of_few(tally: Tally, name: str = "") -> None:
     """Warn of a handful of rows, of scores that rank the wrong way round, and of one class, which teaches nothing."""
     from calibrant.metrics.reversal import describe_reversal
@@ -186,8 +201,8 @@ def warn_of_few(tally: Tally, name: str = "") -> None:
             warn(in_options(reversal))
         if tally.total < FEW_ROWS:
             warn(
-                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result is "
-                f"mostly what the method takes for granted. Some hundreds would do."
+                f"{row_count(tally.total)} rows, {row_count(rarer)} of the rarer class, are very few: the result says "
+                "more about the method's assumptions than about the data. Use a few hundred rows if you can."
             )
         return
 

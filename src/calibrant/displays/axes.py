@@ -15,6 +15,7 @@ SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
 NEUTRAL = "0.5"  # a grey that is seen on white and on black
 BELOW = 4  # the picture is so many times as high as the scores below it
+LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
 NARROWEST = 2.0  # logit axis, in logits
 
@@ -37,9 +38,11 @@ def axes_below(ax: Any) -> Any:
     if spec is None:
         below = _split_position(ax)
     else:
-        rows = spec.subgridspec(2, 1, height_ratios=(BELOW, 1), hspace=0.08)
-        ax.set_subplotspec(rows[0])
-        below = ax.figure.add_subplot(rows[1], sharex=ax, label=SCORES_LABEL)
+        # A layout engine finds room for the legend above; without one, room has to be left.
+        heights = (BELOW, 1) if ax.figure.get_layout_engine() is not None else (LEGEND, BELOW, 1)
+        rows = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=0.08)
+        ax.set_subplotspec(rows[-2])
+        below = ax.figure.add_subplot(rows[-1], sharex=ax, label=SCORES_LABEL)
     ax.tick_params(labelbottom=False)
     ax.set_xlabel("")
     return below

@@ -112,7 +112,7 @@ def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
         wanted["lowest_label"] = nw.col("label").min()
     extremes = {name: values.item() for name, values in fetch(rows.frame.select(**wanted)).items()}
     if extremes["rows"] == 0:
-        raise InvalidInputError("`source` must have at least one row; got 0 sample(s), the table is empty.")
+        raise InvalidInputError("`source` must have at least one row; the table is empty.")
     if not (extremes["low"] >= -LARGEST_SCORE and extremes["high"] <= LARGEST_SCORE):  # not so for NaN, either
         _refuse_scores(rows)
     if pos_label is not None or not kind.is_numeric():
@@ -140,8 +140,9 @@ def check_cells(cells: Cells, rows: Rows, pos_label: Any) -> None:
         raise InvalidInputError(f"`{rows.label}` must have two classes; another one came up while rows were counted.")
     bad = (cells["rows"] - cells["weighed"]).sum() if rows.weight is not None else 0
     if bad:
+        number = "1 row has" if bad == 1 else f"{bad:.0f} rows have"
         raise InvalidInputError(
-            f"`{rows.weight}` must be finite and not negative; {bad:.0f} row(s) have NaN, NULL, inf or a negative one."
+            f"`{rows.weight}` must be finite and not negative; {number} NaN, NULL, inf or a negative one."
         )
 
 

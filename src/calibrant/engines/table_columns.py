@@ -67,7 +67,7 @@ def choose_columns(
         named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
         check_number(table, named[0], "--score")
     if not scores or label not in taken:
-        say(f"Scores are read from column {_list(named)}, labels from column '{shorten(label)}'.")
+        say(f"Scores are read from {_describe(named)}, labels from column '{shorten(label)}'.")
     return Columns(named, label, weight, keys, groups)
 
 
@@ -77,7 +77,7 @@ def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> t
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        say(f"Scores are read from column {_list(named)}.")
+        say(f"Scores are read from {_describe(named)}.")
     for name in named:
         check_number(table, name, "--score")
     return named
@@ -168,6 +168,10 @@ def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, 
             # A class without rows has a column, too.
             return tuple(name for name in numbers if name in named or (start and name.startswith(start)))
     return ()
+
+
+def _describe(names: Sequence[str]) -> str:
+    return f"column{'s' * (len(names) > 1)} {_list(names)}"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -109,4 +109,6 @@ def _average_in_cells(
 
 def _join(counts: Floats, most: int) -> Ints:
     """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
-    return np.arange(len(counts)) if len(counts) <= most else bins.equal_mass_groups(counts, most)
+    if len(counts) <= most:
+        return np.arange(len(counts))
+    return bins.group_numbers(bins.equal_mass_starts(counts, most), len(counts))

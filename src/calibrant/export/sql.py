@@ -21,6 +21,7 @@ from calibrant.segmented_maps import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
 DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
+ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "mariadb": "mysql", "sparksql": "spark"}
 
 
 def to_sql(
@@ -95,8 +96,9 @@ def check_dialect(dialect: str) -> None:
     """Refuse a dialect that sqlglot does not write."""
     sqlglot = require("sqlglot", "tables", CALLER)
     if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
+        hint = f" It is called {ELSEWHERE[dialect]!r} here." if dialect in ELSEWHERE else ""
         raise InvalidInputError(
-            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}."
+            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}.{hint}"
         )
 
 

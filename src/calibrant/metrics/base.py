@@ -99,7 +99,7 @@ def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
 def bin_starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
     """The first cell of each bin that has rows."""
     if strategy == "quantile":
-        return bins.group_starts(bins.equal_mass_groups(tally.totals, n_bins))
+        return bins.equal_mass_starts(tally.totals, n_bins)
     # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.
     first = np.searchsorted(tally.scores, bins.equal_width_edges(n_bins), side="right")
     return np.unique(np.concatenate(([0], first[first < len(tally)])))

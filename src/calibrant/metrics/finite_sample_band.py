@@ -126,7 +126,7 @@ def finite_sample_band(
 def _group_starts(tally: Tally, max_blocks: int) -> Ints:
     if len(tally) <= max_blocks:
         return np.arange(len(tally))
-    return bins.group_starts(bins.equal_mass_groups(tally.totals, max_blocks))
+    return bins.equal_mass_starts(tally.totals, max_blocks)
 
 
 def _block_bounds(tally: Tally, starts: Ints, tail: float) -> tuple[Floats, Floats]:

@@ -42,7 +42,7 @@ class GroupedRows(NamedTuple):
         """The cell of each row, after joining the tally of all rows to at most `max_cells` cells as `coarsen` does."""
         starts = np.arange(len(tally))
         if len(tally) > max_cells:
-            starts = bins.group_starts(bins.equal_mass_groups(tally.totals, max_cells))
+            starts = bins.equal_mass_starts(tally.totals, max_cells)
         # Rows of weight 0 may lie below the first cell; they count for nothing wherever they are put.
         return np.maximum(np.searchsorted(tally.scores[starts], self.scores, side="right") - 1, 0)
 

@@ -258,7 +258,7 @@ def _joined(counts: _Counts) -> _Counts:
     place = place.reshape(-1)
     if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
         mass = np.bincount(place, totals).astype(np.float64)
-        place = bins.equal_mass_groups(mass, MAX_CELLS)[place]
+        place = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[place]
     _, first, cell = np.unique(np.column_stack((place, codes)), axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
     expected, hits, rows = (

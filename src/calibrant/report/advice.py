@@ -12,7 +12,7 @@ def next_steps(study: Study) -> list[str]:
     """The steps to take, most important first."""
     steps = [_first_step(study), *_other_method(study), *_segment_step(study)]
     verdict = study.verdict
-    if verdict.probabilities and verdict.strength < 2 and not verdict.small:
+    if study.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
         steps.append(f"Four times as many rows as these {count(study.total)} would halve the intervals on this page.")
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps

@@ -37,9 +37,9 @@ def page_context(study: Study, title: str) -> dict[str, Any]:
         "method": study.title_of(study.name),
         "tiles": make_tiles(study),
         "meaning": score_meaning(study),
-        "sides": [_side_context(side, name, outcome_of(study.top_label)) for name, side in sides_shown(study).items()],
+        "sides": [_side_context(side, name, outcome_of(study.top_label)) for name, side in study.sides.items()],
         "has_before": study.before is not None,
-        "has_after": "after" in sides_shown(study),
+        "has_after": "after" in study.sides,
         "map_rows": tables.map_rows(study.maps[study.name], study.before is not None),
         "log_axes": figures.log_axes(study),
         "groups": tables.measure_groups(study),
@@ -64,12 +64,6 @@ def _weighted(study: Study) -> bool:
     """Whether rows were counted by weight: only then can a number of rows be broken."""
     totals = (study.before or study.after).tally.totals
     return bool(np.any(totals != np.rint(totals)))
-
-
-def sides_shown(study: Study) -> dict[str, Side]:
-    """The sides by name; rows of one outcome show no calibration, which they cannot judge."""
-    sides = {"before": study.before, "after": None if study.one_outcome and study.before is not None else study.after}
-    return {name: side for name, side in sides.items() if side is not None}
 
 
 def method_context(study: Study, markup: Any) -> dict[str, Any]:
@@ -133,9 +127,9 @@ def _side_context(side: Side, name: str, words: Outcome) -> dict[str, Any]:
 def draw_study(study: Study) -> dict[str, str]:
     """The markup of every figure by its name."""
     scale, words = figures.shared_scale(study), outcome_of(study.top_label)
-    sides = sides_shown(study)
+    sides = study.sides
     drawn = {name: figures.reliability_figure(side, f"@{name}", scale, words) for name, side in sides.items()}
-    drawn |= {f"scores-{name}": one for name, one in figures.scores_figures(study, scale).items() if name in sides}
+    drawn |= {f"scores-{name}": one for name, one in figures.scores_figures(study, scale).items()}
     if "after" in sides:
         drawn["map"] = figures.map_figure(study, scale)
     if study.segments:

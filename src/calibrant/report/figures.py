@@ -161,7 +161,7 @@ def map_figure(study: Study, scale: Figure) -> Figure:
 
 def scores_figures(study: Study, scale: Figure) -> dict[str, Figure]:
     """Histograms of the probabilities, before and after, with axes of the same kind."""
-    sides = {name: side for name, side in (("before", study.before), ("after", study.after)) if side is not None}
+    sides = study.sides
     meta = {"scale": scale, "log": log_axes(study)}
     words = outcome_of(study.top_label)
     layout = {"xaxis": titled(PREDICTED), "yaxis": titled("Rows", tickformat=",")}
@@ -173,7 +173,7 @@ def scores_figures(study: Study, scale: Figure) -> dict[str, Figure]:
 
 def log_axes(study: Study) -> dict[str, bool]:
     """Whether the heights of the histograms need a logarithmic axis, for each kind of axis below them."""
-    sides = [side for side in (study.before, study.after) if side is not None]
+    sides = study.sides.values()
     totals = {key: [getattr(side, key).histogram["total"] for side in sides] for key in ("linear", "logit")}
     return {key: any(map(_needs_log, each)) for key, each in totals.items()}
 

@@ -11,7 +11,7 @@ from calibrant.reliability.tables import curve_grid, tabulate_map, visible_range
 from calibrant.report.figures import Figure, error_bars, listed, scatter, titled
 from calibrant.report.segments import JUDGE
 from calibrant.report.study import LEVEL
-from calibrant.report.wording import rounded
+from calibrant.report.wording import rounded, shortened
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _curve(tally: Tally, color: str, label: str) -> Figure:
 
 def pairs_figure(pairs: list[Pair]) -> Figure:
     """Predicted minus right for each pair, in percentage points; the first pair at the top."""
-    names = [pair.name if len(pair.name) <= LONGEST else f"{pair.name[: LONGEST - 1]}…" for pair in pairs]
+    names = shortened([pair.arrow for pair in pairs], LONGEST)
     data = [_gaps(pairs, side, at) for side, at in (("before", -0.15), ("after", 0.15))]
     axis = {"range": [len(pairs) - 0.5, -0.5], "tickvals": list(range(len(pairs))), "ticktext": names}
     layout = {"xaxis": titled("Predicted − right, percentage points", zeroline=True), "yaxis": axis}

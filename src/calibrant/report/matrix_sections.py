@@ -12,7 +12,7 @@ from calibrant.report.matrix_figures import class_figure, pairs_figure
 from calibrant.report.matrix_study import Matrices
 from calibrant.report.section import Section, SectionFigure, SectionTable
 from calibrant.report.study import LEVEL
-from calibrant.report.wording import count, estimate, estimate_decimals, named, percent, sentence_case
+from calibrant.report.wording import count, estimate, estimate_decimals, named, number, percent, sentence_case
 from calibrant.tally import Tally
 
 MOST_DIAGRAMS = 12
@@ -47,6 +47,11 @@ class Pair:
         """The pair in words."""
         return f"{self.rival} where {self.predicted} is predicted"
 
+    @property
+    def arrow(self) -> str:
+        """The pair as short as it can be said."""
+        return f"{self.predicted} → {self.rival}"
+
 
 def matrix_sections(matrices: Matrices) -> tuple[Section, ...]:
     """The sections of a page on several classes.
@@ -70,11 +75,11 @@ def _whole(matrices: Matrices) -> Section:
     evaluation = evaluate_matrix(
         matrices.labels, sides, level=LEVEL, n_resamples=n_resamples, sample_weight=matrices.weights
     )
-    log_before, log_after = (evaluation["log_loss"][side].value for side in sides)
+    before, after = (number(evaluation["log_loss"][side].value) for side in sides)
     scores = (
         f"Log-loss and Brier score judge all {len(matrices.names)} probabilities of a row at once. Calibration takes "
-        f"the log-loss from {log_before:.4g} to {log_after:.4g}, on rows that the fits have not seen. Intervals are "
-        f"{100 * LEVEL:g} % confidence intervals of single values; the methods are compared row by row above."
+        f"the log-loss from {before} to {after}, on rows that the fits have not seen. Intervals are {100 * LEVEL:g} % "
+        "confidence intervals of single values; the methods are compared row by row above."
     )
     test = (
         "The test of full calibration asks whether labels drawn from the probabilities would look like the real ones, "
@@ -142,7 +147,7 @@ def _pairs(matrices: Matrices) -> Section:
     )
     accuracy = (
         f"The predicted class is right in {percent(right[0])} of the rows before and {percent(right[1])} after "
-        f"calibration, which changes it in {percent(changed)}."
+        f"calibration, which changes it in {percent(changed)} of them."
     )
     sentences = [accuracy]
     if pairs:
@@ -153,11 +158,13 @@ def _pairs(matrices: Matrices) -> Section:
             f"{named([pair.name for pair in pairs[:3]])}."
         )
     alt = "Predicted minus right for each pair of confused classes. The table below has the same values."
-    figures = (SectionFigure(pairs_figure(pairs), alt, "before (open) and after calibration", "rows"),) if pairs else ()
-    head = ("Predicted", "Rows", "Rival", "Rival was right", "Predicted for it before", "After")
-    rows = tuple(
-        (p.predicted, count(p.rows), p.rival, _share(p.share), percent(p.before), percent(p.after)) for p in pairs
+    caption, legend = (
+        "Predicted class → right class",
+        (("before", "before calibration"), ("after", "after calibration")),
     )
+    figures = (SectionFigure(pairs_figure(pairs), alt, caption, "rows", legend),) if pairs else ()
+    head = ("Predicted → right", "Rows", "How often", "Predicted for it before", "After")
+    rows = tuple((p.arrow, count(p.rows), _share(p.share), percent(p.before), percent(p.after)) for p in pairs)
     tables = (SectionTable("Confused classes", head, rows),) if pairs else ()
     return Section("confused-classes", "Confused classes", tuple(sentences), figures, tables)
 

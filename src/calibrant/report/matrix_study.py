@@ -133,7 +133,7 @@ def _mean_map(matrices: Matrices) -> Table:
     at = np.arange(len(matrices.labels)), matrices.predicted
     before, after = matrices.before[at], matrices.after[at]
     order = np.argsort(before, kind="stable")
-    starts = bins.group_starts(bins.equal_mass_groups(matrices.weights[order], MAP_GROUPS))
+    starts = bins.equal_mass_starts(matrices.weights[order], MAP_GROUPS)
     weight, *sums = (
         np.add.reduceat(one[order] * matrices.weights[order], starts) for one in (np.ones(len(order)), before, after)
     )

@@ -16,10 +16,11 @@ from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.segmented import SegmentedCalibrator
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.folds import Fold, split_tally
 from calibrant.report.figures import Figure, listed, scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable
-from calibrant.report.wording import count, percent
+from calibrant.report.wording import count, estimate, percent
 from calibrant.segment_keys import name_columns
 from calibrant.tally import Tally
 
@@ -66,20 +67,18 @@ class PoolingResult:
     def verdict(self, level: float) -> str:
         """What maps by segment are worth, in a sentence."""
         change = f"from {self.losses['pooled']:.4f} to {self.losses['segmented']:.4f}"
-        interval = f"{100 * level:g} % interval {self.low:.4f} to {self.high:.4f}"
+        gain, ends = estimate(Interval(self.gain, self.low, self.high, level))
+        interval = f"{100 * level:g} % interval of the gain: {ends}"
         if self.low > 0.0:
-            return (
-                f"On rows that no fit has seen, maps by segment lower the log-loss {change}, by {self.gain:.4f} "
-                f"({interval})."
-            )
+            return f"On rows that no fit has seen, maps by segment lower the log-loss {change}, by {gain} ({interval})."
         if self.high < 0.0:
             return (
-                f"On rows that no fit has seen, maps by segment raise the log-loss {change} ({interval} of the gain): "
+                f"On rows that no fit has seen, maps by segment raise the log-loss {change} ({interval}): "
                 "one map for all is better here."
             )
         return (
             f"On rows that no fit has seen, maps by segment are worth no more than chance: the log-loss goes {change} "
-            f"({interval} of the gain)."
+            f"({interval})."
         )
 
 
@@ -123,7 +122,7 @@ def pooling_section(
         "pooling",
         "Maps by segment",
         (result.verdict(level), result.summary),
-        (SectionFigure(_figure(result), _alt(result), CAPTION, legend=legend),),
+        (SectionFigure(_figure(result), _alt(result), _caption(result), legend=legend),),
         (
             SectionTable("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), losses),
             SectionTable("Each segment", head, rows, folded=True),
@@ -257,6 +256,11 @@ def _figure(result: PoolingResult) -> Figure:
     reach = 1.1 * max(abs(value) for trace in traces for value in trace["x"]) or 1.0
     axis = titled("Predicted − happened, percentage points", zeroline=True, range=listed([-reach, reach]))
     return {"data": traces, "layout": {"xaxis": axis, "yaxis": {}}, "meta": {"short": "Points off"}}
+
+
+def _caption(result: PoolingResult) -> str:
+    hidden = len(result.segments) > MOST_DRAWN
+    return f"{CAPTION}: the {MOST_DRAWN} largest of {len(result.segments)} segments" if hidden else CAPTION
 
 
 def _alt(result: PoolingResult) -> str:

@@ -117,6 +117,12 @@ class Study:
         """Whether all rows turned out the same."""
         return self.base_rate in (0.0, 1.0)
 
+    @property
+    def sides(self) -> dict[str, Side]:
+        """What is shown, before and after; rows of one outcome show no calibration, which they cannot judge."""
+        after = None if self.one_outcome and self.before is not None else self.after
+        return {name: side for name, side in (("before", self.before), ("after", after)) if side is not None}
+
     def title_of(self, name: str) -> str:
         """The title of a method in a sentence."""
         return short_title(self.titles.get(name, name))
