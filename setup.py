@@ -22,9 +22,8 @@ NAMES = sorted(path.stem for path in KERNELS.glob("*.pxd") if path.stem != "fast
 VECTOR = {
     "laplace",
     "logistic_normal",
-    "mcmc_diagnostics",
     "monotone_draws",
-    "monotone_trees",
+    "monotone_level_draws",
     "partition_draws",
     "partition_sweep",
     "partitions",

@@ -21,10 +21,10 @@ LIMITS = {100: 0.0215, 1000: 0.0034, 3000: 0.0016, 30_000: 0.0004}
 IMPORTANCE_UP_TO = 3000  # on every distinct score it takes half a minute for each fit beyond that
 
 METHODS: dict[str, Callable[[], Calibrator]] = {
-    "Bayes-Iso, tree": BayesIso,
-    "Bayes-Iso, importance, paper's bounds": lambda: BayesIso(sampler="importance", bounds="paper"),
-    "Bayes-Iso, importance, code's bounds": lambda: BayesIso(sampler="importance", bounds="code"),
-    "Bayes-Iso, importance, 100 cells": lambda: BayesIso(sampler="importance", bounds="code", max_cells=100),
+    "Bayes-Iso, levels": BayesIso,
+    "Bayes-Iso, importance, paper's bounds": lambda: BayesIso(method="importance", bounds="paper"),
+    "Bayes-Iso, importance, code's bounds": lambda: BayesIso(method="importance", bounds="code"),
+    "Bayes-Iso, importance, 100 cells": lambda: BayesIso(method="importance", bounds="code", max_cells=100),
     "ENIR": lambda: ENIR(target_correction=False),
     "ENIR-Platt": lambda: ENIR(target_correction=True),
     "Iso": lambda: IsotonicCalibration(target_correction=False),
@@ -82,11 +82,11 @@ def table_of_excess(found: dict[tuple[str, int], tuple[float, float]]) -> None:
         texts = [f"{1e4 * c[1]:8.1f} ({1e5 * c[0]:6.1f})" if c else "–" for c in cells]
         print(f"{name:40}" + "".join(f"{text:>18}" for text in texts))
     for n, limit in LIMITS.items():
-        value = found["Bayes-Iso, tree", n][1]
+        value = found["Bayes-Iso, levels", n][1]
         print(f"  N = {n}: {value:.5f}, limit {limit:g}  {'ok' if value <= limit else 'MISSED'}")
     for n in SIZES[1:]:
         rival = min(value[1] for (name, size), value in found.items() if "importance" in name and size == n)
-        lower = found["Bayes-Iso, tree", n][1] < rival
+        lower = found["Bayes-Iso, levels", n][1] < rival
         print(f"  N = {n}: the best importance sampler {rival:.5f}  {'ok' if lower else 'MISSED'}")
 
 

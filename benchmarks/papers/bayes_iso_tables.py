@@ -1,7 +1,7 @@
 """Table 2 and Figures 2, 3 and 7 of Allikivi and Kull 2019 on four of their data sets; Table 1 on request.
 
 ``python -m benchmarks.papers.bayes_iso_tables [--data FOLDER]`` takes about a minute: one of the paper's 25 pairs of
-folds. ``--folds 5`` is the full protocol, ``--sampler paper`` or ``code`` the importance sampler with the bounds of
+folds. ``--folds 5`` is the full protocol, ``--variant paper`` or ``code`` the importance sampler with the bounds of
 the paper or of its authors' program (four minutes), ``--synthetic`` adds Table 1 (five minutes).
 """
 
@@ -43,10 +43,10 @@ LEARNERS: dict[str, Callable[[], object]] = {
     "BAG-DT": lambda: BaggingClassifier(random_state=0),
     "ANN": lambda: MLPClassifier(random_state=0),
 }
-SAMPLERS: dict[str, Callable[[], Calibrator]] = {
-    "tree": BayesIso,
-    "paper": lambda: BayesIso(sampler="importance", bounds="paper"),
-    "code": lambda: BayesIso(sampler="importance", bounds="code"),
+VARIANTS: dict[str, Callable[[], Calibrator]] = {
+    "levels": BayesIso,
+    "paper": lambda: BayesIso(method="importance", bounds="paper"),
+    "code": lambda: BayesIso(method="importance", bounds="code"),
 }
 OTHERS = ("Iso", "Iso-Platt", "ENIR", "ENIR-Platt", "Beta", "Beta-Platt", "Log", "Log-Platt")
 LOSSES = {"BS": metrics.brier_score, "LL": metrics.log_loss}
@@ -73,9 +73,9 @@ def folds(path: Path, count: int) -> Iterator[tuple[np.ndarray, ...]]:
             yield X[train], y[train], X[known], y[known], X[test], y[test]
 
 
-def measure(folder: Path, count: int, sampler: str) -> Found:
+def measure(folder: Path, count: int, variant: str) -> Found:
     """Losses and verdict of each method on each test fold."""
-    methods = {"Bayes-Iso": SAMPLERS[sampler]} | {name: synthetic.METHODS[name] for name in OTHERS}
+    methods = {"Bayes-Iso": VARIANTS[variant]} | {name: synthetic.METHODS[name] for name in OTHERS}
     found: Found = {}
     for name in SETS:
         if (path := experiment.raw_data(folder, f"{name}.parquet")) is None:
@@ -170,15 +170,15 @@ def figure_7(found: Found, pairs: list[tuple[str, str]]) -> None:
 def main() -> None:
     arguments = experiment.parser("bayes_iso_tables", __doc__.splitlines()[0])
     arguments.add_argument("--folds", type=int, default=1, choices=range(1, 6), help="of 5 outer and of 5 inner folds")
-    arguments.add_argument("--sampler", default="tree", choices=SAMPLERS, help="which Bayes-Iso")
+    arguments.add_argument("--variant", default="levels", choices=VARIANTS, help="which Bayes-Iso")
     arguments.add_argument("--synthetic", action="store_true", help="Table 1, from benchmarks.accuracy.bayes_iso")
     options = arguments.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # learners at their default limits; flags of the sampler
     if options.synthetic:
         synthetic.table_of_the_paper(synthetic.measure())
-    found = measure(options.data, options.folds, options.sampler)
+    found = measure(options.data, options.folds, options.variant)
     if pairs := sorted({key[:2] for key in found}):
-        table_2(found, pairs, options.sampler != "tree")
+        table_2(found, pairs, options.variant != "levels")
         figure_2(found, pairs)
         figure_3(found)
         figure_7(found, pairs)
@@ -187,7 +187,7 @@ def main() -> None:
 
 DEVIATIONS = (
     "Four of the 17 data sets, so 36 of 153 pairs; by default one of 25 pairs of folds (--folds 5 for all).",
-    "Bayes-Iso is our tree sampler unless --sampler is given; only the importance sampler, theirs, flags fits.",
+    "Bayes-Iso is our sum over levels unless --variant is given; only the importance sampler, theirs, flags fits.",
     "Calibration rows are drawn again where the first 100 are of one class (letter has 4 % positives).",
     "SVM scores are decision scores through the logistic function; the paper does not say how it got its own.",
     "Figure 7 ranks the five methods of Table 1 (Beta for BS, Beta-Platt for LL); its own are in the picture.",

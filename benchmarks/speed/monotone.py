@@ -47,7 +47,7 @@ def against_netcal(n: int = 10_000) -> None:
 
 
 def thousand_rows() -> None:
-    """Different data, because how long the chains run depends on them; one thread, so processor time is the cost."""
+    """Different data, because some need a second grid of levels; one thread, so processor time is the cost."""
     wall, processor = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)

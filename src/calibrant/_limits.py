@@ -15,8 +15,10 @@ BLEND_BINNING_CELLS = 255
 SMOOTH_CELLS = 201
 # Blend compares its members, and draws its intervals, at so many scores.
 BLEND_CELLS = 201
-# The chains of Bayes-Iso mix in O(cells) sweeps; a rising map with more steps than this looks the same.
-MONOTONE_CELLS = 101
+# The sums of Bayes-Iso cost O(cells³); a rising map with more steps than this looks the same.
+MONOTONE_CELLS = 55
+# Who asks for more gets up to this: tables of a hundred megabytes.
+MOST_MONOTONE_CELLS = 201
 # The bin of ACP is a whole confidence interval: cells need only be much narrower than that.
 ACP_CELLS = 2048
 # A curve of six knots needs no finer table.

@@ -42,7 +42,7 @@ def enumerate_binnings(x, k, n, lam, alpha, beta):
 def posterior(x, k, n, lam, alpha, beta):
     """Mean at the cells, boundary probabilities, log evidence for each λ, from the kernels."""
     log_f, _ = partitions.forward(x, k, n, lam, alpha, beta, False)
-    log_r, starts, ends = partitions.backward(x, k, n, lam, alpha, beta, log_f, False, False)
+    log_r, starts, ends = partitions.backward(x, k, n, lam, alpha, beta, log_f, False)
     mean = np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends
     log_cut = np.log(-np.expm1(-lam[:, None] * np.diff(x)))
     boundary = np.exp(log_f[:, 1:-1] + log_r[:, 1:-1] - log_cut - log_f[:, -1:])
@@ -121,10 +121,29 @@ def test_the_printed_formula_with_maxima():
         expected.append(weight @ value / weight.sum())
     log_v, _ = partitions.forward(x, k, n, lam, 1.0, 1.0, True)
     sums = []
-    for count_only in (False, True):
-        _, starts, ends = partitions.backward(x, k, n, lam, 1.0, 1.0, log_v, True, count_only)
+    for what in (partitions.MEAN, partitions.ONE):
+        _, starts, ends = partitions.backward(x, k, n, lam, 1.0, 1.0, log_v, True, what)
         sums.append((np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)[0])
     np.testing.assert_allclose(sums[0] / sums[1], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.5, 2.0)])
+def test_mean_inverses_against_all_binnings(alpha, beta):
+    rng = np.random.default_rng(0)
+    x, n = np.linspace(0.0, 1.0, 7), rng.integers(1, 5, 7).astype(float)
+    k, lam = np.floor(rng.random(7) * (n + 1.0)), np.array([4.0])
+    scores, _, cuts = enumerate_binnings(x, k, n, lam[0], alpha, beta)
+    weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    log_f, _ = partitions.forward(x, k, n, lam, alpha, beta, False)
+    for what, own, prior in ((partitions.PER_POSITIVE, k, alpha), (partitions.PER_NEGATIVE, n - k, beta)):
+        expected = np.zeros(7)
+        for weight, cut in zip(weights, cuts, strict=True):
+            for first, end in pairwise([0, *(np.flatnonzero(cut) + 1), 7]):
+                rows = max(own[first:end].sum(), 1.0)
+                expected[first:end] += weight * (n[first:end].sum() + alpha + beta - 1.0) / (rows + prior - 1.0)
+        _, starts, ends = partitions.backward(x, k, n, lam, alpha, beta, log_f, False, what)
+        found = (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 def plain_forward(x, k, n, lam, alpha, beta):

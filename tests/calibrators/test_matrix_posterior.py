@@ -27,7 +27,7 @@ def test_weights_of_the_pool_add_up_and_follow_the_models(rows):
     members = blend.map_.members
     assert sum(member.weight for member in members) == pytest.approx(1.0)
     with_matrix = sum(member.weight for member in members if member.matrix.size)
-    expected = blend.weights_["matrix"] + blend.weights_["confusion"]
+    expected = blend.weights_["matrix"] + blend.weights_["full"]
     assert with_matrix == pytest.approx(expected, abs=0.01)
 
 
@@ -46,8 +46,9 @@ def test_scales_are_those_of_the_heaviest_model(rows):
 
 def test_classes_decide_which_models_there_are():
     blend = MatrixBlend()
-    assert list(blend.models_for(10)) == ["temperature", "curve", "bias", "vector", "matrix", "confusion"]
-    assert list(blend.models_for(25)) == ["temperature", "curve", "bias", "vector", "matrix"]
+    assert list(blend.models_for(10)) == ["temperature", "curve", "bias", "vector", "matrix", "full"]
+    assert list(blend.models_for(25)) == ["temperature", "curve", "bias", "vector", "matrix", "full"]
+    assert "confusion" not in blend.models_for(25)["full"]
     assert list(blend.models_for(100)) == ["temperature", "curve", "bias", "vector"]
     assert "class_curve" not in blend.models_for(1000)["vector"]
 

@@ -41,6 +41,17 @@ def test_a_new_segment_gets_the_pooled_map_and_a_wide_interval(fitted):
     assert high[0] - low[0] > 2.0 * (high[1] - low[1])
 
 
+def test_the_summary_is_about_segments_and_then_about_all_rows(fitted):
+    assert fitted.summary() == fitted.segments_.summary()  # a spline has none of its own
+    scores, y, country, _ = draw_rows(300)
+    blend = SegmentedCalibrator().fit(scores, y, segment=country)
+    first, second, *_ = blend.summary().splitlines()
+    assert first == blend.segments_.summary()
+    assert second == f"All rows together: {blend.pooled_.summary().splitlines()[0]}"
+    with pytest.raises(NotFittedError):
+        SegmentedCalibrator().summary()
+
+
 def test_weights_are_repetitions():
     scores, y, country, device = draw_rows(400)
     weights = np.random.default_rng(1).integers(0, 3, 400)

@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_said(refused, cli, rows, table, tmp_path):
     assert "are for a model of segments" in refused("apply", plain, table, "--by", "device", *output)
     assert "held numbers in the fit" in refused("apply", model, table, "--by", "country", *output)
     assert "a model of segments" in refused("evaluate", table, "--model", model)
-    rows["when"] = pd.Timestamp("2026-01-01")
+    rows["when"] = pd.Timestamp("2026-01-01 06:00")
     rows.to_parquet(tmp_path / "times.parquet")
     assert "text, numbers, booleans or dates" in refused("fit", tmp_path / "times.parquet", "--by", "when", *output)
 
@@ -151,3 +151,19 @@ def test_losses_are_those_of_the_rows(rows):
     expected = calibrant.metrics.log_loss(rows["label"], map_(rows["score"], rows["country"]))
     assert losses["after"] == pytest.approx(expected, abs=1e-12)
     assert losses["before"] == pytest.approx(calibrant.metrics.log_loss(rows["label"], rows["score"]), abs=1e-12)
+
+
+def test_days_that_pandas_wrote_as_times_are_dates(cli, refused, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    columns = "(i % 20 + 0.5) / 20 AS score, (i % 20) * (i % 7) > 40 AS label"
+    table = f"SELECT TIMESTAMP '2025-01-01' + INTERVAL 1 DAY * (i % 2) AS day, {columns} FROM range(400) t(i)"
+    path, model, output = tmp_path / "days.parquet", tmp_path / "m.json", tmp_path / "out.csv"
+    duckdb.sql(table).write_parquet(str(path))
+    assert cli("fit", path, "--by", "day", "-m", "platt", "-o", model).code == 0
+    assert calibrant.load(model).keys.levels == (("2025-01-01", "2025-01-02"),)
+    result = cli("apply", model, path, "-o", output)
+    assert result.code == 0
+    assert "did not see" not in result.err
+    assert "2025-01-02" in cli("evaluate", path, "--by", "day").out
+    duckdb.sql(table.replace("DAY *", "HOUR *")).write_parquet(str(path))
+    assert "'day' is of type timestamp. Make such a column" in refused("evaluate", path, "--by", "day")

@@ -104,6 +104,8 @@ def test_the_questions_are_log_many_deep():
 def test_an_unknown_dialect_is_refused():
     with pytest.raises(InvalidInputError, match="`dialect` must be one that sqlglot writes"):
         to_sql(MAPS["step"], dialect="cobol")
+    with pytest.raises(InvalidInputError, match=r"got 'mssql'\. It is called 'tsql' here\."):
+        to_sql(MAPS["step"], dialect="mssql")
 
 
 def postgres_binaries():

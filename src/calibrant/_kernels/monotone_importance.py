@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels import monotone_draws
+from calibrant._kernels import links, monotone_draws
 from calibrant._typing import Floats
 
 CHUNK = 2**18  # values drawn at a time, so that memory does not grow with the number of draws
@@ -17,6 +17,21 @@ class Weighted(NamedTuple):
     mean: Floats
     resampled: Floats
     log_weights: Floats
+
+    def mean_inverses(self) -> tuple[Floats, Floats]:
+        """The means of 1/p and of 1/(1 − p) of each cell."""
+        inside = links.clip(self.resampled)
+        return (1.0 / inside).mean(axis=0), (1.0 / (1.0 - inside)).mean(axis=0)
+
+    def quantiles(self, share: float) -> Floats:
+        """The value of each cell below which this share of the draws lies."""
+        values: Floats = np.quantile(self.resampled, share, axis=0)
+        return values
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Some of the resampled maps; with repetitions where more are wanted than there are."""
+        n = len(self.resampled)
+        return self.resampled[rng.choice(n, size=n_draws, replace=n_draws > n)]
 
 
 def bounds(positives: Floats, totals: Floats, kind: str | None) -> tuple[Floats, Floats]:

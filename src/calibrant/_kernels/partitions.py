@@ -18,6 +18,10 @@ except ImportError:
 
 plain.warn_if_slow(__file__)
 
+# What `backward` sums over bins.
+MEAN, ONE, PER_POSITIVE, PER_NEGATIVE = range(4)
+_ONE, _PER_POSITIVE = ONE, PER_POSITIVE
+
 
 def forward(x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, best: bool) -> tuple[Floats, Ints]:
     """Log F, (n_lambda, m + 1), the summed scores of all binnings of the first u cells; the last is the evidence.
@@ -84,7 +88,7 @@ def backward(
     beta: float,
     log_f: Floats,
     best: bool,
-    count_only: bool,
+    what: int = MEAN,
 ) -> tuple[Floats, Floats, Floats]:
     """Log R, S and E, from a sweep over the cells from right to left.
 
@@ -92,19 +96,19 @@ def backward(
     F_l · R_l / (Prior(l - 1) · evidence) is the posterior probability of a boundary before cell l.
     S_l is Σ_u w(l, u) p(l, u) over the bins that start at l, E_u the same over the bins that end at u, with
     w(l, u) = F_l Score(l, u) B_{u+1} / F_m the posterior probability of the bin (eq. 2.9 with sums), p its mean.
-    With `best`, and V^f in place of F, the sums of eq. 2.9 as printed; with `count_only`, p = 1.
+    With `best`, and V^f in place of F, the sums of eq. 2.9 as printed. In place of p, `what` may ask for 1 (`ONE`), or
+    for the means of 1/p and 1/(1 − p), which leaving a row out needs (`PER_POSITIVE`, `PER_NEGATIVE`): a bin without
+    positives holds no positive row, and what it would say of one counts as if it had one.
     """
     reverse = slice(None, None, -1)
     cells = (-x[reverse], k[reverse].copy(), n[reverse].copy())
     sweep = partition_sweep.Sweep(*cells, lam, alpha, beta, best, True)
     starts = np.empty((len(lam), len(x)))
-    _sweep_backward(sweep, _limit(len(x)), log_f, starts, count_only)
+    _sweep_backward(sweep, _limit(len(x)), log_f, starts, what)
     return np.asarray(sweep.log_f)[:, reverse].copy(), starts, np.asarray(sweep.done)[:, reverse].copy()
 
 
-def _sweep_backward(
-    sweep: partition_sweep.Sweep, limit: float, log_f: Floats, starts: Floats, count_only: bool
-) -> None:
+def _sweep_backward(sweep: partition_sweep.Sweep, limit: float, log_f: Floats, starts: Floats, what: int) -> None:
     m = len(sweep.x)
     with cython.nogil:
         for v in range(m):
@@ -114,26 +118,28 @@ def _sweep_backward(
             for g in range(len(sweep.lam)):
                 sweep.log_f[g, v + 1] = _log_prior(sweep, g, v) + sweep.scale[g] + math.log(sweep.total[g])
                 weight = math.exp(log_f[g, first] + sweep.scale[g] - log_f[g, m])
-                starts[g, first] = _hold(sweep, g, weight, count_only)
+                starts[g, first] = _hold(sweep, g, weight, what)
             if due:
                 sweep.prune(v, limit)
         for i in range(sweep.count):
             sweep.let_go(i)
 
 
-def _hold(sweep: partition_sweep.Sweep, g: int, weight: float, count_only: bool) -> float:
-    """Add the weights of the bins of one λ, times their means, to what is held for their starts; the sum of them."""
+def _hold(sweep: partition_sweep.Sweep, g: int, weight: float, what: int) -> float:
+    """Add the weights of the bins of one λ, times what is asked, to what is held for their starts; the sum of them."""
     total = 0.0
     held, terms = sweep.held, sweep.terms
     a, b = sweep.a, sweep.b
-    if count_only:
+    if what >= _PER_POSITIVE:
+        least = sweep.alpha if what == _PER_POSITIVE else sweep.beta
+        own = a if what == _PER_POSITIVE else b
         for i in range(sweep.count):
-            value = weight * terms[g, i]
+            value = weight * terms[g, i] * ((a[i] + b[i] - 1.0) / max(own[i] - 1.0, least))
             held[g, i] += value
             total += value
         return total
     for i in range(sweep.count):
-        value = weight * terms[g, i] * (a[i] / (a[i] + b[i]))
+        value = weight * terms[g, i] * (1.0 if what == _ONE else a[i] / (a[i] + b[i]))
         held[g, i] += value
         total += value
     return total

@@ -1,7 +1,6 @@
 """Averaging over Bayesian binnings: the mean of all 2^(m−1) histograms of m cells, weighted by their posterior."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -78,7 +77,6 @@ class ABB(BayesianCalibrator):
     title = "ABB (average of binnings)"
     description = "exact average over all binnings, any shape; intervals"
     reference = "Naeini, Cooper and Hauskrecht 2015 (SDM), section 2.4"
-    leave_one_out_draws: ClassVar[int] = 250  # drawing whole binnings is slow
 
     def __init__(
         self,
@@ -152,10 +150,9 @@ class ABB(BayesianCalibrator):
         return self._posterior.draw(array, count, _validation.generator(random_state))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """Predict each row from the posterior without it, by drawn binnings; exact given the binning."""
+        """Predict each row from the posterior without it: exact at the cells of the fit."""
         self._fitted_map()
-        rng = _validation.generator(self.random_state)
-        return self._posterior.leave_one_out(tally.scores, self.leave_one_out_draws, rng)
+        return self._posterior.leave_one_out(tally.scores)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
@@ -182,7 +179,7 @@ def _as_printed(posterior: abb_posterior.BinningPosterior) -> Linear:
     given = (posterior.x, *counts(cells), posterior.lam, posterior.alpha, posterior.beta)
     log_v, _ = partitions.forward(*given, True)
     sums = []
-    for count_only in (False, True):
-        _, starts, ends = partitions.backward(*given, log_v, True, count_only)
+    for what in (partitions.MEAN, partitions.ONE):
+        _, starts, ends = partitions.backward(*given, log_v, True, what)
         sums.append(np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
     return Linear(cells.scores, posterior.lam_posterior @ (sums[0] / sums[1]))

@@ -52,22 +52,22 @@ class BinningPosterior:
         value_lists = np.split(values, np.cumsum(2 * n_edges + 1)[:-1])
         return np.stack([v[np.searchsorted(e, scores)] for e, v in zip(edge_lists, value_lists, strict=True)])
 
-    def leave_one_out(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def leave_one_out(self, scores: Floats) -> tuple[Floats, Floats]:
         """P(positive) of a positive row and P(negative) of a negative row at each score, had it not been seen.
 
         Given the bin, the harmonic means of p and 1 − p are those of its Beta posterior, (α + k − 1) / (α + β + n − 1)
-        and its mirror image: the bin's mean without the row. Binnings are drawn, levels need not be. A bin without
-        positives holds no positive row; what it would say of one counts as if it had one.
+        and its mirror image: the bin's mean without the row. These are averaged over all bins that hold the cell.
         """
-        _, starts, offsets = self._binnings(n_draws, rng)
-        positives, negatives = bin_counts(self.cells, starts, offsets)
-        sizes = bin_sizes(starts, offsets, len(self.cells))
-        total = positives + negatives + self.alpha + self.beta - 1.0
+        from calibrant._kernels import partitions
+
+        kept = self.lam_posterior > NEGLIGIBLE
+        weight = self.lam_posterior[kept] / self.lam_posterior[kept].sum()
+        given = (self.x, *counts(self.cells), self.lam[kept], self.alpha, self.beta, self.log_f[kept], False)
         found = []
-        for own, prior in ((positives, self.alpha), (negatives, self.beta)):
-            inverse = total / (np.maximum(own, 1.0) + prior - 1.0)
-            at_cells = np.repeat(inverse, sizes).reshape(n_draws, -1).mean(axis=0)
-            found.append(1.0 / np.interp(scores, self.cells.scores, at_cells))
+        for what in (partitions.PER_POSITIVE, partitions.PER_NEGATIVE):
+            _, starts, ends = partitions.backward(*given, what)
+            inverse = weight @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
+            found.append(1.0 / np.interp(scores, self.cells.scores, np.maximum(inverse, 1.0)))
         return found[0], found[1]
 
     def _binnings(self, n_draws: int, rng: np.random.Generator) -> tuple[Integers, Integers, Integers]:
@@ -235,7 +235,7 @@ def average_binnings(posterior: BinningPosterior) -> tuple[PosteriorMean | Step,
     kept = posterior.lam_posterior > NEGLIGIBLE
     lam, log_f = posterior.lam[kept], posterior.log_f[kept]
     weight = (posterior.lam_posterior[kept] / posterior.lam_posterior[kept].sum())[:, None]
-    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False, False)
+    log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False)
     boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
     if len(cells) == 1:
         return Step(np.empty(0), (weight * starts)[:, 0].sum(keepdims=True)), boundary.sum(axis=0)

@@ -35,9 +35,8 @@ INTERVAL_DRAWS = 2000
 # used several times, say as much, since their part of the pool hardly varies.
 LIGHT, FEW_CURVES_UP_TO, FEW_CURVES = 0.01, 0.1, 50
 LEVEL = 0.9  # of the gain on which the verdict rests
-# A member's Monte-Carlo error enters the blend times its weight, so Bayes-Iso, which takes more than half of the time
-# of a small fit, runs its chains in full only if it has weight.
-FEW_CELLS, FEW_DRAWS, FEW_LIMITS, FEW_UP_TO = 65, 200, (1.3, 10.0), 0.15
+# The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
+FEW_CELLS, FEW_UP_TO = 21, 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -63,8 +62,6 @@ class Blend(BayesianCalibrator):
     monotone : bool
         Whether the map, and every curve of its posterior, may never fall. Otherwise it falls where the posterior is
         sure of it: where the 90 % interval of the difference between the ends of a falling stretch lies below zero.
-    random_state : int, Generator, RandomState or None
-        The seed of the draws of Bayes-Iso.
 
     Attributes
     ----------
@@ -94,10 +91,9 @@ class Blend(BayesianCalibrator):
     reference = "this library"
     space: str = "probability"
 
-    def __init__(self, *, space: str = "probability", monotone: bool = False, random_state: RandomState = 0) -> None:
+    def __init__(self, *, space: str = "probability", monotone: bool = False) -> None:
         self.space = space
         self.monotone = monotone
-        self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         _validation.check_choice("space", self.space, SPACES)
@@ -113,7 +109,7 @@ class Blend(BayesianCalibrator):
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
         weights = self._weigh(tally.total)
         if self.weights_["bayes_iso"] > FEW_UP_TO:
-            self.members_["bayes_iso"] = BayesIso(random_state=self.random_state).fit_tally(tally)
+            self.members_["bayes_iso"] = BayesIso().fit_tally(tally)
             weights = self._weigh(tally.total)
         table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         self.falls_: tuple[Fall, ...] = ()
@@ -145,13 +141,11 @@ class Blend(BayesianCalibrator):
         return weights
 
     def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
-        few = BayesIso(random_state=self.random_state, max_cells=FEW_CELLS, n_draws=FEW_DRAWS)
-        few._convergence = FEW_LIMITS
         members: dict[str, Calibrator] = {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
-            "bayes_iso": few,
+            "bayes_iso": BayesIso(max_cells=FEW_CELLS),
         }
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 

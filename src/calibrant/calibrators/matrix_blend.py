@@ -1,4 +1,4 @@
-"""Matrix blend: nested Bayesian corrections of a whole probability matrix, averaged by their evidence."""
+"""Matrix blend: Bayesian corrections of a whole probability matrix, averaged by their evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DESCRIPTIONS = {
     "bias": "class frequencies",
     "vector": "a slope and a curve for each class",
     "matrix": "a matrix between classes",
-    "confusion": "a matrix between classes and one between their probabilities",
+    "full": "curves and matrices together",
 }
 NOUNS = {
     "slope": "temperature",
@@ -43,10 +43,10 @@ _VECTOR = ("slope", "curve", "gate", "bias", "vector", "class_curve")
 class MatrixBlend(MultinomialCalibrator):
     """The method for several classes: corrections of the whole probability matrix, as many as the data can carry.
 
-    It starts from temperature scaling and adds, in nested models, one curve for all classes, class frequencies, a
-    slope and a curve for each class, and matrices between classes. Every kind of correction has Gaussian coefficients
-    around zero whose typical size the data set, so few rows mean a temperature and many let it follow any of these
-    shapes. The models are weighed by their evidence, and predictions average over their posteriors.
+    It starts from temperature scaling and adds, model by model, one curve for all classes, class frequencies, a slope
+    and a curve for each class, and matrices between classes. Every kind of correction has Gaussian coefficients around
+    zero whose typical size the data set, so few rows mean a temperature and many let it follow any of these shapes. The
+    models are weighed by their evidence, and predictions average over their posteriors.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class MatrixBlend(MultinomialCalibrator):
     classes_ : ndarray
         The labels of the columns.
     weights_ : dict of str to float
-        The weight of each model: "temperature", "curve", "bias", "vector", "matrix", "confusion".
+        The weight of each model: "temperature", "curve", "bias", "vector", "matrix", "full".
     scales_ : dict of str to float
         The learned size of each kind of correction in the model with the largest weight, in nats of the logit.
 
@@ -89,8 +89,8 @@ class MatrixBlend(MultinomialCalibrator):
         "curve": ("slope", "curve"),
         "bias": ("slope", "curve", "bias"),
         "vector": _VECTOR,
-        "matrix": (*_VECTOR, "matrix"),
-        "confusion": (*_VECTOR, "matrix", "confusion"),
+        "matrix": ("slope", "bias", "vector", "matrix"),
+        "full": (*_VECTOR, "matrix", "confusion"),
     }
     centers: ClassVar[Mapping[str, float]] = {
         "slope": 0.5,
@@ -113,11 +113,11 @@ class MatrixBlend(MultinomialCalibrator):
         return map_
 
     def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:
-        limits = {"matrix": MATRIX_UP_TO, "confusion": CONFUSION_UP_TO}
+        limits = {"confusion": CONFUSION_UP_TO, "class_curve": CURVES_UP_TO}
         return {
-            name: tuple(b for b in blocks if b != "class_curve" or n_classes <= CURVES_UP_TO)
+            name: tuple(b for b in blocks if n_classes <= limits.get(b, n_classes))
             for name, blocks in self.models.items()
-            if n_classes <= limits.get(name, n_classes)
+            if n_classes <= MATRIX_UP_TO or "matrix" not in blocks
         }
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""Calibrators whose maps are multinomial models with Gaussian coefficients: one model, or several that are nested."""
+"""Calibrators whose maps are multinomial models with Gaussian coefficients: one model, or several."""
 
 from __future__ import annotations
 
@@ -123,11 +123,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             # Many rows begin with some of them: where to start from, and which models are not worth more.
             some = slice(None, None, every)
             few = self._rows(ell[some], y[some], weights[some], models)
-            first = _learn_nested(few, prior, self._first_starts(few, prior))
+            first = _learn_in_turn(few, prior, self._first_starts(few, prior))
             starts = _worth_more(first, every)
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
-        posteriors = _learn_nested(rows, prior, starts or self._first_starts(rows, prior))
+        posteriors = _learn_in_turn(rows, prior, starts or self._first_starts(rows, prior))
         self._weigh({name: posterior.evidence for name, posterior in posteriors.items()}, posteriors)
         draws = self.draws_for(ell.size)
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
@@ -146,7 +146,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return {name: Start(first.layout, mean, {b: prior.centers[b] for b in first.layout.members()})}
 
     def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
-        """The rows of each model; the features are computed once, for the richest."""
+        """The rows of each model; the features are computed once, for the last, which has all blocks."""
         richest = Rows(self._preparation.features, ell, y, weights, list(models.values())[-1])
         return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
@@ -208,7 +208,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return members
 
 
-def _learn_nested(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
+def _learn_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
     """Every model, from its start or from where the one before ended."""
     posteriors: dict[str, Posterior] = {}
     last: Posterior | None = None

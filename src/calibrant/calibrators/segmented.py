@@ -216,6 +216,12 @@ class SegmentedCalibrator(BaseEstimator):
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
         return self._fitted().sample_maps(scores, segment, n_draws, random_state)
 
+    def summary(self) -> str:
+        """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""
+        self._fitted()
+        pooled = f"\nAll rows together: {self.pooled_.summary()}" if hasattr(self.pooled_, "summary") else ""
+        return self.segments_.summary() + pooled
+
     def map_for(self, segment: Any) -> CalibrationMap:
         """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.
 

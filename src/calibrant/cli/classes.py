@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant.cli.errors import Problem
+from calibrant.cli.missing import ADVICE, describe_missing
 from calibrant.cli.printing import progress
 from calibrant.engines.table_columns import Columns
-from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import Table, quote
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ def are_several(columns: Columns, top_label: bool, logits: bool) -> bool:
 
 def read_classes(table: Table, columns: Columns, logits: bool) -> ClassRows:
     """Read the score columns, labels and weights of a table."""
+    missing = describe_missing(table, columns)
+    if missing is not None:
+        raise Problem(f"{missing} {ADVICE}")
     classes = class_of(table, columns)
     weight = [] if columns.weight is None else [columns.weight]
     label = quote(columns.label) if table.is_number(columns.label) else f"{quote(columns.label)}::VARCHAR"
@@ -63,7 +66,7 @@ def read_classes(table: Table, columns: Columns, logits: bool) -> ClassRows:
     places = {label: place for place, label in enumerate(classes.values())}
     return ClassRows(
         np.column_stack([_filled(read[f"s{place}"]) for place in range(len(classes))]),
-        _column_numbers(read["label"], places, columns.label),
+        _column_numbers(read["label"], places),
         _filled(read["weight"]) if weight else None,
         tuple(classes.values()),
         columns.scores,
@@ -82,9 +85,7 @@ def _filled(values: Any) -> Floats:
     return filled
 
 
-def _column_numbers(labels: Any, places: dict[Any, int], name: str) -> Ints:
-    if np.ma.is_masked(labels):
-        raise Problem(f"--label '{shorten(name)}' must have no missing labels; drop these rows first.")
+def _column_numbers(labels: Any, places: dict[Any, int]) -> Ints:
     known, inverse = np.unique(np.ma.getdata(labels), return_inverse=True)
     return np.array([places[label] for label in known.tolist()], dtype=np.intp)[inverse]
 

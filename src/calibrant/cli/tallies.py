@@ -106,13 +106,22 @@ def count_segments(table: Table, columns: Columns, positive: str | None = None) 
 def cast_segment(table: Table, name: str) -> str:
     """Return a column of segments in SQL, as one of the types that models of segments know."""
     kind = table.kind(name)
+    if kind.startswith("TIMESTAMP") and "ZONE" not in kind and _are_days(table, name):
+        return f"{quote(name)}::DATE::VARCHAR"
     if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
         raise Problem(
-            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}."
+            f"--by must be a column of text, numbers, booleans or dates; '{shorten(name)}' is of type {kind.lower()}. "
+            "Make such a column from it first."
         )
     if kind in ("VARCHAR", "BOOLEAN") or (table.is_number(name) and kind != "DECIMAL"):
         return quote(name)
     return f"{quote(name)}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
+
+
+def _are_days(table: Table, name: str) -> bool:
+    """Tell whether all times are midnight: dates, as pandas writes them."""
+    column = quote(name)
+    return not table.values(f"SELECT 1 FROM rows WHERE {column} <> {column}::DATE LIMIT 1")
 
 
 def _count(table: Table, columns: Columns, positive: str | None) -> Any:

@@ -80,6 +80,9 @@ class SegmentReader:
         try:
             if is_text and kind in TEXT_TYPES:
                 return pa.compute.utf8_trim_whitespace(column).cast(TEXT_TYPES[kind])
+            if pa.types.is_timestamp(column.type):
+                days = column.cast("date32", safe=False)
+                return (days if days.cast(column.type).equals(column) else column).cast("string")
             if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
                 return column.cast("float64")
             return column if plain else column.cast("string")

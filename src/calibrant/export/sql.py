@@ -21,6 +21,7 @@ from calibrant.segmented_maps import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
 DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
+ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "mariadb": "mysql", "sparksql": "spark"}
 
 
 def to_sql(
@@ -73,6 +74,7 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
         from calibrant.export import segment_sql
 
         return segment_sql.segments_to_sql(map_, dialect=dialect, column=column, by=by)
+    parity.check_map(map_, "to_sql")
     if by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
     sqlglot = require("sqlglot", "tables", CALLER)
@@ -95,8 +97,9 @@ def check_dialect(dialect: str) -> None:
     """Refuse a dialect that sqlglot does not write."""
     sqlglot = require("sqlglot", "tables", CALLER)
     if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
+        hint = f" It is called {ELSEWHERE[dialect]!r} here." if dialect in ELSEWHERE else ""
         raise InvalidInputError(
-            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}."
+            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}.{hint}"
         )
 
 
