@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.tally import row_count
+from calibrant.tally import row_count, to_tally
 
 SCORES = [0.4, 0.1, 0.4, 0.9]
 LABELS = [1, 0, 0, 1]
@@ -234,3 +234,15 @@ def test_a_data_frame_has_a_row_for_each_cell():
     tally = Tally.from_arrays([0.8, 0.2, 0.8], [0, 0, 1])
     want = pd.DataFrame({"score": [0.2, 0.8], "positives": [0.0, 1.0], "total": [1.0, 2.0]})
     pd.testing.assert_frame_equal(tally.to_frame(), want)
+
+
+def test_scores_and_labels_or_a_tally_in_place_of_them():
+    tally = Tally.from_arrays([0.2, 0.8], [0, 1])
+    assert to_tally([0.2, 0.8], [1, 2]) == tally  # the larger number is positive, as in `fit`
+    assert to_tally([0.2, 0.8], ["no", "yes"], pos_label="yes") == tally
+    assert to_tally([0.2, 0.8], [0, 1], [2.0, 2.0]) == tally.scaled(2.0)
+    assert to_tally(tally, None) is tally
+    with pytest.raises(InvalidInputError, match="pass it alone"):
+        to_tally(tally, [0, 1])
+    with pytest.raises(InvalidInputError, match="`y` must be given"):
+        to_tally([0.2, 0.8], None)

@@ -18,7 +18,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import CalibrationMap
-from calibrant.tally import Tally
+from calibrant.tally import Tally, to_tally
 
 __all__ = ["CalibrationMonitor", "TallyComparison", "compare_tallies", "update"]
 
@@ -183,7 +183,7 @@ class CalibrationMonitor:
         -------
         CalibrationMonitor
         """
-        tally = _as_tally(rows, y, pos_label)
+        tally = to_tally(rows, y, pos_label=pos_label)
         if len(tally) == 0:
             return self
         if (tally.totals != np.round(tally.totals)).any():
@@ -290,16 +290,6 @@ def update(
     if max_cells is not None:
         total = total.coarsen(max_cells)
     return clone(calibrator).fit_tally(total), total
-
-
-def _as_tally(rows: Tally | ArrayLike, y: ArrayLike | None, pos_label: Any) -> Tally:
-    if isinstance(rows, Tally):
-        if y is not None:
-            raise InvalidInputError("A tally holds scores and labels: pass it alone, or scores and `y`.")
-        return rows
-    if y is None:
-        raise InvalidInputError("`y` must be given together with scores; or pass a Tally alone.")
-    return Tally.from_arrays(rows, y, pos_label=pos_label)
 
 
 def _probabilities(tally: Tally, map_: CalibrationMap | None) -> Floats:

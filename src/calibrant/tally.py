@@ -243,6 +243,26 @@ class Tally:
         )
 
 
+def to_tally(
+    scores: ArrayLike | Tally, y: ArrayLike | None, sample_weight: ArrayLike | None = None, pos_label: Any = None
+) -> Tally:
+    """The tally of scores and labels, or the tally that was passed in place of them.
+
+    Examples
+    --------
+    >>> from calibrant.tally import to_tally
+    >>> to_tally([0.2, 0.8], [0, 1])
+    Tally(2 cells, 2 rows, 1 positive (50 %), scores 0.2 … 0.8)
+    """
+    if isinstance(scores, Tally):
+        if any(extra is not None for extra in (y, sample_weight, pos_label)):
+            raise InvalidInputError("A tally holds scores, labels and weights: pass it alone, or scores and `y`.")
+        return scores
+    if y is None:
+        raise InvalidInputError("`y` must be given together with scores; or pass a Tally alone.")
+    return Tally.from_arrays(scores, y, sample_weight, _validation.choose_positive(y, pos_label))
+
+
 def row_count(rows: float) -> str:
     """A number of rows as one writes it: all its digits, and decimals only where weights are not whole.
 

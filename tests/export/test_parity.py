@@ -5,10 +5,10 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, map_functions
+from calibrant import CalibrationMap, PlattScaling, map_functions
 from calibrant.calibrators import registry
-from calibrant.errors import ModelFileError
-from calibrant.export import parity
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.export import parity, to_c, to_onnx, to_python, to_sql
 from calibrant.export.expression_graph import lower
 
 
@@ -75,3 +75,12 @@ def test_the_vector_is_what_the_map_says():
     map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.3, "logit"), "probability")
     scores, probabilities = parity.vector(map_)
     assert map_(scores).tolist() == probabilities
+
+
+@pytest.mark.parametrize("write", [to_sql, to_onnx, to_python, to_c])
+def test_a_calibrator_in_place_of_its_map_is_named(write):
+    fitted = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    with pytest.raises(InvalidInputError, match=r"map of a fitted calibrator; got PlattScaling\. Pass its `map_`\."):
+        write(fitted)
+    with pytest.raises(InvalidInputError, match=rf"got str\. {write.__name__} is for maps of one score\."):
+        write("map.json")

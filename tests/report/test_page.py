@@ -209,6 +209,17 @@ def test_the_whole_file_is_small_and_repeats(tmp_path, tally, comparison):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html"]
 
 
+def test_scores_and_labels_write_the_page_of_their_tally(tmp_path, tally):
+    paths = [tmp_path / "a.html", tmp_path / "b.html"]
+    comparison = compare(tally, methods=["platt"])
+    positives, negatives = tally.positives.astype(int), tally.negatives.astype(int)
+    scores = np.concatenate((np.repeat(tally.scores, positives), np.repeat(tally.scores, negatives)))
+    labels = ["yes"] * positives.sum() + ["no"] * negatives.sum()
+    write_report(paths[0], tally, comparison=comparison, method="platt")
+    write_report(paths[1], scores, labels, pos_label="yes", comparison=comparison, method="platt")
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
 def test_a_failure_leaves_the_old_file(tmp_path):
     path = tmp_path / "report.html"
     path.write_text("old")

@@ -48,6 +48,7 @@ def to_onnx(map_: CalibrationMap | MatrixMap, *, dtype: str = "float64", opset: 
         from calibrant.export import matrix_onnx
 
         return matrix_onnx.matrix_to_onnx(map_, dtype=dtype, opset=opset)
+    parity.check_map(map_, "to_onnx")
     _validation.check_choice("dtype", dtype, DTYPES)
     onnx = require("onnx", "onnx", CALLER)
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())

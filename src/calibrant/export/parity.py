@@ -6,11 +6,20 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.errors import ModelFileError
+from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.expression_graph import DOMAINS
 from calibrant.maps import CalibrationMap
 
 TOLERANCE = 1e-12
+
+
+def check_map(map_: object, caller: str) -> None:
+    """Refuse what is no map of one score, such as a calibrator in place of its map."""
+    if isinstance(map_, CalibrationMap):
+        return
+    kind = type(map_).__name__
+    advice = "Pass its `map_`." if hasattr(map_, "map_") else f"{caller} is for maps of one score."
+    raise InvalidInputError(f"`map_` must be the map of a fitted calibrator; got {kind}. {advice}")
 
 
 def probe(map_: CalibrationMap) -> Floats:

@@ -138,6 +138,7 @@ def to_python(map_: CalibrationMap | MatrixMap | SegmentedMap, *, name: str = "c
         from calibrant.export import segment_source
 
         return segment_source.segments_to_python(map_, name=name)
+    parity.check_map(map_, "to_python")
     text = _write(map_, name, PYTHON, PYTHON_FILE)
     parity.check(map_, lambda scores: _run_python(text, name, scores), "Python")
     return text
@@ -161,6 +162,7 @@ def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
         from calibrant.export import matrix_source
 
         return matrix_source.matrix_to_c(map_, name=name)
+    parity.check_map(map_, "to_c")
     text = _write(map_, name, C, C_FILE)
     if shutil.which("cc"):
         parity.check(map_, lambda scores: _run_c(text, name, scores), "C")

@@ -74,6 +74,7 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
         from calibrant.export import segment_sql
 
         return segment_sql.segments_to_sql(map_, dialect=dialect, column=column, by=by)
+    parity.check_map(map_, "to_sql")
     if by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
     sqlglot = require("sqlglot", "tables", CALLER)

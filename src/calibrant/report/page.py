@@ -9,6 +9,7 @@ from typing import Any
 import calibrant
 from calibrant._files import write_atomically
 from calibrant._optional import require
+from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.matrix_base import MatrixCalibrator
@@ -18,7 +19,7 @@ from calibrant.report.decision_section import Question, decision_section
 from calibrant.report.section import Section
 from calibrant.report.study import Study, make_study
 from calibrant.report.svg import draw_figure
-from calibrant.tally import Tally
+from calibrant.tally import Tally, to_tally
 
 CALLER = "The report"
 COMMANDS = (
@@ -31,8 +32,11 @@ TEMPLATES = ("template.html.jinja", "macros.html.jinja")
 
 def write_report(
     path: str | os.PathLike[str],
-    tally: Tally,
+    scores: ArrayLike | Tally,
+    y: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     segments: Mapping[str, Tally] | None = None,
     comparison: Comparison | None = None,
     method: str | Calibrator | None = None,
@@ -54,8 +58,15 @@ def write_report(
     ----------
     path : path-like
         Where to write; an existing file is replaced only when the new one is complete.
-    tally : Tally
-        Scores and labels. Scores outside [0, 1] are taken as mere scores: the page then shows only what comes after.
+    scores : array-like of shape (n,), or Tally
+        Scores; or a tally in place of scores and labels. Scores outside [0, 1] are taken as mere scores: the page then
+        shows only what comes after.
+    y : array-like of shape (n,), optional
+        Labels.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class.
     segments : dict of str to Tally, optional
         Parts of the same rows, each judged by itself.
     comparison : Comparison, optional
@@ -81,16 +92,17 @@ def write_report(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from calibrant import Tally, compare, simulate
+    >>> from calibrant import compare, simulate
     >>> from calibrant.report import write_report
     >>> data = simulate.from_truth("underconfident", 500)
-    >>> tally = Tally.from_arrays(data.scores, data.labels)
+    >>> comparison = compare(data.scores, data.labels, methods=["platt"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "report.html"
-    ...     write_report(path, tally, method="bayes_iso", comparison=compare(tally, methods=["platt"]))
+    ...     write_report(path, data.scores, data.labels, method="bayes_iso", comparison=comparison)
     ...     "credible interval" in path.read_text(encoding="utf-8")
     True
     """
+    tally = to_tally(scores, y, sample_weight, pos_label)
     study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
     if costs is not None or thresholds is not None:
         sections = (*sections, decision_section(study, Question(costs, thresholds)))
