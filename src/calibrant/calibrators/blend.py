@@ -31,9 +31,7 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
-# Whether the blend falls: members below the first weight do not decide it, and of those below the second a few curves,
-# used several times, say as much, since their part of the pool hardly varies.
-LIGHT, FEW_CURVES_UP_TO, FEW_CURVES = 0.01, 0.1, 50
+LIGHT = 0.1  # the doubts of a member below this weight move the blend too little to say whether it falls
 LEVEL = 0.9  # of the gain on which the verdict rests
 # The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
 FEW_CELLS, FEW_UP_TO = 15, 0.15
@@ -179,9 +177,7 @@ class Blend(BayesianCalibrator):
         rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
         for name, member in self.members_.items():
             weight = self.weights_[name]
-            if weight > LIGHT:
-                few = _curves(member, scores, count if weight > FEW_CURVES_UP_TO else FEW_CURVES, rng)
-                pooled += weight * np.resize(few, pooled.shape)
+            pooled += weight * (_curves(member, scores, count, rng) if weight > LIGHT else member.predict(scores))
         return pooled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
