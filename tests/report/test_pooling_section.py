@@ -71,7 +71,7 @@ def test_figures_of_many_segments_say_that_they_show_the_largest():
     assert pooling_section(parts, ["g"], PlattScaling()).figures[0].caption.endswith("the 20 largest of 22 segments")
 
 
-def test_a_gain_that_averaging_alone_brings_is_called_small():
+def test_a_gain_too_small_to_matter_is_called_so():
     losses = {"pooled": 0.4141, "segmented": 0.4134}
     small = PoolingResult((), losses, 0.0007, 0.0003, 0.0011, "").verdict(0.9)
     assert small.endswith("(90 % interval of the gain: 0.00030 to 0.00110): too little to matter.")
