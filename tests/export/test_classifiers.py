@@ -31,7 +31,8 @@ def test_probabilities_and_labels_are_the_same(data, estimator, method):
     X, y = data
     model = CalibratedClassifier(estimator, method, cv=2).fit(X, y)
     label, proba = run_session(classifier_to_onnx(model, X), {"X": X})
-    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-9)
+    # Beta calibration takes log(1 - p), which makes the last digit of a score near 1 the fifth of the answer.
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=0, atol=1e-5 if method == "beta" else 1e-9)
     assert np.array_equal(label, model.predict(X))
 
 

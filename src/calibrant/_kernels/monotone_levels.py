@@ -41,6 +41,12 @@ class Levels(NamedTuple):
     q: Floats
     starts: Ints
     stops: Ints
+    halves: Floats  # the grid with the middles of its steps
+
+    def at(self, places: Floats) -> Floats:
+        """The probabilities at places of the grid that need not be whole."""
+        between: Floats = np.interp(2.0 * places, np.arange(len(self.halves)), self.halves)
+        return between
 
 
 def find_windows(positives: Floats, totals: Floats) -> Windows:
@@ -88,11 +94,13 @@ def spread_levels(windows: Windows, size: int) -> Levels:
     mass = np.concatenate(([0.0], np.cumsum(density * np.diff(ends))))
     first, last = np.interp(low, ends, mass), np.interp(high, ends, mass)
     steps = max(int((size - 2) * mass[-1] / (last - first).max() + _SLACK), size - 1)
-    scale = np.interp(np.linspace(0.0, mass[-1], steps + 1), mass, ends)
+    halves = np.interp(np.linspace(0.0, mass[-1], 2 * steps + 1), mass, ends)
+    scale = halves[::2]
     starts = np.floor(first / mass[-1] * steps + _SLACK).astype(np.intp)
     stops = np.ceil(last / mass[-1] * steps - _SLACK).astype(np.intp)
     # A level beyond the end of a window must not be far away, where no window is: it would stand for all in between.
     gaps = np.diff(scale)
     starts += gaps[starts] > FARTHEST * gaps[starts + 1]
     stops -= gaps[stops - 1] > FARTHEST * gaps[stops - 2]
-    return Levels(betainc(POWER, POWER, scale), betainc(POWER, POWER, 1.0 - scale), starts, stops)
+    p = betainc(POWER, POWER, halves)
+    return Levels(p[::2].copy(), betainc(POWER, POWER, 1.0 - scale), starts, stops, p)

@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.special import ndtri
 
 from calibrant._kernels import links, monotone_level_draws
 from calibrant._kernels.monotone_levels import Levels, find_windows, spread_levels
-from calibrant._kernels.monotone_sums import build_model, sum_inside, sum_outside
+from calibrant._kernels.monotone_sums import build_model, first_places, sum_inside, sum_outside
 from calibrant._typing import Floats, Ints
 
 # Levels of a window: many where cells are few. No matrix product then takes more than 2^18 multiplications, from which
 # on they are shared between processors, at more cost than gain.
-FEWEST_LEVELS, MOST_LEVELS, PRODUCTS = 16, 32, 100_000
+FEWEST_LEVELS, MOST_LEVELS, PRODUCTS = 16, 32, 150_000
 WORST_EDGE, MOST_TRIES = 0.01, 4  # the mass at the edge of a window beyond which it is widened
 HEAVIEST = 1e8  # rows of a cell; its value is then known to four digits
-LEAST_LIKELIHOOD = 1e-280
+LEAST_LIKELIHOOD, LEAST_SHARE = 1e-280, 1e-9
 OWN_PART = 0.1  # of a step within which cells at the same level are drawn apart
 
 
@@ -46,26 +47,33 @@ class Posterior(NamedTuple):
 
     def quantiles(self, share: float) -> Floats:
         """The value of each cell below which this share of the posterior lies."""
-        sums = np.cumsum(self.masses, axis=1)
-        # The mass of a level lies between the middles of its steps.
-        ends = 0.5 * (self.values[:, 1:] + self.values[:, :-1])
-        found = [np.interp(share, known[:-1], end) for known, end in zip(sums, ends, strict=True)]
-        rising: Floats = np.maximum.accumulate(found)
+        rising: Floats = np.maximum.accumulate(self._values_at(np.full((1, len(self.masses)), share))[0])
         return rising
+
+    def _values_at(self, shares: Floats) -> Floats:
+        """The values of the cells, (n, m), below which these shares of their posteriors lie."""
+        # From one middle of a step to the next, normal scores rise nearly straight; shares bend.
+        known, wanted = (ndtri(np.clip(each, LEAST_SHARE, 1.0 - LEAST_SHARE)) for each in (self._shares(), shares))
+        size = self.masses.shape[1]
+        middles = first_places(self.levels, size)[:, None] + np.arange(size + 1) - 0.5
+        places = [np.interp(*given) for given in zip(wanted.T, known, middles, strict=True)]
+        return self.levels.at(np.clip(np.transpose(places), self.levels.starts, self.levels.stops))
+
+    def _shares(self) -> Floats:
+        """The posterior up to the middle of each step, (m, size + 1): sums, corrected for their bend there."""
+        padded = np.pad(self.masses, ((0, 0), (1, 1)))
+        return np.cumsum(padded[:, :-1], axis=1) + np.diff(padded, axis=1) / 24.0
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the map at the cells, (n_draws, m), from the same sums."""
         model = build_model(self.positives, self.totals, self.levels, self.values.shape[1])
-        table = sum_inside(model)
+        table, cells = sum_inside(model), np.arange(model.n_cells)
         uniforms = rng.random((n_draws, model.n_cells))
         steps = monotone_level_draws.draw(table, np.ascontiguousarray(table.T), uniforms, model.size)
-        places = model.places[1:-1, 0] + steps
-        low, high = np.maximum(places - 0.5, self.levels.starts), np.minimum(places + 0.5, self.levels.stops)
         # Within its step a value is anywhere. Values that share a step nearly share their place in it: pooled cells do.
         within = (1.0 - OWN_PART) * rng.random((n_draws, 1)) + OWN_PART * rng.random(steps.shape)
-        at = np.sort(low + within * (high - low), axis=1)
-        drawn: Floats = np.interp(at, np.arange(len(self.levels.p)), self.levels.p)
-        return drawn
+        low, high = (self._shares()[cells, steps + side] for side in (0, 1))
+        return np.sort(self._values_at(low + within * (high - low)), axis=1)
 
 
 def integrate(positives: Floats, totals: Floats, size: int | None = None) -> Posterior:

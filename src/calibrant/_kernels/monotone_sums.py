@@ -36,11 +36,16 @@ class Model(NamedTuple):
         return self.places.shape[1]
 
 
+def first_places(levels: Levels, size: int) -> Ints:
+    """Where the `size` levels of each cell begin: with its window, unless the grid ends too soon."""
+    return np.minimum(levels.starts, len(levels.p) - size)
+
+
 def build_model(positives: Floats, totals: Floats, levels: Levels, size: int) -> Model:
     """Likelihoods of the cells at the levels of their windows, and the rule of integration. O(m² size² + levels²)."""
     last = len(levels.p) - 1
     starts, stops = (np.concatenate(([0], given, [last])) for given in (levels.starts, levels.stops))
-    places = np.minimum(starts, last + 1 - size)[:, None] + np.arange(size)
+    places = np.concatenate(([0], first_places(levels, size), [last + 1 - size]))[:, None] + np.arange(size)
     logs = np.where((starts[:, None] <= places) & (places <= stops[:, None]), 0.0, -np.inf)
     own, negatives = places[1:-1], totals - positives
     logs[1:-1] += xlogy(positives[:, None], levels.p[own]) + xlogy(negatives[:, None], levels.q[own])
