@@ -25,8 +25,8 @@ from calibrant.segment_keys import name_columns
 from calibrant.tally import Tally
 
 MOST_DRAWN = 20
-# A share of the log-loss. With 60 simulated segments of 25 rows that do not differ, the interval of the gain leaves out 0
-# in a third of the cases, but the gain stays below this.
+# A share of the log-loss. With 60 simulated segments of 25 rows that do not differ, the interval of the gain leaves
+# out 0 in a third of the cases, but the gain stays below this.
 WORTH = 0.005
 MOST_LISTED = 200
 CAPTION = "Predicted minus happened, for rows that the fit did not see"
