@@ -113,11 +113,18 @@ def test_forged_numbers_are_refused(saved, change):
         calibrant.load(saved)
 
 
-@pytest.fixture
-def saved_posterior(tmp_path):
-    path = tmp_path / "posterior.json"
+@pytest.fixture(scope="module")
+def posterior_text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("posterior") / "posterior.json"
     data = simulate.bayes_iso(60, rng=0)
     BayesIso().fit(data.scores, data.labels).save(path)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def saved_posterior(posterior_text, tmp_path):
+    path = tmp_path / "posterior.json"
+    path.write_text(posterior_text, encoding="utf-8")
     return path
 
 

@@ -10,8 +10,8 @@ import calibrant
 from calibrant.cli.segments import measure_losses
 
 
-@pytest.fixture
-def rows():
+@pytest.fixture(scope="module")
+def all_rows():
     rng = np.random.default_rng(8)
     n = 3000
     country, device = rng.choice(["de", "fr", "us"], n), rng.choice([1, 2], n)
@@ -19,6 +19,20 @@ def rows():
     logits = np.log(score / (1 - score)) + np.where(country == "fr", 0.9, 0.0) - np.where(device == 2, 0.6, 0.0)
     label = (rng.random(n) < 1 / (1 + np.exp(-logits))).astype(int)
     return pd.DataFrame({"score": score, "label": label, "country": country, "device": device})
+
+
+@pytest.fixture
+def rows(all_rows):
+    return all_rows.copy()
+
+
+@pytest.fixture(scope="module")
+def model(all_rows, tmp_path_factory):
+    """A model of two keys, as fit writes it."""
+    path = tmp_path_factory.mktemp("model") / "m.json"
+    keys = all_rows[["country", "device"]]
+    calibrant.SegmentedCalibrator("platt").fit(all_rows["score"], all_rows["label"], segment=keys).save(path)
+    return path
 
 
 @pytest.fixture
@@ -44,9 +58,8 @@ def test_fit_and_apply_are_the_library(cli, rows, table, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "jsonl"])
-def test_every_format_gives_the_same(cli, rows, table, tmp_path, ending):
-    model, output = tmp_path / "m.json", tmp_path / f"out.{ending}"
-    cli("fit", table, "--by", "country,device", "-m", "platt", "-o", model)
+def test_every_format_gives_the_same(cli, rows, table, model, tmp_path, ending):
+    output = tmp_path / f"out.{ending}"
     source = tmp_path / "rows.parquet"
     rows.astype({"country": "category"}).to_parquet(source)
     for one in (table, source):

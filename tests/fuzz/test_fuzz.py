@@ -85,13 +85,13 @@ def read(name, raw):
         return applied.rows, output.read_bytes()
 
 
-@tries(40)
+@tries(20)
 @given(csv_bytes())
 def test_any_csv_is_read_or_refused(raw):
     read("table.csv", raw)
 
 
-@tries(40)
+@tries(20)
 @given(st.binary(max_size=400), st.sampled_from([".csv", ".parquet", ".arrow", ".json", ".csv.gz", ""]))
 def test_any_bytes_are_read_or_refused(raw, ending):
     read("table" + ending, raw)
@@ -114,7 +114,7 @@ COLUMNS = st.lists(
 )
 
 
-@tries(30)
+@tries(20)
 @given(COLUMNS)
 def test_column_names_stay_or_are_refused(names):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
@@ -129,7 +129,7 @@ def test_column_names_stay_or_are_refused(names):
         assert back.select(range(table.num_columns)).equals(table)
 
 
-@tries(40)
+@tries(20)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.data())
 def test_a_table_is_counted_as_arrays_are(scores, data):
     labels = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
@@ -184,7 +184,7 @@ def load(text):
     assert not map_.monotone or (np.diff(p) >= -1e-12).all()
 
 
-@tries(150)
+@tries(100)
 @given(data=st.data())
 def test_a_changed_model_is_sound_or_refused(documents, data):
     document = json.loads(data.draw(st.sampled_from(documents)))
