@@ -1,6 +1,7 @@
 """Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -99,7 +100,7 @@ class Blend(BayesianCalibrator):
         self._draws: tuple[Floats, Floats] | None = None
         self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
-        self._at = self._cells.scores
+        self._raw = self._cells  # of scores as they came
         if self.space == "decision":
             self._to_probability = self._fit_logistic(tally)
             tally = tally.rescored(self._to_probability(tally.scores))
@@ -209,11 +210,16 @@ class Blend(BayesianCalibrator):
             self._draws = shape(lower), shape(upper)
         return self._draws
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the draws of intervals, megabytes that are drawn again where they are wanted."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_draws": None} if "_draws" in state else state
+
     def summary(self) -> str:
         """Say in a few lines whether calibration was needed, which shape it took, and how sure it is."""
         self._fitted_map()
-        low, high = self.predict_interval(self._at, level=0.9)
-        width = float(np.average(high - low, weights=self._cells.totals))
+        low, high = self.predict_interval(self._raw.scores, level=0.9)
+        width = float(np.average(high - low, weights=self._raw.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
         lines = [
