@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant import BayesIso, IsotonicCalibration, PlattScaling, Tally, _ranges, _validation
+from calibrant import BayesIso, IsotonicCalibration, MatrixBlend, PlattScaling, Tally, _ranges, _validation
 from calibrant.errors import InvalidInputError
 
 
@@ -35,3 +35,11 @@ def test_scores_just_wide_enough_are_calibrated(make):
     p = make().fit(scores, np.arange(40) % 3 == 0).predict(scores)
     assert np.isfinite(p).all()
     assert ((p >= 0.0) & (p <= 1.0)).all()
+
+
+def test_logits_of_any_network_are_taken_and_larger_ones_refused():
+    rng = np.random.default_rng(0)
+    logits, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    assert np.isfinite(MatrixBlend(space="logits").fit(6e4 * logits / 4.0, y).predict_proba(logits)).all()
+    with pytest.raises(InvalidInputError, match=r"within ±1e\+06; got 1e\+300"):
+        MatrixBlend(space="logits").fit(np.where(logits > 1.0, 1e300, logits), y)

@@ -6,6 +6,7 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 
 LEAST_WEIGHT, MOST_WEIGHT = 1e-100, 1e15  # beyond them sums and logarithms of weights lose their digits
+LARGEST_LOGIT = 1e6  # a network in half precision ends at 65 504; squares of squares of this are still numbers
 NARROWEST_RANGE = 1e-290  # slopes over less than this overflow
 
 
@@ -28,4 +29,14 @@ def check_scores(scores: Floats) -> None:
         raise InvalidInputError(
             f"`scores` must span more than {NARROWEST_RANGE:g} unless they are all equal; got a range of "
             f"{high - low:g}. Multiply them by a constant first."
+        )
+
+
+def check_logits(logits: Floats) -> None:
+    """Refuse logits that no network gives."""
+    largest = float(np.abs(logits).max(initial=0.0))
+    if largest > LARGEST_LOGIT:
+        raise InvalidInputError(
+            f"`scores` that are logits must lie within ±{LARGEST_LOGIT:g}; got {largest:g} in size. Divide all of them "
+            "by one constant first; where large negative ones mask a class, raise these to -1000."
         )

@@ -130,7 +130,9 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.{one}"
         )
     check_finite(matrix.ravel(), "scores")
-    if probabilities:
+    if not probabilities:
+        _ranges.check_logits(matrix)
+    else:
         wrong = (np.abs(matrix.sum(axis=1) - 1.0) > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)
         if wrong.any():
             bad = int(wrong.argmax())

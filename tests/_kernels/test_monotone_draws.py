@@ -31,3 +31,12 @@ def test_three_cells_by_hand():
     maps, fits = draw(np.array([[ranks, values]]), np.zeros(3), np.ones(3), np.array([0.0, 1.0, 2.0]), np.zeros(3))
     np.testing.assert_allclose(maps, [[0.2, 0.4, 0.7]], rtol=1e-15)
     np.testing.assert_allclose(fits, [np.log(0.4) + 2.0 * np.log(0.7)], rtol=1e-14)
+
+
+def test_every_order_of_ranks_is_equally_likely():
+    # The lowest of three cells has the mean 1/2 if it is drawn first, 1/4 if the middle one is; if the highest is, 1/4
+    # or 1/8, as the lowest or the middle one comes next.
+    uniforms = np.random.default_rng(0).random((200_000, 2, 3))
+    maps, _ = draw(uniforms, np.zeros(3), np.ones(3), np.zeros(3), np.zeros(3))
+    lowest = (1 / 2 + 1 / 4 + (1 / 4 + 1 / 8) / 2) / 3
+    np.testing.assert_allclose(maps.mean(axis=0), [lowest, 0.5, 1.0 - lowest], atol=0.002)

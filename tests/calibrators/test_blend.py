@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -232,3 +234,18 @@ def test_a_hundred_million_rows_without_a_relation_are_fitted_without_a_warning(
     rng = np.random.default_rng(0)
     tally = Tally(np.sort(rng.random(2000)), rng.binomial(50_000, 0.3, 2000).astype(float), np.full(2000, 5e4))
     np.testing.assert_allclose(Blend().fit_tally(tally).predict([0.1, 0.5, 0.9]), 0.3, atol=2e-3)
+
+
+def test_decision_scores_that_become_one_probability_have_a_summary():
+    scores = np.concatenate((np.full(200, -1.0), np.full(200, 1.0), [100.0, 200.0, 300.0]))
+    assert "wide on average" in Blend(space="decision").fit(scores, scores > 0).summary()
+
+
+def test_intervals_do_not_swell_the_pickle():
+    rng = np.random.default_rng(0)
+    scores = rng.random(300)
+    blend = Blend().fit(scores, rng.random(300) < scores)
+    before = len(pickle.dumps(blend))
+    low, high = blend.predict_interval([0.4])
+    assert len(pickle.dumps(blend)) < 1.1 * before
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(blend)).predict_interval([0.4]), (low, high))

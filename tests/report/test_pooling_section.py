@@ -69,3 +69,10 @@ def test_the_interval_of_the_gain_is_written_with_a_true_minus_and_no_minus_zero
 def test_figures_of_many_segments_say_that_they_show_the_largest():
     parts = tallies({f"s{i:02}": 0.0 for i in range(22)}, 60)
     assert pooling_section(parts, ["g"], PlattScaling()).figures[0].caption.endswith("the 20 largest of 22 segments")
+
+
+def test_a_gain_too_small_to_matter_is_called_so():
+    losses = {"pooled": 0.4141, "segmented": 0.4134}
+    small = PoolingResult((), losses, 0.0007, 0.0003, 0.0011, "").verdict(0.9)
+    assert small.endswith("(90 % interval of the gain: 0.00030 to 0.00110): too little to matter.")
+    assert "too little" not in PoolingResult((), losses, 0.02, 0.01, 0.03, "").verdict(0.9)

@@ -38,12 +38,13 @@ def draw(uniforms: Floats, lower: Floats, upper: Floats, positives: Floats, nega
 def _draw_one(uniforms: Floats, lower: Floats, upper: Floats, waiting: Ints, values: Floats) -> None:
     """One map, into the inner `values`; `waiting` has room for the ranges of cells that have no values yet."""
     waiting[0, 0], waiting[0, 1] = 1, len(lower)
-    n_waiting = 1
+    n_waiting, n_drawn = 1, 0
     while n_waiting > 0:
         n_waiting -= 1
         first, last = waiting[n_waiting, 0], waiting[n_waiting, 1]
         size = last - first + 1
-        steps = int(uniforms[0, first - 1] * size)
+        steps = int(uniforms[0, n_drawn] * size)  # a number of its own for each range, or ranks depend on each other
+        n_drawn += 1
         x = first + min(steps, size - 1)
         low = max(lower[x - 1], values[first - 1])
         high = min(upper[x - 1], values[last + 1])

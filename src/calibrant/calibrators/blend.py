@@ -1,6 +1,7 @@
 """Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -31,12 +32,10 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
-# Whether the blend falls: members below the first weight do not decide it, and of those below the second a few curves,
-# used several times, say as much, since their part of the pool hardly varies.
-LIGHT, FEW_CURVES_UP_TO, FEW_CURVES = 0.01, 0.1, 50
+LIGHT = 0.1  # the doubts of a member below this weight move the blend too little to say whether it falls
 LEVEL = 0.9  # of the gain on which the verdict rests
 # The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
-FEW_CELLS, FEW_UP_TO = 21, 0.15
+FEW_CELLS, FEW_UP_TO = 15, 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
@@ -101,7 +100,7 @@ class Blend(BayesianCalibrator):
         self._draws: tuple[Floats, Floats] | None = None
         self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
-        self._at = self._cells.scores
+        self._raw = self._cells  # of scores as they came
         if self.space == "decision":
             self._to_probability = self._fit_logistic(tally)
             tally = tally.rescored(self._to_probability(tally.scores))
@@ -179,9 +178,7 @@ class Blend(BayesianCalibrator):
         rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
         for name, member in self.members_.items():
             weight = self.weights_[name]
-            if weight > LIGHT:
-                few = _curves(member, scores, count if weight > FEW_CURVES_UP_TO else FEW_CURVES, rng)
-                pooled += weight * np.resize(few, pooled.shape)
+            pooled += weight * (_curves(member, scores, count, rng) if weight > LIGHT else member.predict(scores))
         return pooled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -213,11 +210,16 @@ class Blend(BayesianCalibrator):
             self._draws = shape(lower), shape(upper)
         return self._draws
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the draws of intervals, megabytes that are drawn again where they are wanted."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_draws": None} if "_draws" in state else state
+
     def summary(self) -> str:
         """Say in a few lines whether calibration was needed, which shape it took, and how sure it is."""
         self._fitted_map()
-        low, high = self.predict_interval(self._at, level=0.9)
-        width = float(np.average(high - low, weights=self._cells.totals))
+        low, high = self.predict_interval(self._raw.scores, level=0.9)
+        width = float(np.average(high - low, weights=self._raw.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
         lines = [
