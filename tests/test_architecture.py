@@ -1,6 +1,7 @@
 """The direction of imports, the mirror of tests, and what importing the package may load."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -42,8 +43,13 @@ def top_of(path):
     return first.removesuffix(".py")
 
 
+@functools.cache
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports_of(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -68,7 +74,7 @@ def test_every_level_names_files_that_exist():
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_every_file_with_code_has_its_test(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     if path.name in {"__init__.py", "__main__.py"} or not any(
         isinstance(n, ast.FunctionDef | ast.ClassDef) for n in tree.body
     ):
@@ -80,7 +86,7 @@ def test_every_file_with_code_has_its_test(path):
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_no_file_or_function_is_too_long(path):
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree = parse(path)
     docs = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):

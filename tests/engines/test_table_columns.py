@@ -41,7 +41,7 @@ ANIMALS = " UNION ALL ".join(
 def test_columns_named_after_the_labels_need_no_names(start, capsys):
     names = tuple(start + label for label in ("cat", "dog", "fox"))
     assert choose_columns(table(ANIMALS.format(start)), [], None).scores == names
-    assert f"from column '{names[0]}', '{names[1]}', '{names[2]}', labels" in capsys.readouterr().out
+    assert f"from columns '{names[0]}', '{names[1]}', '{names[2]}', labels" in capsys.readouterr().out
 
 
 def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
