@@ -84,3 +84,12 @@ def test_one_row_has_no_folds_and_one_fold_is_refused():
     assert split_tally(Tally.from_arrays([0.1], [0]), 5) == []
     with pytest.raises(InvalidInputError, match="n_folds"):
         split_tally(Tally.from_arrays([0.1, 0.9], [0, 1]), 1)
+
+
+def test_folds_that_are_not_stratified_are_a_partition_whose_classes_vary():
+    tally = made(0, 100)
+    parts = split_tally(tally, 5, 0, stratified=False)
+    assert sum((part.test for part in parts), Tally.empty()) == tally
+    assert {part.test.total for part in parts} == {20.0}
+    positives = [part.test.total_positive for part in parts]
+    assert max(positives) - min(positives) > 1.0

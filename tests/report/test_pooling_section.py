@@ -71,8 +71,9 @@ def test_figures_of_many_segments_say_that_they_show_the_largest():
     assert pooling_section(parts, ["g"], PlattScaling()).figures[0].caption.endswith("the 20 largest of 22 segments")
 
 
-def test_a_gain_too_small_to_matter_is_called_so():
-    losses = {"pooled": 0.4141, "segmented": 0.4134}
-    small = PoolingResult((), losses, 0.0007, 0.0003, 0.0011, "").verdict(0.9)
-    assert small.endswith("(90 % interval of the gain: 0.00030 to 0.00110): too little to matter.")
-    assert "too little" not in PoolingResult((), losses, 0.02, 0.01, 0.03, "").verdict(0.9)
+def test_segments_that_do_not_differ_are_not_called_a_gain():
+    # Stratified folds would keep each segment's share of positives, and with it what chance made of the segment.
+    def no_difference(seed):
+        return judge_pooling(tallies({f"s{i:02}": 0.0 for i in range(40)}, 25, seed), ["g"], PlattScaling())
+
+    assert sum(no_difference(seed).low > 0.0 for seed in range(6)) <= 1

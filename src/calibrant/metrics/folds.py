@@ -42,8 +42,11 @@ class Fold:
     members: csr_array | None = None
 
 
-def split_tally(tally: Tally, n_folds: int, rng: Seed = 0) -> list[Fold]:
+def split_tally(tally: Tally, n_folds: int, rng: Seed = 0, *, stratified: bool = True) -> list[Fold]:
     """Split the rows behind a tally at random, each class evenly: O(m) for each fold, whatever the number of rows.
+
+    Not `stratified`, classes fall as they may: where folds are to judge how well the share of positives is known,
+    even classes would tell it.
 
     Rows of one cell and label are alike, so how many of them fall into a fold is a multivariate hypergeometric draw.
     A count that is not whole becomes parts of the next whole number of rows. A fold without rows on either side is left
@@ -59,8 +62,12 @@ def split_tally(tally: Tally, n_folds: int, rng: Seed = 0) -> list[Fold]:
     """
     _validation.check_count("n_folds", n_folds, 2)
     generator = np.random.default_rng(rng)
-    positive = _shares(tally.positives, n_folds, generator)
-    negative = _shares(tally.negatives, n_folds, generator)[::-1]  # so that the larger folds of the classes differ
+    if stratified:
+        positive = _shares(tally.positives, n_folds, generator)
+        negative = _shares(tally.negatives, n_folds, generator)[::-1]  # so that the larger folds of the classes differ
+    else:
+        both = [np.split(part, 2) for part in _shares(np.append(tally.positives, tally.negatives), n_folds, generator)]
+        positive, negative = [part[0] for part in both], [part[1] for part in both]
     folds = []
     for positives, negatives in zip(positive, negative, strict=True):
         test = _without_empty(tally.scores, positives, positives + negatives)
