@@ -112,8 +112,9 @@ def test_damaged_files_are_refused(tmp_path):
 
 
 def test_another_number_of_columns_is_refused():
-    with pytest.raises(InvalidInputError, match="3 columns"):
-        full_map()([[0.5, 0.5]])
+    for row in ([0.5, 0.5], [0.3, 0.4]):  # whether or not the columns that came sum to 1
+        with pytest.raises(InvalidInputError, match="3 columns"):
+            full_map()([row])
 
 
 def test_the_names_of_score_columns_are_saved(tmp_path):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._arrays import read_matrix
+from calibrant._arrays import as_numpy, read_matrix
 from calibrant._files import AnyPath
 from calibrant._kernels.class_features import log_odds, log_softmax
 from calibrant._kernels.softmax import softmax
@@ -158,12 +158,10 @@ class MatrixMap:
 
     def check(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
         """The scores as a matrix with this map's columns."""
-        matrix = read_matrix(scores, self.space)
-        if matrix.shape[1] != len(self.classes):
-            raise InvalidInputError(
-                f"`scores` must have the {len(self.classes)} columns of the fit; got {matrix.shape[1]}."
-            )
-        return matrix
+        shape = np.shape(as_numpy(scores))
+        if len(shape) == 2 and shape[1] != len(self.classes):  # first, since without a column no row sums to 1
+            raise InvalidInputError(f"`scores` must have the {len(self.classes)} columns of the fit; got {shape[1]}.")
+        return read_matrix(scores, self.space)
 
     def tempered(self, matrix: Floats) -> Floats:
         """ℓ: the logarithms of the probabilities after the temperature."""
