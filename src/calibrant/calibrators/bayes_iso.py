@@ -69,8 +69,8 @@ class BayesIso(BayesianCalibrator):
     --------
     >>> from calibrant import BayesIso
     >>> calibrator = BayesIso().fit([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1])
-    >>> calibrator.predict([1, 3.5, 6]).round(2).tolist()
-    [0.16, 0.5, 0.84]
+    >>> calibrator.predict([1, 3.5, 6]).round(1).tolist()
+    [0.2, 0.5, 0.8]
     >>> low, high = calibrator.predict_interval([3.5], level=0.9)
     >>> bool(low[0] < 0.3), bool(high[0] > 0.7)
     (True, True)
