@@ -51,8 +51,8 @@ def warn_of_reversal(tally: Tally, stacklevel: int = 3) -> None:
 def _ranks_rightly_on_average(tally: Tally) -> bool:
     """Whether positive rows have the higher mean score: quick, and enough to say that nothing was swapped."""
     with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest doubles are no numbers, and say nothing
-        overall = tally.scores @ tally.totals / tally.total
-        positive = tally.scores @ tally.positives / tally.total_positive
+        overall = (tally.scores * tally.totals).sum() / tally.total
+        positive = (tally.scores * tally.positives).sum() / tally.total_positive
     return bool(np.isfinite(overall) and positive >= overall)
 
 
