@@ -35,7 +35,7 @@ INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # the doubts of a member below this weight move the blend too little to say whether it falls
 LEVEL = 0.9  # of the gain on which the verdict rests
 # The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
-FEW_CELLS, FEW_UP_TO = 15, 0.15
+FEW_CELLS, FEW_UP_TO = 21, 0.15
 DESCRIPTIONS = {
     "identity": "the raw score",
     "temperature": "a temperature",
