@@ -31,6 +31,7 @@ NEEDS_A_TABLE = {
     "check_n_features_in",
     "check_n_features_in_after_fitting",
     "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",  # scikit-learn 1.6
     "check_sample_weights_not_overwritten",
     "check_sample_weights_shape",
 }

@@ -17,6 +17,7 @@ class Features(LogisticRegression):
 
 
 def scikit_learn(X, y, weights=None):
+    pytest.importorskip("sklearn", minversion="1.8")  # the first with temperatures
     frozen = FrozenEstimator(Features().fit(X, y))
     return CalibratedClassifierCV(frozen, method="temperature", ensemble=False).fit(X, y, sample_weight=weights)
 

@@ -91,7 +91,9 @@ def test_warnings_of_the_library_look_like_those_of_the_command(cli, data, monke
         return "csv"
 
     monkeypatch.setattr("calibrant.engines.tables.detect_format", warn)
-    assert cli("-q", "fit", data, "-m", "platt").err == "warning: few rows\n"
+    lines = cli("-q", "fit", data, "-m", "platt").err.splitlines()
+    assert "warning: few rows" in lines
+    assert all(line.startswith("warning: ") for line in lines)  # old versions of other packages have some of their own
 
 
 def start(*arguments, **options):

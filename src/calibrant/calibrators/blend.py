@@ -32,7 +32,7 @@ SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
 BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
 ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
 INTERVAL_DRAWS = 2000
-LIGHT = 0.1  # the doubts of a member below this weight move the blend too little to say whether it falls
+LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
 LEVEL = 0.9  # of the gain on which the verdict rests
 # The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
 FEW_CELLS, FEW_UP_TO = 21, 0.15
@@ -173,12 +173,13 @@ class Blend(BayesianCalibrator):
         """Weighted means of one curve of each member: what the members' own doubts make of their average.
 
         Weights are not the probabilities of members to be right, so a light member, which is a curve in few draws of
-        the mixture, must not have a veto there.
+        the mixture, must not have a veto there. It has no say at all: where the others are nearly flat, a step of it
+        would pass for a fall that is certain.
         """
         rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
         for name, member in self.members_.items():
-            weight = self.weights_[name]
-            pooled += weight * (_curves(member, scores, count, rng) if weight > LIGHT else member.predict(scores))
+            if self.weights_[name] > LIGHT:
+                pooled += self.weights_[name] * _curves(member, scores, count, rng)
         return pooled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
