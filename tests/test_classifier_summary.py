@@ -20,4 +20,4 @@ def test_summary_says_what_was_done():
         CalibratedClassifier(GaussianNB()).summary()
     X, y = make_classification(300, n_classes=3, n_informative=5, random_state=0)
     several = CalibratedClassifier(GaussianNB(), cv=2, multiclass="one_vs_rest").fit(X, y)
-    assert several.summary().count("Model 1, class ") == 3
+    assert several.summary().count("All models, class ") == 3

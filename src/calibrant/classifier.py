@@ -25,6 +25,7 @@ from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.classifier_rows import ClassifierRows, find_segments
+from calibrant.classifier_sharing import share_map
 from calibrant.classifier_summary import describe_models
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.result import Estimate
@@ -181,9 +182,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         splits = _splits(self.cv, data, for_split, ensemble=ensemble)
         parallel = Parallel(n_jobs=self.n_jobs)
         if ensemble:
-            models = parallel(delayed(_fit_and_calibrate)(recipe, clone(self.estimator), data, *s) for s in splits)
+            pairs = parallel(delayed(_fit_and_calibrate)(recipe, clone(self.estimator), data, *s) for s in splits)
+            models, parts = (list(column) for column in zip(*pairs, strict=True))
             _warn_of_missing([model.known for model in models])
-            return _checked(list(models))
+            return _checked(share_map(recipe, models, parts, data, [test for _, test in splits]))
         parts = parallel(delayed(_fit_and_score)(recipe, clone(self.estimator), data, *s) for s in splits)
         _warn_of_missing([part.known for _, part in parts])
         rows = np.concatenate([test for _, test in splits])
@@ -369,9 +371,9 @@ def _fit_and_score(
 
 def _fit_and_calibrate(
     recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
-) -> CalibratedModel:
+) -> tuple[CalibratedModel, ClassScores]:
     estimator, scores = _fit_and_score(recipe, estimator, data, train, test)
-    return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test))
+    return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test)), scores
 
 
 def _warn_of_missing(known: list[Any]) -> None:

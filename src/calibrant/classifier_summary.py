@@ -18,8 +18,10 @@ def describe_models(models: Sequence[Any], classes: Sequence[Any]) -> str:
     lines = [f"{estimator} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
     if len(names) == 2:
         lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
-    for i, model in enumerate(models, 1):
-        lines += [f"Model {i}{who}: {' '.join(text.splitlines())}" for who, text in _texts(model, names)]
+    shared = len(models) > 1 and all(model.calibrators == models[0].calibrators for model in models)
+    for i, model in enumerate(models[:1] if shared else models, 1):
+        which = "All models" if shared else f"Model {i}"
+        lines += [f"{which}{who}: {' '.join(text.splitlines())}" for who, text in _texts(model, names)]
     return "\n".join(lines)
 
 

@@ -255,6 +255,12 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         draws = links.clip(self.sample_maps(tally.scores, self.leave_one_out_draws))
         return 1.0 / (1.0 / draws).mean(axis=0), 1.0 / (1.0 / (1.0 - draws)).mean(axis=0)
 
+    def left_out_log_loss(self) -> float:
+        """Mean log-loss of the rows of the fit, each predicted from the posterior without it."""
+        cells = self.labelled_.cells
+        positive, negative = self.leave_one_out(cells)
+        return float(-(cells.positives @ np.log(positive) + cells.negatives @ np.log(negative)) / cells.total)
+
 
 def _numbers_of_a_number(predict_interval: Callable[..., tuple[Floats, Floats]]) -> Any:
     @wraps(predict_interval)

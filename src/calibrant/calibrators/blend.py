@@ -136,6 +136,7 @@ class Blend(BayesianCalibrator):
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        self._left_out_loss = float(-np.average(np.log(likelihoods @ weights), weights=counts))
         self._shares = softmax(counts @ np.log(likelihoods))
         return weights
 
@@ -181,6 +182,14 @@ class Blend(BayesianCalibrator):
             if self.weights_[name] > LIGHT:
                 pooled += self.weights_[name] * _curves(member, scores, count, rng)
         return pooled
+
+    def left_out_log_loss(self) -> float:
+        """Mean log-loss of the rows of the fit, each predicted by the weighted members without it.
+
+        The logistic curve of decision scores has seen these rows; as Akaike has it, that costs one nat a parameter.
+        """
+        self._fitted_map()
+        return self._left_out_loss + (0.0 if self._to_probability is None else 2.0 / self._cells.total)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
