@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from calibrant._kernels import bins, links
+from calibrant._kernels import bins, lines, links
 from calibrant._optional import load_plugins
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
@@ -185,11 +185,7 @@ class Linear(MapFunction):
     name: ClassVar[str] = "linear"
 
     def __call__(self, scores: Floats) -> Floats:
-        found = np.interp(scores, self.x, self.y)
-        if not np.isfinite(found).all():  # a slope between two points overflowed: no score is far from either
-            nearest = self.y[np.maximum(np.searchsorted(self.x, scores, side="right") - 1, 0)]
-            return np.where(np.isfinite(found), found, nearest)
-        return found
+        return lines.interpolate(scores, self.x, self.y)
 
     def knots(self) -> Floats:
         return self.x

@@ -249,3 +249,15 @@ def test_intervals_do_not_swell_the_pickle():
     low, high = blend.predict_interval([0.4])
     assert len(pickle.dumps(blend)) < 1.1 * before
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(blend)).predict_interval([0.4]), (low, high))
+
+
+def test_scores_next_to_zero_have_draws_and_intervals():
+    """A naive Bayes of pixels says 1e-320 of some rows; between two such scores every slope overflows."""
+    tiny = [7.816e-321, 1.84242e-318, 3.707894e-318, *10.0 ** np.linspace(-277, -29, 16), 1.2e-16, 1.5e-16, 8e-12]
+    scores = np.array([0.0] * 11 + tiny + [0.016, 0.44, 0.9995] + [1.0] * 14)
+    y = np.zeros(len(scores), dtype=int)
+    y[[31, 36, 40, 41, 45]] = 1
+    blend = Blend().fit(scores, y)
+    assert np.isfinite(blend.sample_maps(scores)).all()
+    low, high = blend.predict_interval(scores)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()

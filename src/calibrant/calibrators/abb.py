@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._kernels import bins
+from calibrant._kernels import bins, lines
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import abb_posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval
@@ -167,7 +167,7 @@ class ABB(BayesianCalibrator):
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
         at, *bounds = self._interval_model.bounds(n_draws, rng)
-        low, high = (np.stack([np.interp(scores, at, draw) for draw in draws]) for draws in bounds)
+        low, high = (np.stack([lines.interpolate(scores, at, draw) for draw in draws]) for draws in bounds)
         return low, high
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from calibrant import _limits
-from calibrant._kernels import links
+from calibrant._kernels import lines, links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.sbb import counts, unit_range
 from calibrant.map_functions import MapFunction, Step
@@ -67,7 +67,7 @@ class BinningPosterior:
         for what in (partitions.PER_POSITIVE, partitions.PER_NEGATIVE):
             _, starts, ends = partitions.backward(*given, what)
             inverse = weight @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
-            found.append(1.0 / np.interp(scores, self.cells.scores, np.maximum(inverse, 1.0)))
+            found.append(1.0 / lines.interpolate(scores, self.cells.scores, np.maximum(inverse, 1.0)))
         return found[0], found[1]
 
     def _binnings(self, n_draws: int, rng: np.random.Generator) -> tuple[Integers, Integers, Integers]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._kernels import lines, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.estimates.methods import EstimateMethods
@@ -275,7 +275,7 @@ def central_interval(
 ) -> tuple[Floats, Floats]:
     """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
     low, high = quantile_ends(_validation.check_level(level), low_draws, high_draws)
-    return np.interp(scores, at, low), np.interp(scores, at, high)
+    return lines.interpolate(scores, at, low), lines.interpolate(scores, at, high)
 
 
 def quantile_ends(level: float, low_draws: Floats, high_draws: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import _limits, _validation
-from calibrant._kernels import monotone_importance, monotone_posterior
+from calibrant._kernels import lines, monotone_importance, monotone_posterior
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
@@ -156,13 +156,13 @@ class BayesIso(BayesianCalibrator):
         """
         at, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
         draws = self._posterior.draw(count, _validation.generator(random_state))
-        return np.stack([np.interp(at, self._scores, draw) for draw in draws])
+        return np.stack([lines.interpolate(at, self._scores, draw) for draw in draws])
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, at the cells of the fit."""
         self._fitted_map()
         inverses = self._posterior.mean_inverses()
-        positive, negative = (1.0 / np.interp(tally.scores, self._scores, inverse) for inverse in inverses)
+        positive, negative = (1.0 / lines.interpolate(tally.scores, self._scores, inverse) for inverse in inverses)
         return positive, negative
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
@@ -172,7 +172,7 @@ class BayesIso(BayesianCalibrator):
         """
         array, tail = self._fitted_map().check_scores(scores), 0.5 * (1.0 - _validation.check_level(level))
         low, high = self._posterior.quantiles(tail), self._posterior.quantiles(1.0 - tail)
-        return np.interp(array, self._scores, low), np.interp(array, self._scores, high)
+        return lines.interpolate(array, self._scores, low), lines.interpolate(array, self._scores, high)
 
 
 def _enough_cells(n_rows: float) -> int:

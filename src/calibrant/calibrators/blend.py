@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._kernels import curves, linear_pool, links
+from calibrant._kernels import curves, linear_pool, lines, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
@@ -201,7 +201,7 @@ class Blend(BayesianCalibrator):
         level = _validation.check_level(level)
         if level not in self._ends:
             self._ends[level] = quantile_ends(level, *self._interval_draws())
-        low, high = (np.interp(array, self._cells.scores, ends) for ends in self._ends[level])
+        low, high = (lines.interpolate(array, self._cells.scores, ends) for ends in self._ends[level])
         return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
