@@ -53,7 +53,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ensemble : {"auto", True, False}
         Whether to keep one calibrated model for each split and average their probabilities. Otherwise one calibrator
         learns from the held-out scores of all splits, and serves a classifier that is trained on all rows.
-        ``"auto"`` is True unless the classifier is frozen.
+        ``"auto"`` is True unless the classifier is frozen. See the notes on who shares a map.
     n_jobs : int, optional
         Splits to work on at the same time, by joblib.
     multiclass : {"auto", "one_vs_rest", "top_label"}
@@ -83,6 +83,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
+    In an ensemble, a method with a posterior, such as the default, learns one map for all models from the held-out
+    scores of all splits: a prior that entered the map of every split would stay in their average. The models keep maps
+    of their own if these make the labels of left-out rows more than twenty times as likely, which happens where
+    models differ, or if some model lacks a class. Other methods, and segments, have maps for each model, as in
+    scikit-learn.
+
     A class that is missing from the training part of a split has probability 0 in the model of that split, and a
     warning says so.
 

@@ -26,7 +26,7 @@ def share_map(
     data: ClassifierRows,
     held_out: Sequence[Ints],
 ) -> list[CalibratedModel]:
-    """Let models of one algorithm share a map that is learnt from the held-out rows of all of them.
+    """Let models of one algorithm share a map that is learned from the held-out rows of all of them.
 
     The prior of a method draws every map towards the score. Averaging models that were calibrated on a fold each
     takes away their noise but not that pull; a map of all rows has the prior in it once. A method without a posterior
