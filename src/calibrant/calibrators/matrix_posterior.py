@@ -180,8 +180,9 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         link = np.zeros((scores.shape[1], size, 2))
         curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(own.mean)))).with_prior(precision)
         scales = first.scales | own.scales
-        fit = {"evidence": own.evidence, "expected": own.expected}
-        posterior = replace(first, mean=mean, curvature=curvature, precision=precision, scales=scales, **fit)
+        posterior = replace(
+            own, layout=first.layout, mean=mean, curvature=curvature, precision=precision, scales=scales
+        )
         self._weigh({"vector": posterior})
         return [FittedModel(posterior, mean, np.zeros((1, len(mean))), 1.0)]
 
