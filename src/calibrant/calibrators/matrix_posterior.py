@@ -33,7 +33,7 @@ BEATEN, HOPELESS = 20.0, 30.0
 # model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
 TRUST, RICHER = 0.2, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
-SCALE_FREEDOM = 10.0
+SCALE_FREEDOM = 20.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
 
 
