@@ -182,18 +182,13 @@ class Blend(BayesianCalibrator):
                 pooled += self.weights_[name] * _curves(member, scores, count, rng)
         return pooled
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability.
-
-        They are quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by
-        straight lines, and widened where needed to contain the prediction.
-        """
-        array, predicted = self._probabilities(scores), self.predict(scores)
-        level = _validation.check_level(level)
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by lines."""
         if level not in self._ends:
             self._ends[level] = quantile_ends(level, *self._interval_draws())
+        array = self._probabilities(scores)
         low, high = (np.interp(array, self._cells.scores, ends) for ends in self._ends[level])
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return low, high
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
         """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
