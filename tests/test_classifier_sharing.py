@@ -26,7 +26,7 @@ class Share(BayesianCalibrator):
         draws = np.random.default_rng(random_state).beta(*self.counts_, n_draws)
         return np.repeat(draws[:, None], len(scores), axis=1)
 
-    def predict_interval(self, scores, level=0.9):
+    def interval_ends(self, scores, level):
         low, high = np.quantile(self.sample_maps(scores, 4000), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 

@@ -47,6 +47,29 @@ def test_evidence_agrees_with_quadrature_in_two_dimensions():
     assert posterior.evidence == pytest.approx(peak + np.log(area), abs=0.01)
 
 
+def test_expected_fit_is_that_of_rows_left_out_in_turn():
+    """Scales fixed, every row predicted by a fit without it: the sum is what the count of coefficients foretells."""
+    rows, prior = make_rows(("slope", "bias", "vector"), n=60, seed=4), fixed(slope=0.5, bias=0.5, vector=0.5)
+    posterior = learn(rows, prior)
+    fitted = rows.log_likelihood(rows.log_probabilities(posterior.mean))
+    left_out = 0.0
+    for row in range(60):
+        kept = np.arange(60) != row
+        rest = Rows(rows.features, rows.ell[kept], rows.y[kept], np.ones(59), rows.layout.blocks)
+        left_out += rows.log_probabilities(learn(rest, prior).mean)[row, rows.y[row]]
+    assert fitted - posterior.expected > 2.0
+    assert posterior.expected == pytest.approx(left_out, abs=0.25 * (fitted - left_out))
+
+
+def test_flat_priors_count_every_coefficient():
+    """Two of three biases are determined; with priors too narrow to leave zero none is."""
+    rows = make_rows(("bias",), n=400)
+    for scale, count in ((1e3, 2.0), (1e-3, 0.0)):
+        posterior = learn(rows, fixed(bias=scale))
+        fitted = rows.log_likelihood(rows.log_probabilities(posterior.mean))
+        assert fitted - posterior.expected == pytest.approx(count, abs=0.01)
+
+
 def test_mode_agrees_with_a_general_optimiser():
     rows = make_rows(("slope", "bias", "vector", "matrix"), n=150)
     centers = {"slope": 0.4, "bias": 0.3, "vector": 0.2, "matrix": 0.2}

@@ -21,7 +21,7 @@ class Band(BayesianCalibrator):
     def sample_maps(self, scores, n_draws=100, random_state=0):  # noqa: ARG002 - the same draws every time
         return np.clip(np.asarray(scores) + np.linspace(-0.1, 0.1, n_draws)[:, None], 0, 1)
 
-    def predict_interval(self, scores, level=0.9):
+    def interval_ends(self, scores, level):
         return np.asarray(scores) - 0.1 * level, np.asarray(scores) + 0.1 * level
 
 

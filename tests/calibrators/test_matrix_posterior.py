@@ -53,12 +53,12 @@ def test_classes_decide_which_models_there_are():
     assert "class_curve" not in blend.models_for(1000)["vector"]
 
 
-def test_weights_are_a_power_of_the_evidence_and_prefer_simple_models(rows, monkeypatch):
+def test_weights_follow_what_is_expected_of_new_rows_and_prefer_simple_models(rows, monkeypatch):
     monkeypatch.setattr(matrix_posterior, "LEAST_WEIGHT", 0.0)
     blend = MatrixBlend().fit(*rows)
-    evidence = np.array([model.posterior.evidence for model in blend._fitted])
-    expected = 0.8 ** np.arange(6) * np.exp(0.35 * (evidence - evidence.max()))
-    np.testing.assert_allclose(list(blend.weights_.values()), expected / expected.sum(), rtol=1e-9)
+    fit = np.array([model.posterior.expected for model in blend._fitted])
+    weights = 0.8 ** np.arange(6) * np.exp(0.2 * (fit - fit.max()))
+    np.testing.assert_allclose(list(blend.weights_.values()), weights / weights.sum(), rtol=1e-9)
 
 
 def test_a_fifth_of_a_row_is_shared_by_all_classes():

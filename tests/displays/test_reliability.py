@@ -28,7 +28,7 @@ class Fake(BayesianCalibrator):
     def sample_maps(self, scores, n_draws=100, random_state=0):
         return np.tile(self.predict(scores), (n_draws, 1)) + 0 * np.random.default_rng(random_state).random()
 
-    def predict_interval(self, scores, level=0.9):
+    def interval_ends(self, scores, level):
         half = 0.1 * level
         return np.clip(self.predict(scores) - half, 0, 1), np.clip(self.predict(scores) + half, 0, 1)
 

@@ -160,7 +160,7 @@ class Fake(BayesianCalibrator):
         shift = np.random.default_rng(random_state).uniform(-0.5, 0.5, (n_draws, 1))
         return np.clip(self.predict(scores) + self.width * shift, 0, 1)
 
-    def predict_interval(self, scores, level=0.9):
+    def interval_ends(self, scores, level):
         half = 0.5 * self.width * level
         return np.clip(self.predict(scores) - half, 0, 1), np.clip(self.predict(scores) + half, 0, 1)
 

@@ -154,15 +154,10 @@ class ABB(BayesianCalibrator):
         self._fitted_map()
         return self._posterior.leave_one_out(tally.scores)
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability.
-
-        Quantiles of `n_draws` draws at the cells, straight lines between them.
-        """
-        predicted, array = self.predict(scores), self.map_.check_scores(scores)
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles of `n_draws` draws at the cells, straight lines between them."""
         draws = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
-        low, high = central_interval(array, level, *draws)
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return central_interval(scores, level, *draws)
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""

@@ -2,9 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -197,13 +195,6 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
     bayesian: ClassVar[bool] = True
     leave_one_out_draws: ClassVar[int] = 1000
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let the intervals of every method be numbers for a number, as its predictions are."""
-        super().__init_subclass__(**kwargs)
-        own = vars(cls).get("predict_interval")
-        if own is not None:
-            cls.predict_interval = _numbers_of_a_number(own)  # type: ignore[method-assign]
-
     def fit_tally(self, tally: Tally) -> Self:
         """Learn the map from a tally; the same as `fit` on the rows that it counts."""
         super().fit_tally(tally)
@@ -232,9 +223,28 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
 
-    @abstractmethod
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
+        """Lower and upper ends of the central credible interval of each calibrated probability.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,), (n, 1) or (n, 2), or a number
+            Scores to calibrate.
+        level : float
+            Posterior probability inside the interval.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,), or two numbers
+        """
+        array = self._fitted_map().check_scores(scores)
+        low, high = self.interval_ends(array, _validation.check_level(level))
+        predicted = self.map_(array)  # far from the data, the mean of a skew posterior can lie beyond its quantiles
+        return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
+
+    @abstractmethod
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Lower and upper quantiles of the posterior at scores that have been checked, (n,) each."""
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower quantiles and maps whose upper quantiles are ends of intervals; mostly the same maps."""
@@ -262,19 +272,11 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         return float(-(cells.positives @ np.log(positive) + cells.negatives @ np.log(negative)) / cells.total)
 
 
-def _numbers_of_a_number(predict_interval: Callable[..., tuple[Floats, Floats]]) -> Any:
-    @wraps(predict_interval)
-    def wrapped(self: BayesianCalibrator, scores: ArrayLike, *args: Any, **kwargs: Any) -> tuple[Floats, Floats]:
-        return ends_like(scores, predict_interval(self, scores, *args, **kwargs))
-
-    return wrapped
-
-
 def central_interval(
     scores: Floats, level: float, at: Floats, low_draws: Floats, high_draws: Floats
 ) -> tuple[Floats, Floats]:
     """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
-    low, high = quantile_ends(_validation.check_level(level), low_draws, high_draws)
+    low, high = quantile_ends(level, low_draws, high_draws)
     return lines.interpolate(scores, at, low), lines.interpolate(scores, at, high)
 
 

@@ -165,14 +165,11 @@ class BayesIso(BayesianCalibrator):
         positive, negative = (1.0 / lines.interpolate(tally.scores, self._scores, inverse) for inverse in inverses)
         return positive, negative
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability.
-
-        They are quantiles at the cells, joined by straight lines as the map is.
-        """
-        array, tail = self._fitted_map().check_scores(scores), 0.5 * (1.0 - _validation.check_level(level))
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles at the cells, joined by straight lines as the map is."""
+        tail = 0.5 * (1.0 - level)
         low, high = self._posterior.quantiles(tail), self._posterior.quantiles(1.0 - tail)
-        return lines.interpolate(array, self._scores, low), lines.interpolate(array, self._scores, high)
+        return lines.interpolate(scores, self._scores, low), lines.interpolate(scores, self._scores, high)
 
 
 def _enough_cells(n_rows: float) -> int:

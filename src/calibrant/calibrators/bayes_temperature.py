@@ -84,9 +84,8 @@ class BayesianTemperature(BayesianCalibrator):
         count = _validation.check_count("n_draws", n_draws)
         return self._maps(z, rng.choice(len(self._grid.weights), size=count, p=self._grid.weights))
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability."""
-        level = _validation.check_level(level)
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Weighted quantiles over the grid of temperatures."""
         z = self._logits(scores)
         maps = self._maps(NODES, np.arange(len(self._grid.weights)))
         order = np.argsort(maps, axis=0)

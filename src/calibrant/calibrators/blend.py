@@ -191,18 +191,13 @@ class Blend(BayesianCalibrator):
         self._fitted_map()
         return self._left_out_loss + (0.0 if self._to_probability is None else 2.0 / self._cells.total)
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability.
-
-        They are quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by
-        straight lines, and widened where needed to contain the prediction.
-        """
-        array, predicted = self._probabilities(scores), self.predict(scores)
-        level = _validation.check_level(level)
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by lines."""
         if level not in self._ends:
             self._ends[level] = quantile_ends(level, *self._interval_draws())
+        array = self._probabilities(scores)
         low, high = (lines.interpolate(array, self._cells.scores, ends) for ends in self._ends[level])
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return low, high
 
     def _interval_draws(self) -> tuple[Floats, Floats]:
         """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""

@@ -1,4 +1,4 @@
-"""Matrix blend: Bayesian corrections of a whole probability matrix, averaged by their evidence."""
+"""Matrix blend: Bayesian corrections of a whole probability matrix, averaged by how they can be expected to predict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MatrixBlend(MultinomialCalibrator):
     It starts from temperature scaling and adds, model by model, one curve for all classes, class frequencies, a slope
     and a curve for each class, and matrices between classes. Every kind of correction has Gaussian coefficients around
     zero whose typical size the data set, so few rows mean a temperature and many let it follow any of these shapes. The
-    models are weighed by their evidence, and predictions average over their posteriors.
+    models are weighed by the fit that new rows can be expected to have, and predictions average over their posteriors.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class MatrixBlend(MultinomialCalibrator):
 
     name: ClassVar[str] = "matrix_blend"
     title: ClassVar[str] = "Matrix blend"
-    description: ClassVar[str] = "Temperature, curves, biases and matrices for several classes, weighed by evidence."
+    description: ClassVar[str] = "Temperature, curves, biases and matrices for several classes, by expected fit."
     reference: ClassVar[str] = "this library"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "temperature": ("slope",),

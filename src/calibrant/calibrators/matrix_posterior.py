@@ -26,13 +26,14 @@ LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
-# Nats of evidence that a simpler model would be behind on all rows, or that a richer one is behind on the first.
+# Nats that a simpler model would be behind on all rows, or that a richer one is behind on the first.
 BEATEN, HOPELESS = 20.0, 30.0
-# The evidence is too sure: the sizes in it were fitted to the same rows, and no model is quite true. A power of it
-# weighs the models, and each is less likely beforehand than the one before.
-TRUST, RICHER = 0.35, 0.8
+# Models are weighed by how they can be expected to predict new rows. (Evidence asks how they would have predicted these
+# rows from the first one on, which holds early mistakes against rich models for ever.) The estimate is noisy and no
+# model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
+TRUST, RICHER = 0.2, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
-SCALE_FREEDOM = 10.0
+SCALE_FREEDOM = 20.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
 
 
@@ -50,7 +51,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     """Base of the calibrators that correct tempered log-probabilities by terms with Gaussian coefficients.
 
     A method names the blocks of coefficients of its models, each model starting where the one before ended; they are
-    weighed by a power of their Laplace evidence. Predictions average over draws of the coefficients where rows are few.
+    weighed by the log-likelihood that is expected of new rows. Predictions average over draws where rows are few.
 
     Attributes
     ----------
@@ -128,7 +129,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
         posteriors = _learn_in_turn(rows, prior, starts or self._first_starts(rows, prior))
-        self._weigh({name: posterior.evidence for name, posterior in posteriors.items()}, posteriors)
+        self._weigh(posteriors)
         draws = self.draws_for(ell.size)
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
         total = sum(self.weights_[name] for name in kept)
@@ -150,14 +151,14 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         richest = Rows(self._preparation.features, ell, y, weights, list(models.values())[-1])
         return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
-    def _weigh(self, evidence: dict[str, float], posteriors: dict[str, Posterior]) -> None:
+    def _weigh(self, posteriors: dict[str, Posterior]) -> None:
         names = list(self.models_for(len(self.classes_)))
-        prior = RICHER ** np.arange(len(names), dtype=float)[[names.index(name) for name in evidence]]
-        values = np.array(list(evidence.values()))
-        self._evidence = float(values.max() + np.log(np.average(np.exp(values - values.max()), weights=prior)))
-        shares = prior * np.exp(TRUST * (values - values.max()))
-        self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(evidence, (shares / shares.sum()).tolist(), strict=True))
-        self.scales_ = dict(posteriors[max(evidence, key=evidence.__getitem__)].scales)
+        prior = RICHER ** np.array([names.index(name) for name in posteriors], dtype=float)
+        evidence, expected = np.array([(one.evidence, one.expected) for one in posteriors.values()]).T
+        self._evidence = float(evidence.max() + np.log(np.average(np.exp(evidence - evidence.max()), weights=prior)))
+        shares = prior * np.exp(TRUST * (expected - expected.max()))
+        self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(posteriors, (shares / shares.sum()).tolist(), strict=True))
+        self.scales_ = dict(posteriors[max(posteriors, key=self.weights_.__getitem__)].scales)
 
     def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
         """What classes share from a part of the rows, each class's bias and slope from all of them."""
@@ -179,8 +180,10 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         link = np.zeros((scores.shape[1], size, 2))
         curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(own.mean)))).with_prior(precision)
         scales = first.scales | own.scales
-        posterior = replace(first, mean=mean, curvature=curvature, precision=precision, scales=scales)
-        self._weigh({"vector": own.evidence}, {"vector": posterior})
+        posterior = replace(
+            own, layout=first.layout, mean=mean, curvature=curvature, precision=precision, scales=scales
+        )
+        self._weigh({"vector": posterior})
         return [FittedModel(posterior, mean, np.zeros((1, len(mean))), 1.0)]
 
     def _offsets(self, ell: np.ndarray[Any, Any], first: Posterior) -> np.ndarray[Any, Any]:
@@ -219,11 +222,11 @@ def _learn_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str
 
 def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
     """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
-    evidence = {name: posterior.evidence for name, posterior in posteriors.items()}
-    best = max(evidence, key=evidence.__getitem__)
-    names = list(evidence)
+    expected = {name: posterior.expected for name, posterior in posteriors.items()}
+    best = max(expected, key=expected.__getitem__)
+    names = list(expected)
     limits = {name: BEATEN / every if names.index(name) < names.index(best) else HOPELESS for name in names}
-    return {name: posteriors[name] for name in names if evidence[name] > evidence[best] - limits[name]}
+    return {name: posteriors[name] for name in names if expected[name] > expected[best] - limits[name]}
 
 
 def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> FittedModel:

@@ -112,29 +112,14 @@ class SplineCalibration(BayesianCalibrator):
         values = np.clip(cells.scores + added, 0.0, 1.0)
         return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the central credible interval of each calibrated probability.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n,), (n, 1) or (n, 2)
-            Scores to calibrate.
-        level : float
-            Posterior probability inside the interval.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (n,)
-        """
-        level = _validation.check_level(level)
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles on a grid of logits, joined by straight lines."""
         posterior, grid, z = self._posterior(scores)
         if level not in self._ends:
             tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
             self._ends[level] = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
-        # Far outside the data the mean of a skew posterior can lie beyond its quantiles.
-        predicted = self.predict(scores)
         low, high = (links.expit(np.interp(z, grid, end)) for end in self._ends[level])
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return low, high
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""

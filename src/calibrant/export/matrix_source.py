@@ -5,21 +5,18 @@ from __future__ import annotations
 import ctypes
 import re
 import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats
 from calibrant._validation import ROW_SUM_TOLERANCE
-from calibrant.errors import ModelFileError
 from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import MatrixForm
 from calibrant.export.matrix_templates import C_FILE, PYTHON_FILE
 from calibrant.export.names import check_name
+from calibrant.export.run_source import c_function, python_function
 from calibrant.matrix_maps import MatrixMap
 
 __all__ = ["matrix_to_c", "matrix_to_python"]
@@ -120,25 +117,15 @@ def _c_table(label: str, values: Floats) -> str:
 
 
 def _run_python(text: str, name: str, scores: Floats) -> Floats:
-    namespace: dict[str, Any] = {"__name__": "calibrant_export"}
-    exec(compile(text, "<export>", "exec"), namespace)
-    return np.array([namespace[name](row) for row in scores.tolist()])
+    function = python_function(text, name)
+    return np.array([function(row) for row in scores.tolist()])
 
 
 def _run_c(text: str, name: str, scores: Floats) -> Floats:
-    """Compile to a library, and call it for every row."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "export.c"), Path(folder, "export.so")
-        source.write_text(text, encoding="utf-8")
-        options = ["-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-        command = ["cc", *options, str(source), "-o", str(library), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ModelFileError(f"The export to C was refused: the compiler rejected it.\n{done.stderr}")
-        function = getattr(ctypes.CDLL(str(library)), name)
-        pointer = ctypes.POINTER(ctypes.c_double)
+    rows, out = np.ascontiguousarray(scores, dtype=np.float64), np.empty(scores.shape)
+    pointer = ctypes.POINTER(ctypes.c_double)
+    with c_function(text, name) as function:
         function.restype, function.argtypes = None, [pointer, pointer]
-        rows, out = np.ascontiguousarray(scores, dtype=np.float64), np.empty(scores.shape)
         for row, into in zip(rows, out, strict=True):
             function(row.ctypes.data_as(pointer), into.ctypes.data_as(pointer))
-        return out
+    return out

@@ -2,21 +2,17 @@
 
 import ctypes
 import shutil
-import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.errors import ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.export.names import check_name
+from calibrant.export.run_source import c_function, python_function
 from calibrant.map_functions import MapFunction
 from calibrant.maps import CalibrationMap
 from calibrant.matrix_maps import MatrixMap
@@ -257,22 +253,11 @@ def _wrapped(root: Node) -> bool:
 
 
 def _run_python(text: str, name: str, scores: Floats) -> Floats:
-    namespace: dict[str, Any] = {"__name__": "calibrant_export"}
-    exec(compile(text, "<export>", "exec"), namespace)
-    return np.array([namespace[name](score) for score in scores.tolist()])
+    function = python_function(text, name)
+    return np.array([function(score) for score in scores.tolist()])
 
 
 def _run_c(text: str, name: str, scores: Floats) -> Floats:
-    """Compile to a library, and call it for every score."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "export.c"), Path(folder, "export.so")
-        source.write_text(text, encoding="utf-8")
-        # Fused multiply-add would round differently on some processors.
-        options = ["-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-        command = ["cc", *options, str(source), "-o", str(library), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ModelFileError(f"The export to C was refused: the compiler rejected it.\n{done.stderr}")
-        function = getattr(ctypes.CDLL(str(library)), name)
+    with c_function(text, name) as function:
         function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
         return np.array([function(score) for score in scores.tolist()])
