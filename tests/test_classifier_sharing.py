@@ -95,6 +95,18 @@ def test_rows_that_are_held_out_twice_count_once():
     np.testing.assert_allclose(weighted.predict_proba(X[:1]), [[(15 + 1) / 62, (45 + 1) / 62]])
 
 
+def test_answers_about_rows_without_labels_rest_on_the_rows_of_each_split():
+    X, y, cv = two_folds(6, 9)
+    model = CalibratedClassifier(Even(), Share(), cv=cv).fit(X, y)
+    assert [one.posterior(X)[0].counts_ for one in model.calibrated_classifiers_] == [(16.0, 6.0)] * 2
+    own = [one.posterior(X, own=True)[0].counts_ for one in model.calibrated_classifiers_]
+    assert own == [(7.0, 5.0), (10.0, 2.0)]
+    answer = model.estimate(X, "mean", finite=False, n_draws=4000)
+    assert answer.value == pytest.approx(16 / 22)
+    draws = np.concatenate([np.random.default_rng(0).beta(*counts, 100_000) for counts in own])
+    np.testing.assert_allclose((answer.low, answer.high), np.quantile(draws, [0.05, 0.95]), atol=0.03)
+
+
 @pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression()], ids=["probability", "decision"])
 def test_a_shared_map_is_that_of_all_held_out_scores(estimator):
     X, y = make_classification(300, n_informative=4, flip_y=0.2, random_state=0)

@@ -258,7 +258,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         from calibrant.estimates.ensemble import estimate_ensemble
 
         check_is_fitted(self)
-        members = [model.posterior(X) for model in self.calibrated_classifiers_]
+        # Draws of a shared map are too narrow for sums over rows: with 300 labels, 90 % intervals of the mean held it in
+        # 26 of 40 samples, and those of each split's own rows in 37.
+        members = [model.posterior(X, own=True) for model in self.calibrated_classifiers_]
         return estimate_ensemble(members, self.predict_proba(X)[:, 1], what, **options)
 
     def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:

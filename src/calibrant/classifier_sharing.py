@@ -42,7 +42,7 @@ def share_map(
     n_rows = np.bincount(splits, weights).astype(np.float64)
     if _log_odds_of_own_maps(shared, models, n_rows) > np.log(ODDS_FOR_OWN_MAPS):
         return models
-    return [replace(model, view=shared.view, unproven=shared.unproven) for model in models]
+    return [replace(model, view=shared.view, unproven=shared.unproven, own_view=model.view) for model in models]
 
 
 def _count_rows_once(rows: Ints, weights: Floats | None) -> Floats | None:

@@ -223,6 +223,8 @@ class CalibratedModel:
         Which of them the classifier was trained on.
     unproven : ndarray of shape (n_classes,)
         Which of them it knows, while no row to calibrate on was of that class and the view needs such rows.
+    own_view : View, optional
+        Where `view` is shared with other models: what the rows of its own split alone say.
     """
 
     estimator: Any
@@ -231,6 +233,7 @@ class CalibratedModel:
     classes: np.ndarray[Any, Any]
     known: Bools
     unproven: Bools
+    own_view: View | None = None
 
     @property
     def calibrators(self) -> tuple[Calibrator, ...]:
@@ -254,14 +257,15 @@ class CalibratedModel:
         draws[:, :, columns] = calibrator.sample_maps(scores, n_draws, random_state)
         return draws
 
-    def posterior(self, X: Any) -> tuple[BayesianCalibrator, Floats]:
-        """The calibrator with a posterior, and the scores of the second of two classes."""
+    def posterior(self, X: Any, *, own: bool = False) -> tuple[BayesianCalibrator, Floats]:
+        """The calibrator with a posterior (or its `own` where it shares one), and the scores of the second class."""
         if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
             raise InvalidInputError(
                 f"Intervals need two classes and multiclass='one_vs_rest'; got {len(self.classes)} classes, "
                 f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
             )
-        calibrator = self.calibrators[0]
+        view = self.own_view if own and self.own_view is not None else self.view
+        calibrator = view.calibrators[0]
         if not isinstance(calibrator, BayesianCalibrator | SegmentedCalibrator):
             raise InvalidInputError(f"Intervals need a Bayesian method; {type(calibrator).__name__} has no posterior.")
         return calibrator, class_scores(self.estimator, X, self.response, self.classes).values[:, 1]
