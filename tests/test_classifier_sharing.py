@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calibrant import BayesianTemperature, Blend, CalibratedClassifier, PlattScaling
 from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.classifier_sharing import with_own_map
 from calibrant.map_functions import Step
 
 
@@ -99,7 +100,7 @@ def test_answers_about_rows_without_labels_rest_on_the_rows_of_each_split():
     X, y, cv = two_folds(6, 9)
     model = CalibratedClassifier(Even(), Share(), cv=cv).fit(X, y)
     assert [one.posterior(X)[0].counts_ for one in model.calibrated_classifiers_] == [(16.0, 6.0)] * 2
-    own = [one.posterior(X, own=True)[0].counts_ for one in model.calibrated_classifiers_]
+    own = [with_own_map(one).posterior(X)[0].counts_ for one in model.calibrated_classifiers_]
     assert own == [(7.0, 5.0), (10.0, 2.0)]
     answer = model.estimate(X, "mean", finite=False, n_draws=4000)
     assert answer.value == pytest.approx(16 / 22)

@@ -13,7 +13,7 @@ from calibrant.calibrators.matrix_base import BayesianMatrixCalibrator
 from calibrant.classifier_rows import ClassifierRows
 from calibrant.multiclass import CalibratedModel, ClassScores, Recipe
 
-__all__ = ["share_map"]
+__all__ = ["share_map", "with_own_map"]
 
 # Models keep maps of their own if these make the labels of left-out rows this many times as likely.
 ODDS_FOR_OWN_MAPS = 20.0
@@ -43,6 +43,15 @@ def share_map(
     if _log_odds_of_own_maps(shared, models, n_rows) > np.log(ODDS_FOR_OWN_MAPS):
         return models
     return [replace(model, view=shared.view, unproven=shared.unproven, own_view=model.view) for model in models]
+
+
+def with_own_map(model: CalibratedModel) -> CalibratedModel:
+    """The model with the map that the rows of its own split gave, where it shares another.
+
+    Draws of a shared map are too narrow for sums over rows: with 300 labels, 90 % intervals of the mean held it in 26 of
+    40 samples, and those from the rows of each split in 37.
+    """
+    return model if model.own_view is None else replace(model, view=model.own_view)
 
 
 def _count_rows_once(rows: Ints, weights: Floats | None) -> Floats | None:

@@ -257,15 +257,14 @@ class CalibratedModel:
         draws[:, :, columns] = calibrator.sample_maps(scores, n_draws, random_state)
         return draws
 
-    def posterior(self, X: Any, *, own: bool = False) -> tuple[BayesianCalibrator, Floats]:
-        """The calibrator with a posterior (or its `own` where it shares one), and the scores of the second class."""
+    def posterior(self, X: Any) -> tuple[BayesianCalibrator, Floats]:
+        """The calibrator with a posterior, and the scores of the second of two classes."""
         if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
             raise InvalidInputError(
                 f"Intervals need two classes and multiclass='one_vs_rest'; got {len(self.classes)} classes, "
                 f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
             )
-        view = self.own_view if own and self.own_view is not None else self.view
-        calibrator = view.calibrators[0]
+        calibrator = self.calibrators[0]
         if not isinstance(calibrator, BayesianCalibrator | SegmentedCalibrator):
             raise InvalidInputError(f"Intervals need a Bayesian method; {type(calibrator).__name__} has no posterior.")
         return calibrator, class_scores(self.estimator, X, self.response, self.classes).values[:, 1]
