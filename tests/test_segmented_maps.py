@@ -110,6 +110,13 @@ def test_it_is_called_with_scores_and_segments(map_):
             map_(scores, given)
 
 
+def test_one_score_gives_one_number(map_):
+    rows = map_([0.4], [("de", "web")]), *map_.predict_interval([0.4], [("de", "web")])
+    numbers = map_(0.4, ("de", "web")), *map_.predict_interval(0.4, ("de", "web"))
+    assert all(isinstance(number, float) for number in numbers)
+    assert numbers == tuple(row[0] for row in rows)
+
+
 def test_chunks_change_nothing(map_, monkeypatch):
     scores, codes = np.linspace(0.0, 1.0, 101), np.tile([1, 0], (101, 1))
     whole = map_.probabilities(scores, codes)

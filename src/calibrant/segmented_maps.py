@@ -16,7 +16,7 @@ from calibrant._model_files import restore, write_model
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.map_functions import LogitLinear
-from calibrant.maps import REPLAY_TOLERANCE, CalibrationMap
+from calibrant.maps import REPLAY_TOLERANCE, CalibrationMap, ends_like
 from calibrant.segment_effects import Basis, TermEffects
 from calibrant.segment_keys import MISSING, UNSEEN, SegmentKeys, name_columns
 from calibrant.tabulate import tabulate_logits
@@ -85,8 +85,12 @@ class SegmentedMap:
         return "probability" if self.first is None else self.first.space
 
     def __call__(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """Calibrated probabilities of the positive class, (n,); a segment that is new gets the pooled map."""
-        return self.probabilities(*self.check(scores, segment))
+        """Calibrated probabilities of the positive class, (n,); a segment that is new gets the pooled map.
+
+        One score, with its segment, or a tuple of segments with several keys, gives one number.
+        """
+        probabilities = self.probabilities(*self.check(scores, segment))
+        return probabilities[0].item() if _validation.is_number(scores) else probabilities
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """The same as calling the map."""
@@ -101,7 +105,7 @@ class SegmentedMap:
         z = -NormalDist().inv_cdf(0.5 * (1.0 - _validation.check_level(level)))
         array, codes = self.check(scores, segment)
         centre, spread = self.centre_and_spread(self._first(array), codes)
-        return links.expit(centre - z * spread), links.expit(centre + z * spread)
+        return ends_like(scores, (links.expit(centre - z * spread), links.expit(centre + z * spread)))
 
     def sample_maps(
         self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
@@ -146,6 +150,8 @@ class SegmentedMap:
         """The scores as an array, (n,), and the numbers of their segments, (n, keys), if the map accepts them."""
         if segment is None:
             raise InvalidInputError("`segment` must be given: a value of each key for every row.")
+        if _validation.is_number(scores):
+            scores, segment = np.array([scores]), name_columns([segment], self.keys.names)
         array = _validation.check_scores(scores)
         if self.space == "probability":
             _validation.check_unit_interval(array, "scores", self.method or "This map")

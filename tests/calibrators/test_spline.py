@@ -133,6 +133,14 @@ def test_one_class_and_one_score(y):
     assert (p > 0.5) == bool(y[0])
 
 
+@pytest.mark.parametrize("width", [1e-2, 4e-3, 1e-3, 5e-4, 2.5e-4, 1e-5, 1e-9])
+@pytest.mark.parametrize("n", [2, 4, 10, 1000])
+def test_scores_that_are_nearly_equal_are_nearly_one_score(width, n):
+    scores = 0.5 + width * np.linspace(-0.5, 0.5, n)
+    predicted = SplineCalibration().fit(scores, np.arange(n) % 2).predict(scores)
+    np.testing.assert_allclose(predicted, 0.5, atol=0.1 + width)
+
+
 @pytest.mark.parametrize("score", [0.0, 1.0, 1e-300])
 def test_one_extreme_score(score):
     p = SplineCalibration().fit([score] * 10, [0, 1] * 5).predict([0.0, 0.5, 1.0, score])

@@ -6,6 +6,7 @@ from scipy.interpolate import BSpline
 from calibrant._typing import Floats, Ints
 
 DEGREE = 3
+NARROW = 0.02  # a range that counts as one place; knots in less than a fifth of it cost too many digits
 
 
 def knot_vector(x: Floats, mass: Floats, n_basis: int, density: float) -> Floats:
@@ -15,7 +16,7 @@ def knot_vector(x: Floats, mass: Floats, n_basis: int, density: float) -> Floats
     and nowhere far apart. Points at one place get an interval of width one around it.
     """
     low, high = float(x[0]), float(x[-1])
-    if high - low < 1e-3:
+    if high - low < NARROW:
         low, high = low - 0.5, high + 0.5
     share = np.linspace(0.0, 1.0, n_basis - DEGREE + 1)
     ends = np.cumsum(mass)
