@@ -48,8 +48,8 @@ def share_map(
 def with_own_map(model: CalibratedModel) -> CalibratedModel:
     """The model with the map that the rows of its own split gave, where it shares another.
 
-    Draws of a shared map are too narrow for sums over rows: with 300 labels, 90 % intervals of the mean held it in 26 of
-    40 samples, and those from the rows of each split in 37.
+    Draws of a shared map are too narrow for sums over rows: with 300 labels, 90 % intervals of the mean held it in 26
+    of 40 samples, and those from the rows of each split in 37.
     """
     return model if model.own_view is None else replace(model, view=model.own_view)
 

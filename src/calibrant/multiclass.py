@@ -46,8 +46,7 @@ class ClassScores:
         values, known = np.concatenate([part.values for part in parts]), np.any([part.known for part in parts], axis=0)
         segments = [part.segment for part in parts if part.segment is not None]
         names = segments[0] if segments else ()
-        segment = {name: np.concatenate([one[name] for one in segments]) for name in names} or None
-        return cls(values, known, segment)
+        return cls(values, known, {name: np.concatenate([one[name] for one in segments]) for name in names} or None)
 
 
 @dataclass(frozen=True)
