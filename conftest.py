@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import settings
 
-from calibrant import map_functions
 from calibrant.calibrators import registry
+from calibrant.maps import functions
 
 # New examples belong in the fuzzing job: elsewhere a change must not fail for what it has not touched.
 settings.register_profile("same examples", derandomize=True)
@@ -16,7 +16,7 @@ collect_ignore = ["tests/example_package"]
 
 @pytest.fixture(autouse=True)
 def _same_methods_afterwards():
-    tables = (registry._REGISTERED, map_functions.MAP_FUNCTIONS)
+    tables = (registry._REGISTERED, functions.MAP_FUNCTIONS)
     before = [dict(table) for table in tables]
     yield
     for table, entries in zip(tables, before, strict=True):

@@ -9,8 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = Path("src/calibrant/_kernels")
-PACKAGE = "calibrant._kernels"
+KERNELS = Path("src/calibrant/_compiled")
+PACKAGE = "calibrant._compiled"
 BUILD = Path("build/cython")
 SHARED = f"{PACKAGE}._cyutility"  # what Cython needs for arrays, once for all kernels
 

@@ -16,16 +16,16 @@ SOURCE = ROOT / "src" / "calibrant"
 
 
 def read_levels():
-    """The table under "Levels" in docs/design.md: a row for each level, its files and folders in backticks."""
+    """The table under "Levels" in docs/design.md: a row for each level, its rooms in backticks, in order."""
     text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").partition("## Levels")[2].partition("\n## ")[0]
     rows = [line.split("|") for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
     assert [int(row[1]) for row in rows] == list(range(len(rows)))
-    return [{name.removesuffix(".py").strip("/") for name in re.findall(r"`([^`]+)`", row[2])} for row in rows]
+    return [[name.removesuffix(".py").strip("/") for name in re.findall(r"`([^`]+)`", row[2])] for row in rows]
 
 
-# A file imports only from levels below its own; where a level has a folder, files of that folder may import each other.
 LEVELS = read_levels()
-LEVEL = {name: number for number, level in enumerate(LEVELS) for name in level}
+# A room comes after those of lower levels and those to its left; the helpers of the lowest level are one room.
+PLACE = {name: (number, number and place) for number, level in enumerate(LEVELS) for place, name in enumerate(level)}
 
 # `import calibrant` and `predict` stay cheap: these load where a feature needs them.
 # (pandas, pyarrow and rich are not listed: scikit-learn imports them by itself where they are installed.)
@@ -60,27 +60,24 @@ def imports_of(path):
 @pytest.mark.parametrize("path", [p for p in FILES if p != SOURCE / "__init__.py"], ids=name_of)
 def test_imports_point_downwards(path):
     own = top_of(path)
-    assert own in LEVEL, f"{own} has no level: give it one in docs/design.md"
+    assert own in PLACE, f"{own} has no level: give it one in docs/design.md"
     for target, _ in imports_of(path):
         parts = target.split(".")
-        if parts[0] == "calibrant" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != own:
-            assert LEVEL[parts[1]] < LEVEL[own], f"{name_of(path)} imports {target}, which is not below it"
+        if parts[0] == "calibrant" and len(parts) > 1 and parts[1] in PLACE and parts[1] != own:
+            below = PLACE[parts[1]] < PLACE[own] or PLACE[parts[1]] == PLACE[own] == (0, 0)
+            assert below, f"{name_of(path)} imports {target}, which is not below it"
 
 
 def test_every_level_names_files_that_exist():
     there = {top_of(path) for path in FILES} - {"__init__"}
-    assert set(LEVEL) == there
+    assert set(PLACE) == there
+    assert len(LEVELS) <= 9
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_every_file_with_code_has_its_test(path):
-    tree = parse(path)
-    if path.name in {"__init__.py", "__main__.py"} or not any(
-        isinstance(n, ast.FunctionDef | ast.ClassDef) for n in tree.body
-    ):
-        return
-    mirror = ROOT / "tests" / path.relative_to(SOURCE).parent / f"test_{path.stem.lstrip('_')}.py"
-    assert mirror.exists(), f"{name_of(path)} has no {mirror.relative_to(ROOT)}"
+@pytest.mark.parametrize("room", sorted({path.parent for path in FILES} - {SOURCE}), ids=name_of)
+def test_every_room_has_its_tests(room):
+    folder = ROOT / "tests" / room.relative_to(SOURCE)
+    assert any(folder.glob("test_*.py")), f"{name_of(room)} has no tests in {folder.relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -93,11 +90,11 @@ def test_no_file_or_function_is_too_long(path):
             docs.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     lines = text.splitlines()
     code = {i for i, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith("#") and i not in docs}
-    assert len(code) <= 250, f"{name_of(path)} has {len(code)} lines of code"
+    assert len(code) <= 400, f"{name_of(path)} has {len(code)} lines of code"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             length = len(code & set(range(node.lineno, node.end_lineno + 1)))
-            assert length <= 50, f"{name_of(path)}: {node.name} has {length} lines"
+            assert length <= 60, f"{name_of(path)}: {node.name} has {length} lines"
 
 
 def loaded_after(statement):
@@ -126,7 +123,7 @@ def test_predict_of_a_saved_map_loads_nothing_heavy(tmp_path):
 
 def test_public_names_are_distinct_importable_and_few():
     assert len(set(calibrant.__all__)) == len(calibrant.__all__)  # ruff keeps it sorted
-    assert len(calibrant.__all__) <= 60
+    assert len(calibrant.__all__) <= 32
     assert all(getattr(calibrant, name) is not None for name in calibrant.__all__)
     assert set(calibrant.__all__) <= set(dir(calibrant))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

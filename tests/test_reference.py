@@ -22,14 +22,14 @@ PUBLIC = [
     "calibrant.errors",
     "calibrant.estimates",
     "calibrant.export",
-    "calibrant.map_functions",
-    "calibrant.matrix_monitoring",
+    "calibrant.maps.functions",
+    "calibrant.monitoring.classes",
     "calibrant.metrics",
-    "calibrant.monitoring",
+    "calibrant.monitoring.monitor",
     "calibrant.reliability",
     "calibrant.report",
     "calibrant.simulate",
-    "calibrant.updating",
+    "calibrant.adjust.updating",
 ]
 TABLE = re.compile(r"\.\. currentmodule:: (\S+)\n(.*?)```", re.DOTALL)
 

@@ -19,7 +19,7 @@ suite = pytest.importorskip("sklearn.tests.test_calibration")
 METHODS = {"sigmoid": "platt", "isotonic": IsotonicCalibration(target_correction=False)}
 ARRAY_API = "tests array-API dispatch inside scikit-learn; ours is in test_arrays.py"
 PRIVATE = "calls a private class or function of scikit-learn; nothing of ours runs"
-CURVE = "calls scikit-learn's calibration_curve; ours is compared with it in _kernels/test_bins.py"
+CURVE = "calls scikit-learn's calibration_curve; ours is compared with it in _numerics/test_bins.py"
 DISPLAY = "draws scikit-learn's CalibrationDisplay, whose interface ReliabilityDisplay does not have"
 EXCUSED = {
     "test_temperature_scaling_array_api_compliance": ARRAY_API,

@@ -63,9 +63,9 @@ def grid_error(calibrator: object) -> float:
     posterior = getattr(calibrator, "_posterior", None)
     if posterior is None:
         return float("nan")
-    from calibrant._kernels import monotone_posterior
+    from calibrant.calibrators.bayes_iso import posterior
 
-    fine = monotone_posterior.integrate(posterior.positives, posterior.totals, FINE)
+    fine = posterior.integrate(posterior.positives, posterior.totals, FINE)
     return float(np.abs(fine.mean - posterior.mean).max())
 
 

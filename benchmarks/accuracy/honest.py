@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 from calibrant import Tally, metrics, simulate
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.metrics.cutoff import cutoff_calibration_interval
 from calibrant.metrics.equivalence import equivalence_test
 from calibrant.metrics.finite_sample_band import finite_sample_band

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibrant.calibrators.matrix_blend import MatrixBlend
+from calibrant.multiclass.blend import MatrixBlend
 
 LEVEL = 0.9
 TEST_ROWS = 1000

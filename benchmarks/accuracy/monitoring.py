@@ -13,7 +13,7 @@ from scipy import special
 
 from calibrant import Tally
 from calibrant._typing import Floats
-from calibrant.monitoring import CalibrationMonitor
+from calibrant.monitoring.monitor import CalibrationMonitor
 
 GRID = np.linspace(0.01, 0.99, 50)
 ROWS = 100

@@ -12,9 +12,9 @@ import argparse
 
 import numpy as np
 
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.segmented import SegmentedCalibrator
+from calibrant.segments.calibrator import SegmentedCalibrator
 
 SIZES = np.repeat([20, 100, 1000], [40, 20, 6])
 SCALES = ((0.0, 0.0), (0.1, 0.0), (0.3, 0.1), (0.8, 0.2))

@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 
 from calibrant import Tally
-from calibrant.segment_monitoring import SegmentMonitor
+from calibrant.monitoring.segments import SegmentMonitor
 
 ROWS = 40
 COUNTS = (2, 8, 32)

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.accuracy.segment_tasks import Task, add_options, tasks, worst_gap
 from calibrant import Blend, CalibrationMap, Tally, load, metrics
 from calibrant._typing import Floats
-from calibrant.calibrators.segmented import SegmentedCalibrator
+from calibrant.segments.calibrator import SegmentedCalibrator
 
 CACHE: Path | None = None
 

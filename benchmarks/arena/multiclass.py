@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.arena import multiclass_summary
-from calibrant.calibrators.dirichlet import DirichletCalibration
-from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.matrix_scaling import MatrixScaling
-from calibrant.calibrators.vector_scaling import VectorScaling
+from calibrant.multiclass.blend import MatrixBlend
+from calibrant.multiclass.dirichlet import DirichletCalibration
+from calibrant.multiclass.matrix_scaling import MatrixScaling
+from calibrant.multiclass.vector_scaling import VectorScaling
 
 __all__ = ["METHODS", "Split", "Table", "measure", "run", "tables"]
 

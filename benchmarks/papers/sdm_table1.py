@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from benchmarks.papers import experiment
 from benchmarks.papers.sdm_figures import TABLE_1
 from calibrant import ABB, ACP, SBB, HistogramBinning, IsotonicCalibration, PlattScaling, metrics
-from calibrant.calibrators.acp import logistic_intervals
+from calibrant.calibrators.published.acp import logistic_intervals
 
 MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "AUC": metrics.roc_auc,

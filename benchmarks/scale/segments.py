@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from calibrant import engines
-from calibrant.calibrators.segmented import SegmentedCalibrator
+from calibrant.segments.calibrator import SegmentedCalibrator
 
 ROWS = """
 create table rows as

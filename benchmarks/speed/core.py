@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import compare
 from calibrant import CalibrationMap, Tally
-from calibrant.map_functions import Linear, Step
+from calibrant.maps.functions import Linear, Step
 
 N_ROWS = 10**6
 

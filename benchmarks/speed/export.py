@@ -14,16 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import compare, seconds
-from calibrant import CalibrationMap, export, map_functions
+from calibrant import CalibrationMap, export
 from calibrant.calibrators import registry
 from calibrant.export import parity, to_python
+from calibrant.maps import functions
 
 ROWS = 1_000_000
 
 
 def example() -> CalibrationMap:
     x = np.sort(np.random.default_rng(0).random(200))
-    return CalibrationMap(map_functions.Linear(x, np.sort(np.random.default_rng(1).random(200))), "probability", True)
+    return CalibrationMap(functions.Linear(x, np.sort(np.random.default_rng(1).random(200))), "probability", True)
 
 
 def per_score(map_: CalibrationMap) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.unlabelled import splits
 from benchmarks.unlabelled.splits import LEVEL, THRESHOLD, WHAT, Answer, Run, Z
 from calibrant import Blend
-from calibrant._kernels.links import expit, logit
+from calibrant._numerics.links import expit, logit
 from calibrant.estimates import estimate_several
 
 NOTHING = (np.nan, np.nan, np.nan)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant import Tally
-from calibrant.monitoring import CalibrationMonitor
+from calibrant.monitoring.monitor import CalibrationMonitor
 
 DAYS, ROWS, CHANGE = 100, 150, 50
 

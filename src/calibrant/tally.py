@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _ranges, _validation
+from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._kernels import bins, grouping
+from calibrant._numerics import bins, grouping
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._validation import ranges
 from calibrant.errors import InvalidInputError, ModelFileError
 
 
@@ -81,7 +82,7 @@ class Tally:
         Tally
         """
         score_array = _validation.check_scores(scores)
-        _ranges.check_scores(score_array)
+        ranges.check_scores(score_array)
         positive, _ = _validation.encode_labels(y, pos_label)
         _validation.check_same_length(len(score_array), len(positive), "y")
         weights = _validation.check_weights(sample_weight, len(score_array))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling, Tally, load, simulate
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.adjust import anchor
 from calibrant.errors import InvalidInputError
 

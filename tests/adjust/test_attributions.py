@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling, simulate
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.adjust import adjust_prior, attributions
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Sigmoid
+from calibrant.maps.score import CalibrationMap
 
 AFFINE = CalibrationMap(Sigmoid(0.6, -0.8, "logit"), "probability", True, "affine")
 

@@ -6,8 +6,8 @@ from calibrant.adjust import AdjustedCalibrator, adjust_prior, adjust_sampling, 
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.decisions import posterior_decision_curve
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Identity, Sigmoid, Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Identity, Sigmoid, Step
+from calibrant.maps.score import CalibrationMap
 
 SHIFT = CalibrationMap(Sigmoid(1.0, -1.0, "logit"), "probability", True, "shift")
 

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, IsotonicCalibration, map_functions
+from calibrant import CalibrationMap, IsotonicCalibration
 from calibrant.adjust import adjust_prior, adjust_sampling
 from calibrant.errors import InvalidInputError
+from calibrant.maps import functions
 
-IDENTITY = CalibrationMap(map_functions.Identity(), "probability", True)
+IDENTITY = CalibrationMap(functions.Identity(), "probability", True)
 
 
 def test_bayes_by_hand():

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant import CalibrationMap, Tally
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Step
+from calibrant.maps.functions import Step
 
 
 class BaseRate(Calibrator):

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibrant
-from calibrant.matrix_maps import MatrixMember
+from calibrant.maps.matrix import MatrixMember
 
 
 def column(path, name):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.blend import Blend
-from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.vector_scaling import VectorScaling
+from calibrant.calibrators.blend.blend import Blend
 from calibrant.comparison.matrix_candidates import MatrixView, RawMatrix, name_matrix_candidates
 from calibrant.errors import InvalidInputError
+from calibrant.multiclass.blend import MatrixBlend
+from calibrant.multiclass.vector_scaling import VectorScaling
 
 
 @pytest.fixture

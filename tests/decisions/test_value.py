@@ -4,8 +4,8 @@ import pytest
 from calibrant import IsotonicCalibration, PlattScaling, Tally, simulate
 from calibrant.decisions import value_of_calibration
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Sigmoid
+from calibrant.maps.score import CalibrationMap
 
 SHIFT = CalibrationMap(Sigmoid(1.0, -1.0, "logit"), "probability", True, "shift")
 

@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 from calibrant import CalibrationMapDisplay, HistogramBinning, IsotonicCalibration, PlattScaling, Tally, simulate
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError, NotFittedError
-from calibrant.map_functions import Identity
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Identity
+from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import binned_points
 
 

@@ -13,8 +13,8 @@ from sklearn.svm import LinearSVC
 from calibrant import IsotonicCalibration, ReliabilityDisplay, simulate
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Identity
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Identity
+from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import reliability
 
 

@@ -14,7 +14,7 @@ pl = pytest.importorskip("polars")
 from calibrant import IsotonicCalibration, PlattScaling, engines, simulate  # noqa: E402
 from calibrant.engines.file_apply import NewColumns, output_format, to_doubles  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
-from calibrant.matrix_maps import MatrixMap, MatrixMember  # noqa: E402
+from calibrant.maps.matrix import MatrixMap, MatrixMember  # noqa: E402
 
 DATA = simulate.from_truth("D1", 500, rng=0)
 ISOTONIC = IsotonicCalibration().fit(DATA.scores, DATA.labels).map_

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InvalidInputError
-from calibrant.segment_keys import SegmentKeys
+from calibrant.maps.keys import SegmentKeys
 
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.dirichlet import DirichletCalibration
-from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.matrix_scaling import MatrixScaling
-from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.export.expression_graph import ARITHMETIC, Number, Operation, Pick, Score, Search, walk
-from calibrant.matrix_maps import MatrixMap, MatrixMember
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.multiclass.blend import MatrixBlend
+from calibrant.multiclass.dirichlet import DirichletCalibration
+from calibrant.multiclass.matrix_scaling import MatrixScaling
+from calibrant.multiclass.vector_scaling import VectorScaling
 
 
 def evaluate(root, scores):

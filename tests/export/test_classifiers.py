@@ -7,9 +7,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant import CalibratedClassifier, Identity
-from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import classifier_to_onnx
+from calibrant.multiclass.base import MatrixCalibrator
 
 pytest.importorskip("skl2onnx", reason="the export needs skl2onnx")
 pytest.importorskip("onnxruntime", reason="the export is checked with onnxruntime")

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import map_functions
 from calibrant.export.expression_graph import (
     LOWERINGS,
     SCORE,
@@ -14,17 +13,18 @@ from calibrant.export.expression_graph import (
     operation,
     walk,
 )
+from calibrant.maps import functions
 
 X, Y = np.sort(np.random.default_rng(0).random((2, 40)))
 EXAMPLES = {
-    "identity": map_functions.Identity(),
-    "step": map_functions.Step(X[:-1], Y),
-    "linear": map_functions.Linear(X, Y),
-    "logit_linear": map_functions.LogitLinear(np.linspace(-40, 40, 30), np.sinh(np.linspace(-3, 2, 30)), 1.2, 0.7),
-    "sigmoid": map_functions.Sigmoid(1.3, -0.2, "logit"),
-    "beta": map_functions.Beta(1.2, 0.4, -0.3),
+    "identity": functions.Identity(),
+    "step": functions.Step(X[:-1], Y),
+    "linear": functions.Linear(X, Y),
+    "logit_linear": functions.LogitLinear(np.linspace(-40, 40, 30), np.sinh(np.linspace(-3, 2, 30)), 1.2, 0.7),
+    "sigmoid": functions.Sigmoid(1.3, -0.2, "logit"),
+    "beta": functions.Beta(1.2, 0.4, -0.3),
 }
-EXAMPLES["chain"] = map_functions.Chain((EXAMPLES["logit_linear"], EXAMPLES["linear"], EXAMPLES["sigmoid"]))
+EXAMPLES["chain"] = functions.Chain((EXAMPLES["logit_linear"], EXAMPLES["linear"], EXAMPLES["sigmoid"]))
 
 
 def probe(function):
@@ -44,8 +44,8 @@ def probe(function):
 
 
 def test_every_function_has_an_example_and_a_description():
-    assert set(EXAMPLES) == set(map_functions.MAP_FUNCTIONS)
-    assert set(LOWERINGS) == set(map_functions.MAP_FUNCTIONS.values())
+    assert set(EXAMPLES) == set(functions.MAP_FUNCTIONS)
+    assert set(LOWERINGS) == set(functions.MAP_FUNCTIONS.values())
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -62,16 +62,16 @@ def test_a_line_between_points_is_numpy_interp_bit_for_bit(evaluate):
 
 
 def test_decision_scores_beyond_all_knots(evaluate):
-    function = map_functions.Linear([-3.0, 2.0], [0.1, 0.9])
+    function = functions.Linear([-3.0, 2.0], [0.1, 0.9])
     scores = np.array([-1e308, -3.0, 2.0, 1e308])
     assert evaluate(lower(function), scores).tolist() == [0.1, 0.1, 0.9, 0.9]
-    steep = map_functions.Sigmoid(1e3, 0.0, "identity")
+    steep = functions.Sigmoid(1e3, 0.0, "identity")
     with np.errstate(over="ignore"):
         assert evaluate(lower(steep), np.array([-1e308, 0.0, 1e308])).round(12).tolist() == [0.0, 0.5, 1.0]
 
 
 def test_equal_work_is_done_once():
-    curve = map_functions.LogitLinear([-1.0, 2.0], [0.0, 1.0], 1.0, 1.0)
+    curve = functions.LogitLinear([-1.0, 2.0], [0.0, 1.0], 1.0, 1.0)
     nodes = list(walk(lower(curve)))
     assert sum(isinstance(node, Search) for node in nodes) == 1
     assert sum(isinstance(node, Operation) and node.kind == "log" for node in nodes) == 2  # of s and of 1 - s
@@ -89,7 +89,7 @@ def test_numbers_are_computed_when_the_graph_is_built():
 
 
 def test_an_unknown_function_is_refused_until_it_has_a_rule(evaluate, monkeypatch):
-    class Strange(map_functions.MapFunction):
+    class Strange(functions.MapFunction):
         name = "strange"
 
     with pytest.raises(ValueError, match="'strange' cannot leave Python"):
@@ -109,6 +109,6 @@ def test_any_broken_line_in_the_logit(evaluate, x, scores, seed):
     if len(x) > 1 and np.diff(x).min() < 1e-6:
         return
     y = np.random.default_rng(seed).normal(size=len(x))
-    function = map_functions.LogitLinear(x, y, 0.5, 2.0)
+    function = functions.LogitLinear(x, y, 0.5, 2.0)
     scores = np.array(scores)
     np.testing.assert_allclose(evaluate(lower(function), scores), function(scores), rtol=0, atol=1e-12)

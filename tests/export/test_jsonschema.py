@@ -3,16 +3,17 @@ from dataclasses import fields
 
 import pytest
 
-from calibrant import BayesIso, CalibrationMap, map_functions, simulate
+from calibrant import BayesIso, CalibrationMap, simulate
 from calibrant.export import schema
+from calibrant.maps import functions
 
 MAPS = [
-    CalibrationMap(map_functions.Step([0.5], [0.1, 0.9]), "probability", True, "steps"),
+    CalibrationMap(functions.Step([0.5], [0.1, 0.9]), "probability", True, "steps"),
     CalibrationMap(
-        map_functions.Chain(
+        functions.Chain(
             (
-                map_functions.Chain((map_functions.Identity(), map_functions.Beta(1, 2, 3))),
-                map_functions.Identity(),
+                functions.Chain((functions.Identity(), functions.Beta(1, 2, 3))),
+                functions.Identity(),
             )
         )
     ),
@@ -21,8 +22,8 @@ MAPS = [
 
 def test_every_function_is_described_with_all_its_numbers():
     described = schema()["$defs"]
-    assert set(described) == {*map_functions.MAP_FUNCTIONS, "function"}
-    for name, function in map_functions.MAP_FUNCTIONS.items():
+    assert set(described) == {*functions.MAP_FUNCTIONS, "function"}
+    for name, function in functions.MAP_FUNCTIONS.items():
         assert described[name]["required"] == ["kind", *(field.name for field in fields(function))]
 
 

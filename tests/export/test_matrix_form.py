@@ -2,7 +2,7 @@ import numpy as np
 
 from calibrant.export import matrix_parity
 from calibrant.export.matrix_form import MatrixForm, Ramps
-from calibrant.matrix_maps import MatrixMap, MatrixMember
+from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 
 def test_ramps_by_hand():

@@ -3,7 +3,7 @@ import pytest
 
 from calibrant.errors import InvalidInputError
 from calibrant.export.matrix_sql import MOST_CLASSES, matrix_to_sql
-from calibrant.matrix_maps import MatrixMap, MatrixMember
+from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 duckdb = pytest.importorskip("duckdb", reason="the export is checked with DuckDB")
 pytest.importorskip("sqlglot", reason="the export is written with sqlglot")

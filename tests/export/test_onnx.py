@@ -3,23 +3,24 @@ import json
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, map_functions
+from calibrant import CalibrationMap
 from calibrant.errors import InvalidInputError
 from calibrant.export import to_onnx
+from calibrant.maps import functions
 
 onnx = pytest.importorskip("onnx", reason="the export needs onnx")
 pytest.importorskip("onnxruntime", reason="the export is checked with onnxruntime")
 
 from calibrant.export.onnx import run_session  # noqa: E402
 
-STEP = CalibrationMap(map_functions.Step(np.linspace(0.1, 0.9, 9), np.linspace(0, 1, 10)), "probability", True, "Steps")
-SIGMOID = CalibrationMap(map_functions.Sigmoid(2.0, -1.0, "identity"), method="Platt")
+STEP = CalibrationMap(functions.Step(np.linspace(0.1, 0.9, 9), np.linspace(0, 1, 10)), "probability", True, "Steps")
+SIGMOID = CalibrationMap(functions.Sigmoid(2.0, -1.0, "identity"), method="Platt")
 
 
 @pytest.mark.parametrize("n_edges", [0, 1, 2, 3, 4, 7, 8, 100])
 def test_the_unrolled_search_finds_every_bin(n_edges):
     edges = np.arange(1.0, n_edges + 1)
-    map_ = CalibrationMap(map_functions.Step(edges, np.linspace(0, 1, n_edges + 1)))
+    map_ = CalibrationMap(functions.Step(edges, np.linspace(0, 1, n_edges + 1)))
     scores = np.concatenate((edges, np.nextafter(edges, np.inf), edges - 0.5, [-1e9, 1e9]))
     got = run_session(to_onnx(map_), {"score": scores})[0]
     assert np.array_equal(got, map_(scores))

@@ -5,11 +5,12 @@ import shutil
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, PlattScaling, map_functions
+from calibrant import CalibrationMap, PlattScaling
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity, to_c, to_onnx, to_python, to_sql
 from calibrant.export.expression_graph import lower
+from calibrant.maps import functions
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +55,16 @@ def test_every_method_round_trips_through_c_python_and_onnx(maps, name):
 
 
 def test_the_probe_holds_all_knots_and_the_doubles_next_to_them():
-    map_ = CalibrationMap(map_functions.Step([0.25, 0.75], [0.1, 0.2, 0.3]), "probability")
+    map_ = CalibrationMap(functions.Step([0.25, 0.75], [0.1, 0.2, 0.3]), "probability")
     probe = parity.probe(map_)
     assert {0.25, 0.75, np.nextafter(0.25, 1), np.nextafter(0.75, 0), 0.0, 1.0} <= set(probe.tolist())
-    wide = parity.probe(CalibrationMap(map_functions.Linear([-7.0, 9.0], [0.1, 0.2])))
+    wide = parity.probe(CalibrationMap(functions.Linear([-7.0, 9.0], [0.1, 0.2])))
     assert wide.min() < -7
     assert wide.max() > 9
 
 
 def test_a_wrong_export_is_refused():
-    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.0, "logit"), "probability")
+    map_ = CalibrationMap(functions.Sigmoid(1.0, 0.0, "logit"), "probability")
     parity.check(map_, map_, "itself")
     with pytest.raises(ModelFileError, match=r"refused: at score .* more than 1e-12 apart"):
         parity.check(map_, lambda scores: map_(scores) + 2e-12, "nowhere")
@@ -72,7 +73,7 @@ def test_a_wrong_export_is_refused():
 
 
 def test_the_vector_is_what_the_map_says():
-    map_ = CalibrationMap(map_functions.Sigmoid(1.0, 0.3, "logit"), "probability")
+    map_ = CalibrationMap(functions.Sigmoid(1.0, 0.3, "logit"), "probability")
     scores, probabilities = parity.vector(map_)
     assert map_(scores).tolist() == probabilities
 

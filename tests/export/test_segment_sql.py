@@ -9,7 +9,7 @@ from calibrant import SegmentedCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.export import to_sql
 from calibrant.export.segment_sql import segments_to_sql
-from calibrant.tabulate import tabulate_logits
+from calibrant.maps.tabulate import tabulate_logits
 
 duckdb = pytest.importorskip("duckdb", reason="the export is checked with DuckDB")
 pytest.importorskip("sqlglot", reason="the export is written with sqlglot")
@@ -39,8 +39,8 @@ def run(text, **columns):
 def _coarse():
     """Short tables of the formula, so that the SQL is short: it must equal the tables, however close those are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.tabulate.ON_LOGITS", 0.2)
-        patch.setattr("calibrant.segmented_maps.tabulate_logits", partial(tabulate_logits, tolerance=OFF))
+        patch.setattr("calibrant.maps.tabulate.ON_LOGITS", 0.2)
+        patch.setattr("calibrant.maps.segments.tabulate_logits", partial(tabulate_logits, tolerance=OFF))
         yield
 
 

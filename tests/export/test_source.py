@@ -6,18 +6,19 @@ import sys
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, map_functions
+from calibrant import CalibrationMap
 from calibrant.errors import InvalidInputError
 from calibrant.export import source, to_c, to_python
+from calibrant.maps import functions
 
-STEP = CalibrationMap(map_functions.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
+STEP = CalibrationMap(functions.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
 CHAIN = CalibrationMap(
-    map_functions.Chain(
-        (map_functions.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), map_functions.Beta(1.0, 0.5, 0.2)),
+    functions.Chain(
+        (functions.Linear([0.1, 0.4, 0.9], [0.0, 0.5, 1.0]), functions.Beta(1.0, 0.5, 0.2)),
     ),
     "probability",
 )
-DECISION = CalibrationMap(map_functions.Sigmoid(2.0, -1.0, "identity"))
+DECISION = CalibrationMap(functions.Sigmoid(2.0, -1.0, "identity"))
 
 
 def function(text, name="calibrate"):

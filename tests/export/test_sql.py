@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, map_functions
+from calibrant import CalibrationMap
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity, to_sql
+from calibrant.maps import functions
 
 duckdb = pytest.importorskip("duckdb", reason="the export is checked with DuckDB")
 sqlglot = pytest.importorskip("sqlglot", reason="the export is written with sqlglot")
@@ -23,14 +24,12 @@ DIALECTS = ["bigquery", "duckdb", "postgres", "snowflake", "spark"]
 LONG = {"blend", "spline"}  # hundreds of kilobytes; their functions are tested here with fewer pieces
 X, Y = np.sort(np.random.default_rng(0).random((2, 12)))
 MAPS = {
-    "identity": CalibrationMap(map_functions.Identity(), "probability"),
-    "step": CalibrationMap(map_functions.Step(X[:-1], Y), "probability"),
-    "linear": CalibrationMap(map_functions.Linear(X, Y)),
-    "logit_linear": CalibrationMap(
-        map_functions.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"
-    ),
-    "beta": CalibrationMap(map_functions.Beta(1.3, 0.7, -0.2), "probability"),
-    "decision": CalibrationMap(map_functions.Sigmoid(1.7, 0.1, "identity")),
+    "identity": CalibrationMap(functions.Identity(), "probability"),
+    "step": CalibrationMap(functions.Step(X[:-1], Y), "probability"),
+    "linear": CalibrationMap(functions.Linear(X, Y)),
+    "logit_linear": CalibrationMap(functions.LogitLinear([-3.0, 0.0, 2.0], [-4.0, 0.5, 3.0], 1.0, 0.5), "probability"),
+    "beta": CalibrationMap(functions.Beta(1.3, 0.7, -0.2), "probability"),
+    "decision": CalibrationMap(functions.Sigmoid(1.7, 0.1, "identity")),
 }
 MAPS["chain"] = MAPS["linear"].then(MAPS["beta"])
 
@@ -85,12 +84,12 @@ def test_a_column_name_cannot_leave_its_quotes():
 def test_numbers_survive_to_the_last_bit():
     rng = np.random.default_rng(2)
     values = rng.random(200) * 10.0 ** rng.integers(-9, 0, 200)
-    map_ = CalibrationMap(map_functions.Step(np.arange(1.0, 200.0), values))
+    map_ = CalibrationMap(functions.Step(np.arange(1.0, 200.0), values))
     assert np.array_equal(run_duckdb(to_sql(map_), np.arange(1.0, 201.0)), values)
 
 
 def test_the_questions_are_log_many_deep():
-    map_ = CalibrationMap(map_functions.Step(np.arange(1.0, 256.0), np.linspace(0, 1, 256)))
+    map_ = CalibrationMap(functions.Step(np.arange(1.0, 256.0), np.linspace(0, 1, 256)))
     case = sqlglot.parse_one(to_sql(map_), dialect="duckdb")
     depth = 0
     while case.find(sqlglot.exp.Case):
@@ -180,7 +179,7 @@ def test_a_real_postgres_computes_the_map(postgres, name):
 @pytest.mark.parametrize("name", [*MAPS, "long"])
 def test_sqlite_is_run_by_sqlite(name):
     z = np.linspace(-8.0, 8.0, 350)
-    long = CalibrationMap(map_functions.LogitLinear(z, 0.7 * z + 0.1 * np.sin(z), 0.0, 0.0), "probability", True)
+    long = CalibrationMap(functions.LogitLinear(z, 0.7 * z + 0.1 * np.sin(z), 0.0, 0.0), "probability", True)
     map_ = long if name == "long" else MAPS[name]
     text = to_sql(map_, dialect="sqlite", column="a b.p")
     scores = np.random.default_rng(0).random(500)
@@ -195,7 +194,7 @@ def test_sqlite_is_run_by_sqlite(name):
 
 def test_a_map_of_many_pieces_says_how_far_its_sql_is():
     x = np.linspace(0.0, 1.0, 3001)
-    map_ = CalibrationMap(map_functions.Linear(x, x**3), "probability", True)
+    map_ = CalibrationMap(functions.Linear(x, x**3), "probability", True)
     text = to_sql(map_)
     scores = np.random.default_rng(0).random(500)
     assert 0.0 < np.abs(run_duckdb(text, scores) - map_(scores)).max() <= distance(text) < 1e-5

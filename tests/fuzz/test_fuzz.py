@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 import calibrant
 from calibrant import IsotonicCalibration, PlattScaling, SplineCalibration, engines
-from calibrant._model_files import checksum
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import to_python
-from calibrant.map_functions import Chain, Linear, Sigmoid, Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.files import checksum
+from calibrant.maps.functions import Chain, Linear, Sigmoid, Step
+from calibrant.maps.score import CalibrationMap
 
 TIMES = float(os.environ.get("CALIBRANT_FUZZ", "1"))
 SENTENCES = (InvalidInputError, ModelFileError)

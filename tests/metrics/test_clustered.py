@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.metrics import calibration_slope, kuiper_test
 from calibrant.metrics.clustered import draw_flipped_ranges, mean_with_error, sum_by_group
 from calibrant.metrics.grouped_rows import check_grouped_rows

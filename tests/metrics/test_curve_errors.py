@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import Tally, metrics, simulate
-from calibrant._kernels import binomial_process
+from calibrant._numerics import binomial_process
 from calibrant.errors import InvalidInputError
 
 smooth = metrics.smooth_calibration_error

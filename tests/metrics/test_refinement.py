@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from calibrant import metrics, simulate
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.folds import split_tally
 from calibrant.metrics.refinement import refinement_by_recalibration

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.grouped_rows import check_grouped_rows
 from calibrant.metrics.resampling import grouped_resamples, read_sample, resamples

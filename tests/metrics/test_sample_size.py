@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.sample_size import _expected_auc, _rows_for_auc, _rows_for_ratio, required_rows
 

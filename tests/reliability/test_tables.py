@@ -11,8 +11,8 @@ from calibrant import PlattScaling, Tally
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Identity
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Identity
+from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import binned_points, clopper_pearson
 from calibrant.reliability.tables import count_between, curve_grid, density, fit_curve, histogram, table, visible_range
 

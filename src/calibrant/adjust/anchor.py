@@ -7,12 +7,12 @@ from typing import overload
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.adjust.calibrator import AdjustedCalibrator, HasPosterior, follow
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Sigmoid
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 __all__ = ["anchor"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 
 __all__ = ["attributions"]
 
@@ -49,8 +49,8 @@ def attributions(
     Examples
     --------
     >>> from calibrant.adjust import attributions
-    >>> from calibrant.map_functions import Sigmoid
-    >>> from calibrant.maps import CalibrationMap
+    >>> from calibrant.maps.functions import Sigmoid
+    >>> from calibrant.maps.score import CalibrationMap
     >>> map_ = CalibrationMap(Sigmoid(slope=0.5, intercept=-1.0, link="logit"), "probability", True)
     >>> rescaled, base = attributions([[2.0, -1.0]], 0.4, map_)
     >>> rescaled.round(9).tolist(), base.round(9).tolist()  # halved; the intercept goes to the base

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import BayesianCalibrator

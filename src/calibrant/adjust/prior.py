@@ -7,8 +7,8 @@ from typing import overload
 
 from calibrant import _validation
 from calibrant.adjust.calibrator import AdjustedCalibrator, HasPosterior, follow
-from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Sigmoid
+from calibrant.maps.score import CalibrationMap
 
 __all__ = ["adjust_prior", "adjust_sampling"]
 

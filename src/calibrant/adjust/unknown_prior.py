@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import chdtrc
 
 from calibrant import _limits, _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.adjust.prior import adjust_prior
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.cells import as_unlabelled
 from calibrant.estimates.source import LabelledRows, check_posterior, labelled_rows
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 __all__ = ["PriorEstimate", "estimate_prior"]

@@ -1,35 +1,37 @@
-"""One method, one file. `registry` finds them by name; `base` says what they share."""
+"""Methods for one score. One method, one file, or a folder where it has numerics of its own."""
 
 from calibrant import _lazy
 
 #: The name of each built-in method, with its module and its class.
 METHODS: dict[str, tuple[str, str]] = {
-    "identity": ("identity", "Identity"),
-    "platt": ("platt", "PlattScaling"),
-    "temperature": ("temperature", "TemperatureScaling"),
-    "beta": ("beta", "BetaCalibration"),
-    "isotonic": ("isotonic", "IsotonicCalibration"),
-    "histogram": ("histogram", "HistogramBinning"),
-    "sbb": ("sbb", "SBB"),
-    "abb": ("abb", "ABB"),
-    "bbq": ("bbq", "BBQ"),
-    "bayes_iso": ("bayes_iso", "BayesIso"),
-    "enir": ("enir", "ENIR"),
-    "venn_abers": ("venn_abers", "VennAbers"),
-    "spline": ("spline", "SplineCalibration"),
-    "bpm": ("bpm", "BPM"),
-    "acp": ("acp", "ACP"),
-    "ets": ("ensemble_temperature", "EnsembleTemperatureScaling"),
-    "bayes_temperature": ("bayes_temperature", "BayesianTemperature"),
-    "blend": ("blend", "Blend"),
+    "identity": ("calibrant.calibrators.identity", "Identity"),
+    "platt": ("calibrant.calibrators.platt", "PlattScaling"),
+    "temperature": ("calibrant.calibrators.temperature", "TemperatureScaling"),
+    "beta": ("calibrant.calibrators.beta", "BetaCalibration"),
+    "isotonic": ("calibrant.calibrators.isotonic", "IsotonicCalibration"),
+    "histogram": ("calibrant.calibrators.histogram", "HistogramBinning"),
+    "sbb": ("calibrant.calibrators.published.sbb", "SBB"),
+    "abb": ("calibrant.calibrators.abb.abb", "ABB"),
+    "bbq": ("calibrant.calibrators.published.bbq", "BBQ"),
+    "bayes_iso": ("calibrant.calibrators.bayes_iso.bayes_iso", "BayesIso"),
+    "enir": ("calibrant.calibrators.published.enir", "ENIR"),
+    "venn_abers": ("calibrant.calibrators.venn_abers", "VennAbers"),
+    "spline": ("calibrant.calibrators.spline.spline", "SplineCalibration"),
+    "bpm": ("calibrant.calibrators.published.bpm", "BPM"),
+    "acp": ("calibrant.calibrators.published.acp", "ACP"),
+    "ets": ("calibrant.calibrators.ensemble_temperature", "EnsembleTemperatureScaling"),
+    "bayes_temperature": ("calibrant.calibrators.bayes_temperature", "BayesianTemperature"),
+    "blend": ("calibrant.calibrators.blend.blend", "Blend"),
 }
 
 #: The same for methods that take a matrix with a column for each of several classes.
 MATRIX_METHODS: dict[str, tuple[str, str]] = {
-    "matrix_blend": ("matrix_blend", "MatrixBlend"),
-    "vector_scaling": ("vector_scaling", "VectorScaling"),
-    "matrix_scaling": ("matrix_scaling", "MatrixScaling"),
-    "dirichlet": ("dirichlet", "DirichletCalibration"),
+    "matrix_blend": ("calibrant.multiclass.blend", "MatrixBlend"),
+    "vector_scaling": ("calibrant.multiclass.vector_scaling", "VectorScaling"),
+    "matrix_scaling": ("calibrant.multiclass.matrix_scaling", "MatrixScaling"),
+    "dirichlet": ("calibrant.multiclass.dirichlet", "DirichletCalibration"),
 }
 
-__getattr__, __dir__, __all__ = _lazy.attach(__name__, dict([*METHODS.values(), *MATRIX_METHODS.values()]))
+__getattr__, __dir__, __all__ = _lazy.attach(
+    __name__, {cls: module for module, cls in (METHODS | MATRIX_METHODS).values()}
+)

@@ -10,14 +10,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
-from calibrant._kernels import lines, links
+from calibrant._numerics import links
+from calibrant._numerics.interpolation import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.estimates.methods import EstimateMethods
 from calibrant.estimates.source import LabelledRows
-from calibrant.estimates.table import PosteriorTable
-from calibrant.map_functions import MapFunction
-from calibrant.maps import CalibrationMap, PosteriorMap, ends_like
+from calibrant.maps.functions import MapFunction
+from calibrant.maps.posterior_table import PosteriorTable
+from calibrant.maps.score import CalibrationMap, PosteriorMap, ends_like
 from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
@@ -277,7 +278,7 @@ def central_interval(
 ) -> tuple[Floats, Floats]:
     """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
     low, high = quantile_ends(level, low_draws, high_draws)
-    return lines.interpolate(scores, at, low), lines.interpolate(scores, at, high)
+    return interpolate(scores, at, low), interpolate(scores, at, high)
 
 
 def quantile_ends(level: float, low_draws: Floats, high_draws: Floats) -> tuple[Floats, Floats]:

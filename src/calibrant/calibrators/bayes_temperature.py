@@ -3,10 +3,11 @@
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import curves, lapse_grid, links
+from calibrant._numerics import curves, links
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant.calibrators import lapse_grid
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.map_functions import LogitLinear
+from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
 EXTREME = float(links.logit(np.array(1.0)))

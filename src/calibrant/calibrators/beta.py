@@ -3,11 +3,11 @@
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
-from calibrant._kernels.links import platt_targets
+from calibrant._numerics import links
+from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Beta
+from calibrant.maps.functions import Beta
 from calibrant.tally import Tally
 
 PARAMETERS = ("abm", "ab", "am")
@@ -73,7 +73,7 @@ def _curve(
     columns: list[Floats], positives: Floats, totals: Floats, *, intercept: bool = True
 ) -> tuple[list[float], float]:
     """Non-negative slopes and the intercept; as in betacal, a negative slope is dropped and the rest refitted."""
-    from calibrant._kernels import logistic
+    from calibrant._numerics import logistic
 
     kept = list(range(len(columns)))
     while kept or intercept:

@@ -3,13 +3,13 @@
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import linear_pool, links
+from calibrant._numerics import linear_pool, links
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.isotonic import IsotonicCalibration
 from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.map_functions import Chain, Identity, MapFunction, Step
-from calibrant.tabulate import mix, tabulate_logits
+from calibrant.maps.functions import Chain, Identity, MapFunction, Step
+from calibrant.maps.tabulate import mix, tabulate_logits
 from calibrant.tally import Tally
 
 COMPOSED = (None, "isotonic")

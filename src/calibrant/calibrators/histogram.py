@@ -3,10 +3,10 @@
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Step
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 STRATEGIES = ("uniform", "quantile")

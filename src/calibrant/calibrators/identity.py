@@ -1,7 +1,7 @@
 """Doing nothing: the baseline that every method must beat."""
 
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Identity as IdentityForm
+from calibrant.maps.functions import Identity as IdentityForm
 from calibrant.tally import Tally
 
 

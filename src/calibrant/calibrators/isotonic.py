@@ -4,11 +4,11 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
-from calibrant._kernels.bins import cuts_between
-from calibrant._kernels.links import platt_targets
+from calibrant._numerics.bins import cuts_between
+from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Linear, MapFunction, Step
+from calibrant.maps.functions import Linear, MapFunction, Step
 from calibrant.tally import Tally
 
 INTERPOLATIONS = ("linear", "step", "centred")

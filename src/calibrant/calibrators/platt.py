@@ -3,12 +3,12 @@
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
-from calibrant._kernels.links import platt_targets
+from calibrant._numerics import links
+from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Chain, Linear, Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Chain, Linear, Sigmoid
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -55,7 +55,7 @@ class PlattScaling(Calibrator):
         self.target_correction = target_correction
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        from calibrant._kernels import logistic
+        from calibrant._numerics import logistic
 
         _validation.check_choice("space", self.space, SPACES)
         on_logits = self.space == "probability"

@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links, softmax
+from calibrant._numerics import links, softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Sigmoid
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Sigmoid
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 SPACES = ("probability", "decision")
@@ -106,7 +106,7 @@ class TemperatureScaling(Calibrator):
         return softmax.softmax(self._logits(matrix) / self.temperature_)
 
     def fit_map(self, tally: Tally) -> Sigmoid:
-        from calibrant._kernels import logistic
+        from calibrant._numerics import logistic
 
         _validation.check_choice("space", self.space, SPACES)
         on_logits = self.space == "probability"

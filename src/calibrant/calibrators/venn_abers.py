@@ -4,8 +4,8 @@ import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Step
+from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
 
@@ -48,7 +48,7 @@ class VennAbers(Calibrator):
     monotone = True
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        from calibrant._kernels import venn_abers
+        from calibrant._compiled import venn_abers
 
         p0, p1 = venn_abers.pair(tally.positives, tally.totals)
         # Between two cells a negative row joins the cell below and a positive one the cell above it, so p0 jumps at

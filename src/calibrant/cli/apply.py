@@ -15,9 +15,9 @@ from calibrant.engines.table_files import shorten
 if TYPE_CHECKING:
     from calibrant.engines.file_apply import Applied
     from calibrant.engines.tables import Table
-    from calibrant.maps import CalibrationMap
-    from calibrant.matrix_maps import MatrixMap
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.matrix import MatrixMap
+    from calibrant.maps.score import CalibrationMap
+    from calibrant.maps.segments import SegmentedMap
 
 MOST_NAMED = 5
 FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
@@ -82,7 +82,7 @@ def _choose_scores(
 ) -> tuple[str, ...]:
     """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
     from calibrant.engines.table_columns import choose_scores
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
 
     if not isinstance(map_, MatrixMap):
         scores = choose_scores(table, given, say=note)

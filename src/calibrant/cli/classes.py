@@ -16,7 +16,7 @@ from calibrant.engines.tables import Table, quote
 
 if TYPE_CHECKING:
     from calibrant._typing import Floats, Ints
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class ClassRows:
 
     def probabilities(self, map_: MatrixMap | None = None) -> Floats:
         """Return the class probabilities: of a map, of logits, or as they are."""
-        from calibrant._arrays import read_matrix
-        from calibrant._kernels.softmax import softmax
+        from calibrant._numerics.softmax import softmax
+        from calibrant._validation.arrays import read_matrix
 
         if map_ is not None:
             return map_(self.scores)

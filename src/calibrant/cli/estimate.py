@@ -12,7 +12,7 @@ from calibrant.cli.printing import print_json, print_table, progress, warn
 
 if TYPE_CHECKING:
     from calibrant.estimates.result import Estimate
-    from calibrant.maps import PosteriorMap
+    from calibrant.maps.score import PosteriorMap
     from calibrant.tally import Tally
 
 WHAT = "What to estimate, a,b,c: mean, positives, accuracy, precision, recall, specificity, f1, auc, …; by default all."
@@ -68,8 +68,8 @@ def estimate(
 
 def load_posterior(path: str) -> PosteriorMap:
     """Load a model that was saved with its posterior."""
-    from calibrant.maps import PosteriorMap
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
+    from calibrant.maps.score import PosteriorMap
 
     map_ = load_model(path)
     if isinstance(map_, MatrixMap):

@@ -14,7 +14,7 @@ from calibrant.cli.printing import print_json, print_table, progress
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
     from calibrant.cli.grouped import TableRows
-    from calibrant.maps import CalibrationMap
+    from calibrant.maps.score import CalibrationMap
     from calibrant.tally import Tally
 
 

@@ -13,8 +13,8 @@ from calibrant.cli.segments import export_segments
 from calibrant.engines.table_columns import split
 
 if TYPE_CHECKING:
-    from calibrant.maps import CalibrationMap
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
+    from calibrant.maps.score import CalibrationMap
 
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h"), "schema": (".schema.json",)}
 TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python", "c": "C", "schema": "JSON schema"}
@@ -39,7 +39,7 @@ def export(
 ) -> None:
     """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
     import calibrant.export
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.segments import SegmentedMap
 
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
@@ -78,7 +78,7 @@ def _to_sql(
 ) -> str:
     """Return an expression for one score, or a query for several classes, which no single expression computes."""
     from calibrant.export import matrix_sql, to_sql
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
 
     if isinstance(map_, MatrixMap):
         return matrix_sql.matrix_to_sql(

@@ -16,8 +16,8 @@ from calibrant.cli.segment_monitor import monitor_segments
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
-    from calibrant.matrix_monitoring import MatrixChange
-    from calibrant.monitoring import TallyComparison
+    from calibrant.monitoring.classes import MatrixChange
+    from calibrant.monitoring.monitor import TallyComparison
     from calibrant.tally import Tally
 
 ALARM = 3
@@ -82,7 +82,7 @@ def monitor(
 
 
 def _compare(tallies: list[Tally], name: str, model: str | None) -> TallyComparison:
-    from calibrant.monitoring import compare_tallies
+    from calibrant.monitoring.monitor import compare_tallies
 
     map_ = load_score_map(model)
     if map_ is None:
@@ -92,7 +92,7 @@ def _compare(tallies: list[Tally], name: str, model: str | None) -> TallyCompari
 
 
 def _compare_classes(rows: list[ClassRows], model: str | None) -> MatrixChange:
-    from calibrant.matrix_monitoring import compare_matrices
+    from calibrant.monitoring.classes import compare_matrices
 
     map_ = load_class_map(model, len(rows[0].classes))
     before, after = ((one.labels, one.probabilities(map_)) for one in rows)

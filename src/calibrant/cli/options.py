@@ -10,9 +10,9 @@ from calibrant.cli.errors import Problem
 from calibrant.engines.table_files import ENDINGS, find_files, suggest
 
 if TYPE_CHECKING:
-    from calibrant.maps import CalibrationMap
-    from calibrant.matrix_maps import MatrixMap
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.matrix import MatrixMap
+    from calibrant.maps.score import CalibrationMap
+    from calibrant.maps.segments import SegmentedMap
 
 
 TABLE_ENDINGS = tuple(ending for kind, endings in ENDINGS.items() if kind != "json" for ending in endings)
@@ -57,7 +57,7 @@ def check_method(*names: str | None, several: bool | None = None) -> None:
 
 def _load(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
     from calibrant.errors import ModelFileError
-    from calibrant.loading import load
+    from calibrant.maps.loading import load
 
     try:
         return load(find_files(path)[0])
@@ -69,7 +69,7 @@ def _load(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
 
 def load_segments(path: str) -> SegmentedMap | None:
     """Load the map of segments in a file; None if the file holds another map."""
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.segments import SegmentedMap
 
     map_ = _load(path)
     return map_ if isinstance(map_, SegmentedMap) else None
@@ -77,7 +77,7 @@ def load_segments(path: str) -> SegmentedMap | None:
 
 def load_model(path: str) -> CalibrationMap | MatrixMap:
     """Load the map of one score or of several classes in a file."""
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.segments import SegmentedMap
 
     map_ = _load(path)
     if isinstance(map_, SegmentedMap):
@@ -87,7 +87,7 @@ def load_model(path: str) -> CalibrationMap | MatrixMap:
 
 def load_score_map(path: str | None) -> CalibrationMap | None:
     """Load the map of one score, if any is named."""
-    from calibrant.maps import CalibrationMap
+    from calibrant.maps.score import CalibrationMap
 
     map_ = None if path is None else load_model(path)
     if map_ is None or isinstance(map_, CalibrationMap):
@@ -97,7 +97,7 @@ def load_score_map(path: str | None) -> CalibrationMap | None:
 
 def load_class_map(path: str | None, n_classes: int) -> MatrixMap | None:
     """Load the map of several classes, if any is named."""
-    from calibrant.matrix_maps import MatrixMap
+    from calibrant.maps.matrix import MatrixMap
 
     map_ = None if path is None else load_model(path)
     if not isinstance(map_, MatrixMap | None):

@@ -12,8 +12,8 @@ from calibrant.cli.printing import print_json
 from calibrant.engines.table_files import escape
 
 if TYPE_CHECKING:
-    from calibrant.segment_monitoring import SegmentComparison
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.segments import SegmentedMap
+    from calibrant.monitoring.segments import SegmentComparison
 
 MOST_NAMED = 6
 
@@ -33,7 +33,7 @@ def monitor_segments(
     """Compare current with reference rows in each segment, print it, and tell whether there is an alarm."""
     from calibrant.cli.evaluate import check_probabilities
     from calibrant.cli.tallies import binary, count_segments, open_with_columns
-    from calibrant.segment_monitoring import compare_segments
+    from calibrant.monitoring.segments import compare_segments
 
     segmented = None if model is None else load_segments(model)
     map_ = segmented if segmented is not None or model is None else load_score_map(model)
@@ -65,7 +65,7 @@ def _check_keys(map_: SegmentedMap | None, by: Sequence[str]) -> None:
 
 
 def _verdict(change: SegmentComparison, alpha: float) -> str:
-    from calibrant.segment_monitoring import name_of
+    from calibrant.monitoring.segments import name_of
 
     alarms, looked = change.alarms(alpha), f"over all {len(change.e_values) - 1} segments together"
     if not alarms:
@@ -76,7 +76,7 @@ def _verdict(change: SegmentComparison, alpha: float) -> str:
 
 
 def _describe(change: SegmentComparison, alpha: float) -> dict[str, Any]:
-    from calibrant.segment_monitoring import name_of
+    from calibrant.monitoring.segments import name_of
 
     alarms = change.alarms(alpha)
     return {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from calibrant.engines.file_apply import Applied
     from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
-    from calibrant.segmented_maps import SegmentedMap
+    from calibrant.maps.segments import SegmentedMap
     from calibrant.tally import Tally
 
 
@@ -69,8 +69,8 @@ def measure_losses(map_: SegmentedMap, tallies: Mapping[tuple[Any, ...], Tally])
     import numpy as np
 
     from calibrant import Tally, metrics
-    from calibrant._kernels import grouping
-    from calibrant.segment_keys import name_columns
+    from calibrant._numerics import grouping
+    from calibrant.maps.keys import name_columns
 
     sizes = [len(tally) for tally in tallies.values()]
     segment = {key: np.repeat(x, sizes) for key, x in name_columns(list(tallies), map_.keys.names).items()}

@@ -9,20 +9,20 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calibrant._kernels.softmax import softmax
+from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import as_floats, check_choice, check_weights
 from calibrant.calibrators import registry
-from calibrant.calibrators.dirichlet import DirichletCalibration
-from calibrant.calibrators.matrix_base import MatrixCalibrator
-from calibrant.calibrators.matrix_blend import MatrixBlend
-from calibrant.calibrators.matrix_scaling import MatrixScaling
-from calibrant.calibrators.matrix_temperature import MatrixTemperature
-from calibrant.calibrators.vector_scaling import VectorScaling
 from calibrant.comparison.candidates import RAW
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import number_repeated
-from calibrant.multiclass import ClassScores, OneVsRest, TopLabel, View
+from calibrant.multiclass.base import MatrixCalibrator
+from calibrant.multiclass.blend import MatrixBlend
+from calibrant.multiclass.dirichlet import DirichletCalibration
+from calibrant.multiclass.matrix_scaling import MatrixScaling
+from calibrant.multiclass.temperature import MatrixTemperature
+from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.views import ClassScores, OneVsRest, TopLabel, View
 
 __all__ = [
     "MATRIX_CALIBRATORS",

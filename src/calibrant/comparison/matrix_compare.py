@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _validation
-from calibrant._arrays import as_numpy, read_matrix
-from calibrant._kernels.softmax import softmax
+from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._validation.arrays import as_numpy, read_matrix
 from calibrant.comparison.candidates import RAW
 from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT, MatrixMethods, name_matrix_candidates
 from calibrant.comparison.recommend import recommend

@@ -11,8 +11,8 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.map_functions import Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Step
+from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally
 

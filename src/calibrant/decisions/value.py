@@ -13,7 +13,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.decisions.thresholds import cost_threshold
 from calibrant.errors import InvalidInputError
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval, interval_of
 from calibrant.metrics.folds import split_tally

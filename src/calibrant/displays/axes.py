@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.reliability.tables import Table

@@ -10,7 +10,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import tables
 from calibrant.reliability.tables import Table
 from calibrant.tally import Tally

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant import _validation
-from calibrant._arrays import as_numpy
 from calibrant._optional import require
 from calibrant._typing import ArrayLike
+from calibrant._validation.arrays import as_numpy
 from calibrant.displays.reliability import ReliabilityDisplay, class_probabilities
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error

@@ -17,11 +17,11 @@ from calibrant.engines.table_batches import add_fields, open_writer, parquet_opt
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
-from calibrant.matrix_maps import MatrixMap
-from calibrant.segmented_maps import SegmentedMap
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.segments import SegmentedMap
 
 if TYPE_CHECKING:
-    from calibrant.maps import CalibrationMap
+    from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.engines.apply_file"
 FORMATS = ("csv", "parquet", "arrow", "json")

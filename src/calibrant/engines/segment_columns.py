@@ -11,7 +11,7 @@ from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Ints
 from calibrant.errors import InvalidInputError
-from calibrant.segment_keys import MISSING, UNSEEN, SegmentKeys
+from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys
 
 CALLER = "calibrant.engines.apply_file"
 TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}

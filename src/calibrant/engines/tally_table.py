@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from calibrant._kernels import grouping
+from calibrant._numerics import grouping
 from calibrant._optional import require
 from calibrant.engines import score_grid
 from calibrant.engines.columns import Cells, Labels, Rows, check_cells, fetch, nw, select_rows, survey

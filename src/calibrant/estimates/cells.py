@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import grouping
+from calibrant._numerics import grouping
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity

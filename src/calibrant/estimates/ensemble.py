@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints, RandomState
 from calibrant.estimates.answer import draw_worlds
 from calibrant.estimates.cells import Cells, check_threshold, count_scores

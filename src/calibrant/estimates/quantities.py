@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Bools, Floats
 
 __all__ = ["QUANTITIES", "Outcomes", "Quantity"]

@@ -69,7 +69,7 @@ def decide(root: Node, domain: Interval) -> Node:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.map_functions import Step
+    >>> from calibrant.maps.functions import Step
     >>> from calibrant.export.expression_graph import lower
     >>> tree = decide(lower(Step([0.5], [0.1, 0.8])), (0.0, 1.0))
     >>> tree.edge, tree.below.value, tree.above.value

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.matrix_form import MatrixForm
 from calibrant.export.matrix_onnx import write_form
 from calibrant.export.onnx import DTYPES, GraphWriter, run_session
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 CALLER = "calibrant.export.classifier_to_onnx"
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from calibrant import map_functions
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-from calibrant.maps import first_double
+from calibrant.maps import functions
+from calibrant.maps.score import first_double
 
 LARGEST = float(np.finfo(np.float64).max)
 DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
@@ -76,7 +76,7 @@ class Operation(Node):
 
 @dataclass(frozen=True, eq=False)
 class Search(Node):
-    """The number of sorted `edges` that lie below a value: the bin rule of `calibrant._kernels.bins`."""
+    """The number of sorted `edges` that lie below a value: the bin rule of `calibrant._numerics.bins`."""
 
     of: Node
     edges: Floats
@@ -139,7 +139,7 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend((parent, False) for parent in reversed(node.parents()))
 
 
-def lower(function: map_functions.MapFunction) -> Node:
+def lower(function: functions.MapFunction) -> Node:
     """The graph of a function, in which no operation on the same values occurs twice."""
     kept: dict[int, Node] = {}
     known: dict[Any, Node] = {}
@@ -159,7 +159,7 @@ def lower(function: map_functions.MapFunction) -> Node:
     return same
 
 
-def _lowered(function: map_functions.MapFunction, x: Node) -> Node:
+def _lowered(function: functions.MapFunction, x: Node) -> Node:
     rule = LOWERINGS.get(type(function))
     if rule is None:
         raise InvalidInputError(
@@ -169,30 +169,30 @@ def _lowered(function: map_functions.MapFunction, x: Node) -> Node:
     return rule(function, x)
 
 
-def _step(function: map_functions.Step, x: Node) -> Node:
+def _step(function: functions.Step, x: Node) -> Node:
     return Pick(Search(x, function.edges), function.values)
 
 
-def _linear(function: map_functions.Linear, x: Node) -> Node:
+def _linear(function: functions.Linear, x: Node) -> Node:
     # numpy.interp starts a piece at its knot, so the edge is the double before the knot.
     return _pieces(x, x, np.nextafter(function.x, -np.inf), _lines(function.x, function.y, 0.0, 0.0))
 
 
-def _logit_linear(function: map_functions.LogitLinear, x: Node) -> Node:
+def _logit_linear(function: functions.LogitLinear, x: Node) -> Node:
     lines = _lines(function.x, function.y, function.slope_below, function.slope_above)
     # Searching the probability, not its logit, keeps the logarithm out of all comparisons.
     return _expit(_pieces(x, _logit(x), _last_below(function.x), lines))
 
 
-def _sigmoid(function: map_functions.Sigmoid, x: Node) -> Node:
+def _sigmoid(function: functions.Sigmoid, x: Node) -> Node:
     return _expit((_logit(x) if function.link == "logit" else x) * function.slope + function.intercept)
 
 
-def _beta(function: map_functions.Beta, x: Node) -> Node:
+def _beta(function: functions.Beta, x: Node) -> Node:
     return _expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
 
 
-def _chain(function: map_functions.Chain, x: Node) -> Node:
+def _chain(function: functions.Chain, x: Node) -> Node:
     for part in function.parts:
         x = _lowered(part, x)
     return x
@@ -240,12 +240,12 @@ def _last_below(logits: Floats) -> Floats:
 
 
 #: How each function becomes arithmetic; a function of your own gets its rule, from (function, score) to a node, here.
-LOWERINGS: dict[type[map_functions.MapFunction], Callable[[Any, Node], Node]] = {
-    map_functions.Identity: lambda _, x: x,
-    map_functions.Step: _step,
-    map_functions.Linear: _linear,
-    map_functions.LogitLinear: _logit_linear,
-    map_functions.Sigmoid: _sigmoid,
-    map_functions.Beta: _beta,
-    map_functions.Chain: _chain,
+LOWERINGS: dict[type[functions.MapFunction], Callable[[Any, Node], Node]] = {
+    functions.Identity: lambda _, x: x,
+    functions.Step: _step,
+    functions.Linear: _linear,
+    functions.LogitLinear: _logit_linear,
+    functions.Sigmoid: _sigmoid,
+    functions.Beta: _beta,
+    functions.Chain: _chain,
 }

@@ -3,9 +3,9 @@
 from dataclasses import fields
 from typing import Any
 
-from calibrant.estimates.table import MOST_DRAWS
-from calibrant.map_functions import MAP_FUNCTIONS, MapFunction
-from calibrant.maps import FORMAT, SPACES, VERSION
+from calibrant.maps.functions import MAP_FUNCTIONS, MapFunction
+from calibrant.maps.posterior_table import MOST_DRAWS
+from calibrant.maps.score import FORMAT, SPACES, VERSION
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 KINDS: dict[str, dict[str, Any]] = {

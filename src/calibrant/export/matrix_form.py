@@ -11,11 +11,10 @@ from typing import Self
 
 import numpy as np
 
-from calibrant._kernels.class_features import log_odds
-from calibrant._kernels.softmax import softmax
+from calibrant._numerics.softmax import log_odds, softmax
 from calibrant._typing import Floats
 from calibrant.export.expression_graph import LARGEST
-from calibrant.matrix_maps import MatrixMap, MatrixMember
+from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 __all__ = ["NEAR_ZERO", "MatrixForm", "Ramps"]
 
@@ -56,7 +55,7 @@ class MatrixForm:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.matrix_maps import MatrixMap, MatrixMember
+    >>> from calibrant.maps.matrix import MatrixMap, MatrixMember
     >>> from calibrant.export.matrix_form import MatrixForm
     >>> map_ = MatrixMap((0, 1), "logits", 1.0, (MatrixMember(1.0, bias=np.array([1.0, 0.0])),))
     >>> form = MatrixForm.from_map(map_)

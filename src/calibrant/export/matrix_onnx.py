@@ -13,7 +13,7 @@ from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.onnx import DTYPES, NEWEST_OPSET, GraphWriter, run_session
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["matrix_to_onnx"]
 
@@ -39,7 +39,7 @@ def matrix_to_onnx(map_: MatrixMap, *, dtype: str = "float64", opset: int | None
 
     Examples
     --------
-    >>> from calibrant.calibrators.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.vector_scaling import VectorScaling
     >>> from calibrant.export.matrix_onnx import matrix_to_onnx
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> model = matrix_to_onnx(VectorScaling().fit(scores, y).map_)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibrant._kernels.softmax import softmax
+from calibrant._numerics.softmax import softmax
 from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["TOLERANCE", "check", "probe", "vector", "vector_text"]
 

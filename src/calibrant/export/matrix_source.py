@@ -17,7 +17,7 @@ from calibrant.export.matrix_form import MatrixForm
 from calibrant.export.matrix_templates import C_FILE, PYTHON_FILE
 from calibrant.export.names import check_name
 from calibrant.export.run_source import c_function, python_function
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["matrix_to_c", "matrix_to_python"]
 
@@ -30,7 +30,7 @@ def matrix_to_python(map_: MatrixMap, *, name: str = "calibrate") -> str:
 
     Examples
     --------
-    >>> from calibrant.calibrators.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.vector_scaling import VectorScaling
     >>> from calibrant.export.matrix_source import matrix_to_python
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> map_ = VectorScaling().fit(scores, y).map_
@@ -52,7 +52,7 @@ def matrix_to_c(map_: MatrixMap, *, name: str = "calibrate") -> str:
 
     Examples
     --------
-    >>> from calibrant.calibrators.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.vector_scaling import VectorScaling
     >>> from calibrant.export.matrix_source import matrix_to_c
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> "void calibrate(const double *scores, double *out)" in matrix_to_c(VectorScaling().fit(scores, y).map_)

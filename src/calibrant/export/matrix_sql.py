@@ -15,7 +15,7 @@ from calibrant.export import matrix_parity
 from calibrant.export.expression_graph import LARGEST
 from calibrant.export.matrix_form import NEAR_ZERO, MatrixForm, Ramps
 from calibrant.export.sql import DIALECTS
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["MOST_CLASSES", "matrix_to_sql"]
 
@@ -62,7 +62,7 @@ def matrix_to_sql(
 
     Examples
     --------
-    >>> from calibrant.calibrators.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.vector_scaling import VectorScaling
     >>> from calibrant.export.matrix_sql import matrix_to_sql
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> query = matrix_to_sql(VectorScaling().fit(scores, y).map_, columns=["a", "b", "c"], keep=["id"])

@@ -10,7 +10,7 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.export import matrix_parity
 from calibrant.export.matrix_form import MatrixForm
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["to_torch"]
 
@@ -37,7 +37,7 @@ def to_torch(map_: MatrixMap) -> Any:
     --------
     >>> import pytest
     >>> torch = pytest.importorskip("torch")
-    >>> from calibrant.calibrators.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.vector_scaling import VectorScaling
     >>> from calibrant.export.matrix_torch import to_torch
     >>> logits, y = [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.3]] * 4, [0, 1, 1] * 4
     >>> calibrate = to_torch(VectorScaling(space="logits").fit(logits, y).map_)

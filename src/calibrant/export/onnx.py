@@ -9,8 +9,8 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.export import parity
 from calibrant.export.expression_graph import ARITHMETIC, DOMAINS, Node, Number, Operation, Pick, Search, lower, walk
-from calibrant.maps import CalibrationMap
-from calibrant.matrix_maps import MatrixMap
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names

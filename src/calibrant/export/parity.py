@@ -8,7 +8,7 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.expression_graph import DOMAINS
-from calibrant.maps import CalibrationMap
+from calibrant.maps.score import CalibrationMap
 
 TOLERANCE = 1e-12
 

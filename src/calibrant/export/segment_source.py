@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity, source
 from calibrant.export.expression_graph import DOMAINS
-from calibrant.segment_effects import LARGEST_U, WAVES, TermEffects
-from calibrant.segment_keys import UNSEEN
-from calibrant.segmented_maps import SegmentedMap
+from calibrant.maps.effects import LARGEST_U, WAVES, TermEffects
+from calibrant.maps.keys import UNSEEN
+from calibrant.maps.segments import SegmentedMap
 
 MOST_CHECKED = 200  # combinations of segments
 NEW = "\x1fnew"  # which is none of the segments of a fit

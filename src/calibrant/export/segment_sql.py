@@ -15,9 +15,9 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.sql import SqlAlgebra, check_dialect, column_node, expression_of, run_expression, scientific
-from calibrant.maps import CalibrationMap
-from calibrant.segment_keys import UNSEEN
-from calibrant.segmented_maps import SegmentedMap
+from calibrant.maps.keys import UNSEEN
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
 MOST_PIECES = 10_000  # some 300 characters each: three megabytes, which take a minute

@@ -13,10 +13,10 @@ from calibrant.export import parity
 from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
 from calibrant.export.names import check_name
 from calibrant.export.run_source import c_function, python_function
-from calibrant.map_functions import MapFunction
-from calibrant.maps import CalibrationMap
-from calibrant.matrix_maps import MatrixMap
-from calibrant.segmented_maps import SegmentedMap
+from calibrant.maps.functions import MapFunction
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 

@@ -16,8 +16,8 @@ from calibrant.export import parity
 from calibrant.export.case_tree import decide, fold
 from calibrant.export.expression_graph import DOMAINS, lower
 from calibrant.export.thinning import thin
-from calibrant.maps import CalibrationMap
-from calibrant.segmented_maps import SegmentedMap
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
 DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")

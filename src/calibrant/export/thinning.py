@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibrant._kernels import links, polyline
+from calibrant._compiled import polyline
+from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.map_functions import Chain, Linear, LogitLinear, MapFunction, Step
-from calibrant.maps import CalibrationMap
+from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
+from calibrant.maps.score import CalibrationMap
 
 __all__ = ["MOST_PIECES", "thin"]
 
@@ -25,7 +26,7 @@ def thin(map_: CalibrationMap) -> tuple[CalibrationMap, float]:
     --------
     >>> import numpy as np
     >>> from calibrant import CalibrationMap
-    >>> from calibrant.map_functions import Linear
+    >>> from calibrant.maps.functions import Linear
     >>> x = np.linspace(0.0, 1.0, 2001)
     >>> short, off = thin(CalibrationMap(Linear(x, x**2), "probability"))
     >>> len(short.function.x) < 400, off < 1e-5

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError

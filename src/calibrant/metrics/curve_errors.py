@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from calibrant import _limits
-from calibrant._kernels import beta_integral, links, smooth_ece
+from calibrant._numerics import beta_integral, links
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import smooth_ece
 from calibrant.metrics.base import Column, Rows, as_tally
 from calibrant.tally import Tally
 
@@ -166,7 +167,7 @@ def calibration_error_quantile(
 
 
 def _gaps(tally: Tally, span: float, degree: int) -> tuple[Floats, Floats]:
-    from calibrant._kernels import loess
+    from calibrant._compiled import loess
 
     if not 0.0 < span <= 1.0:
         raise InvalidInputError(f"`span` must lie in (0, 1]; got {span!r}.")
@@ -223,7 +224,7 @@ def tce_bpm(
 
 
 def _mean_power(tally: Tally, p: float) -> float:
-    from calibrant._kernels import binomial_process
+    from calibrant._numerics import binomial_process
 
     cells = tally.coarsen(_limits.BINOMIAL_PROCESS_CELLS)
     alpha, beta, c = binomial_process.fit_curve(cells.scores, cells.positives, cells.totals)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import gap_walk
+from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
 from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.bootstrap import Interval
@@ -120,7 +120,7 @@ def cutoff_calibration_interval(
 
 def _range(tally: Tally) -> float:
     """Highest minus lowest cumulative gap, where no row at all has the gap 0."""
-    low, high = gap_walk.find_range(tally.scores, tally.positives, tally.totals)
+    low, high = cumulative_gaps.find_range(tally.scores, tally.positives, tally.totals)
     return (high - low) / tally.total
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Column, Rows, as_tally, both_classes
@@ -20,7 +20,7 @@ from calibrant.metrics.resampling import Sample, read_sample
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
-    from calibrant._kernels.logistic import Fit
+    from calibrant._numerics.logistic import Fit
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def slope_of(sample: Sample, level: float) -> CalibrationSlope:
     if len(tally) == 1:
         raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
     _refuse_separated(tally)
-    from calibrant._kernels.logistic import fit_logistic
+    from calibrant._numerics.logistic import fit_logistic
 
     z = links.logit(tally.scores)
     ones = np.ones(len(tally))

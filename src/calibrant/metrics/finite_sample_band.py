@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from calibrant import _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.metrics.base import Seed
 from calibrant.metrics.hypothesis_tests import CalibrationTest

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.groups import Groups, number_groups

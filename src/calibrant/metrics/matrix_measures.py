@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from calibrant import _validation
-from calibrant._arrays import as_numpy
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._validation.arrays import as_numpy
 from calibrant.metrics.scores import Decomposition
 
 __all__ = [
@@ -37,7 +37,7 @@ def read_classes(
 
 
 def matrix_log_losses(labels: Ints, matrix: Floats) -> Floats:
-    """−ln of the probability of each row's class, (n,), clipped by the policy of `calibrant._kernels.links`."""
+    """−ln of the probability of each row's class, (n,), clipped by the policy of `calibrant._numerics.links`."""
     out: Floats = -np.log(links.clip(matrix[np.arange(len(labels)), labels]))
     return out
 

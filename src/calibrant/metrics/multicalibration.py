@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant import _validation
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.segment_keys import SegmentKeys, name_columns
+from calibrant.maps.keys import SegmentKeys, name_columns
 from calibrant.tally import Tally
 
 __all__ = ["MulticalibrationError", "multicalibration_error"]

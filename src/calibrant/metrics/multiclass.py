@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._arrays import as_numpy
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
+from calibrant._validation.arrays import as_numpy
 from calibrant.metrics.base import Column
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.tally import Tally

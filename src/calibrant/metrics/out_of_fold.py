@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from calibrant._kernels import grouping
+from calibrant._numerics import grouping
 from calibrant._typing import Floats
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.clustered import mean_with_error

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.metrics.base import Seed, both_classes
 from calibrant.metrics.bootstrap import Interval
@@ -132,7 +132,7 @@ def refinement_of(sample: Sample, loss: Loss, n_folds: int, level: float, rng: S
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:
     """expit(a + b logit(p)) with a and b from other rows."""
-    from calibrant._kernels.logistic import fit_logistic
+    from calibrant._numerics.logistic import fit_logistic
 
     features = np.column_stack((np.ones(len(train)), links.logit(train.scores)))
     fit = fit_logistic(features, train.positives, train.totals, ridge=RIDGE, prior_mean=np.array([0.0, 1.0]))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize, special
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 

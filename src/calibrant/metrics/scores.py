@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import Column, Rows, as_tally, both_classes
@@ -23,7 +23,7 @@ def brier_loss(label: float, probabilities: Floats) -> Floats:
 
 
 def logarithmic_loss(label: float, probabilities: Floats) -> Floats:
-    """−ln of the probability of what happened, clipped by the policy of `calibrant._kernels.links`."""
+    """−ln of the probability of what happened, clipped by the policy of `calibrant._numerics.links`."""
     clipped = links.clip(probabilities)
     out: Floats = -np.log(clipped) if label else -np.log1p(-clipped)
     return out

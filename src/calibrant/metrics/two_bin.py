@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibrant._kernels import gap_walk
+from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike
 from calibrant.metrics.base import as_tally
 from calibrant.tally import Tally
@@ -63,5 +63,5 @@ def averaged_two_bin_error(
     # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
     # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
     # T² + 2 Σ width · (S² − T S).
-    whole, plain, squares = gap_walk.integrate(tally.scores, tally.positives, tally.totals)
+    whole, plain, squares = cumulative_gaps.integrate(tally.scores, tally.positives, tally.totals)
     return (whole**2 + 2.0 * (squares - whole * plain)) / tally.total**2

@@ -8,7 +8,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.base import clone
 
 from calibrant import _limits, _validation
-from calibrant._kernels import bins, links
+from calibrant._numerics import bins, links
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry

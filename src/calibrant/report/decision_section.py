@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant import _limits
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.decisions import DecisionCurve, cost_threshold, decision_curve, value_of_calibration
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.bootstrap import Interval

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant.displays import axes
 from calibrant.reliability import Reliability, visible_range
 from calibrant.reliability.tables import Table

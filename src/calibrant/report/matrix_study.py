@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant import _limits
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.comparison.candidates import RAW
 from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.calibrators.matrix_base import MatrixCalibrator
+from calibrant.multiclass.base import MatrixCalibrator
 from calibrant.report.axis import even_ticks
 from calibrant.report.hover import format_value
 from calibrant.report.study import Study

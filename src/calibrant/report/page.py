@@ -12,8 +12,8 @@ from calibrant._optional import require
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.matrix_base import MatrixCalibrator
 from calibrant.comparison import Comparison
+from calibrant.multiclass.base import MatrixCalibrator
 from calibrant.report.context import draw_study, method_context, page_context, segment_context
 from calibrant.report.decision_section import Question, decision_section
 from calibrant.report.section import Section

@@ -11,17 +11,17 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _limits, _validation
-from calibrant._kernels import links
+from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.segmented import SegmentedCalibrator
 from calibrant.errors import InvalidInputError
+from calibrant.maps.keys import name_columns
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.folds import Fold, split_tally
 from calibrant.report.figures import Figure, listed, scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable
 from calibrant.report.wording import count, estimate, percent
-from calibrant.segment_keys import name_columns
+from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 
 MOST_DRAWN = 20

@@ -14,7 +14,7 @@ from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import create, title_of
 from calibrant.comparison.crossfit import crossfit
 from calibrant.errors import InvalidInputError
-from calibrant.map_functions import Step
+from calibrant.maps.functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import evaluate

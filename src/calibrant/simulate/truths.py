@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels import beta_integral, links
+from calibrant._numerics import beta_integral, links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.simulate.draws import Seed, Simulation, binomial_process

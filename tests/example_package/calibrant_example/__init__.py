@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import CalibrationMap, Tally
 from calibrant.calibrators.base import Calibrator
 from calibrant.export.expression_graph import LOWERINGS, Node
-from calibrant.map_functions import MapFunction, Step, register_function
+from calibrant.maps.functions import MapFunction, Step, register_function
 
 
 class BaseRate(Calibrator):

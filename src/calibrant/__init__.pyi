@@ -1,0 +1,57 @@
+from calibrant import adjust as adjust
+from calibrant import calibrators as calibrators
+from calibrant import comparison as comparison
+from calibrant import credit as credit
+from calibrant import decisions as decisions
+from calibrant import displays as displays
+from calibrant import engines as engines
+from calibrant import errors as errors
+from calibrant import estimates as estimates
+from calibrant import export as export
+from calibrant import metrics as metrics
+from calibrant import monitoring as monitoring
+from calibrant import reliability as reliability
+from calibrant import report as report
+from calibrant import simulate as simulate
+from calibrant.calibrators.blend.blend import Blend as Blend
+from calibrant.calibrators.registry import register as register
+from calibrant.classifier.estimator import CalibratedClassifier as CalibratedClassifier
+from calibrant.comparison.compare import compare as compare
+from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
+from calibrant.maps.loading import load as load
+from calibrant.maps.score import CalibrationMap as CalibrationMap
+from calibrant.metrics.evaluation import evaluate as evaluate
+from calibrant.report.page import write_report as write_report
+from calibrant.segments.calibrator import SegmentedCalibrator as SegmentedCalibrator
+from calibrant.tally import Tally as Tally
+
+__version__: str
+
+# Aliases
+from calibrant.calibrators.abb.abb import ABB as ABB
+from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso as BayesIso
+from calibrant.calibrators.bayes_temperature import BayesianTemperature as BayesianTemperature
+from calibrant.calibrators.beta import BetaCalibration as BetaCalibration
+from calibrant.calibrators.ensemble_temperature import EnsembleTemperatureScaling as EnsembleTemperatureScaling
+from calibrant.calibrators.histogram import HistogramBinning as HistogramBinning
+from calibrant.calibrators.identity import Identity as Identity
+from calibrant.calibrators.isotonic import IsotonicCalibration as IsotonicCalibration
+from calibrant.calibrators.platt import PlattScaling as PlattScaling
+from calibrant.calibrators.published.acp import ACP as ACP
+from calibrant.calibrators.published.bbq import BBQ as BBQ
+from calibrant.calibrators.published.bpm import BPM as BPM
+from calibrant.calibrators.published.enir import ENIR as ENIR
+from calibrant.calibrators.published.sbb import SBB as SBB
+from calibrant.calibrators.spline.spline import SplineCalibration as SplineCalibration
+from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
+from calibrant.calibrators.venn_abers import VennAbers as VennAbers
+from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+from calibrant.displays.class_reliability import ClassReliabilityDisplay as ClassReliabilityDisplay
+from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
+from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
+from calibrant.maps.matrix import MatrixMap as MatrixMap
+from calibrant.maps.segments import SegmentedMap as SegmentedMap
+from calibrant.multiclass.blend import MatrixBlend as MatrixBlend
+from calibrant.multiclass.dirichlet import DirichletCalibration as DirichletCalibration
+from calibrant.multiclass.matrix_scaling import MatrixScaling as MatrixScaling
+from calibrant.multiclass.vector_scaling import VectorScaling as VectorScaling

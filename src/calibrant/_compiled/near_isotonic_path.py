@@ -1,0 +1,96 @@
+"""In which order the boundaries of nearly-isotonic regression vanish; `near_isotonic` says what that is."""
+
+import math
+
+import numpy as np
+
+from calibrant._compiled import fallback
+from calibrant._typing import Floats, Ints
+
+fallback.warn_if_slow(__file__)
+
+_INFINITE = math.inf
+
+
+def _push(keys: Floats, items: Ints, size: int, key: float, item: int) -> None:
+    """Add to a binary heap of `size` entries."""
+    i = size
+    while i > 0:
+        parent = (i - 1) // 2
+        if keys[parent] <= key:
+            break
+        keys[i], items[i] = keys[parent], items[parent]
+        i = parent
+    keys[i], items[i] = key, item
+
+
+def _drop_first(keys: Floats, items: Ints, size: int) -> None:
+    """Remove the smallest entry of a binary heap of `size` entries."""
+    key, item = keys[size - 1], items[size - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[i], items[i] = keys[child], items[child]
+        i = child
+    keys[i], items[i] = key, item
+
+
+def _meeting(j: int, falls: Floats, sums: Floats, mass: Floats, first: Ints, last: Ints) -> float:
+    """The λ at which the blocks on both sides of boundary j have the same value; infinite if they never do."""
+    a, b = first[j], last[j + 1]
+    left, right = falls[a], falls[b + 1]  # kinds of the outer boundaries, 0 at both ends
+    own = falls[j + 1]
+    mass_a, mass_b = mass[j + 1] - mass[a], mass[b + 1] - mass[j + 1]
+    closing = (left - own) / mass_a - (own - right) / mass_b
+    if closing == 0.0:
+        return _INFINITE
+    return ((sums[b + 1] - sums[j + 1]) / mass_b - (sums[j + 1] - sums[a]) / mass_a) / closing
+
+
+def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
+    """The boundaries in the order in which they vanish, and the λ of each. O(m log m).
+
+    Modified pool-adjacent-violators (Tibshirani et al., Algorithm 1) with a heap of meeting times instead of a search
+    through all blocks after each merge. Boundary j lies after cell j; `falls[j + 1]` is its kind, with a 0 at both
+    ends; `sums` and `mass` are cumulative sums of w·y and w that begin with 0. Neighbours with equal y must be one
+    cell already.
+    """
+    m = len(mass) - 1
+    first, last = (
+        np.arange(m, dtype=np.intp),
+        np.arange(m, dtype=np.intp),
+    )  # first[j]: where the block that ends at j begins, and the reverse
+    order, when = np.empty(m, dtype=np.intp), np.empty(m)
+    due = np.full(m, _INFINITE)  # the current meeting time; entries of the heap with another one are out of date
+    keys, items = np.empty(3 * m + 2), np.empty(3 * m + 2, dtype=np.intp)
+    size, n_merged, penalty = 0, 0, 0.0
+    for j in range(m - 1):
+        due[j] = _meeting(j, falls, sums, mass, first, last)
+        if due[j] < _INFINITE:
+            _push(keys, items, size, due[j], j)
+            size += 1
+    while size > 0:
+        key, j = keys[0], items[0]
+        _drop_first(keys, items, size)
+        size -= 1
+        if key != due[j]:
+            continue
+        penalty = max(penalty, key)
+        order[n_merged], when[n_merged] = j, penalty
+        n_merged += 1
+        due[j] = -1.0
+        a, b = first[j], last[j + 1]
+        first[b], last[a] = a, b
+        for outer in (a - 1, b):  # only the merged block changed its slope
+            if 0 <= outer < m - 1:
+                due[outer] = _meeting(outer, falls, sums, mass, first, last)
+                if due[outer] < _INFINITE:
+                    _push(keys, items, size, due[outer], outer)
+                    size += 1
+    return np.asarray(order)[:n_merged], np.asarray(when)[:n_merged]

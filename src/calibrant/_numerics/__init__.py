@@ -1,0 +1,1 @@
+"""Bare arrays in, arrays out: numpy that several methods share, without checks."""

@@ -1,0 +1,84 @@
+"""The inverse temperature of a softmax, by maximum likelihood."""
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+
+SAMPLE_ROWS = 20_000
+BLOCK_ROWS = 8192
+MAX_STEPS = 100
+LARGEST_LOGIT = 1e100
+
+
+def softmax(logits: Floats) -> Floats:
+    """Rows of probabilities, without overflow. O(n K)."""
+    with np.errstate(over="ignore"):  # a logit infinitely below the largest rightly becomes 0
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def fit_inverse_temperature(logits: Floats, labels: Ints, weights: Floats, low: float, high: float) -> float:
+    """The β in [low, high] with the smallest Σ weights · −ln softmax(β · logits)[label]. O(n K) a step.
+
+    Many rows begin with every k-th of them, whose answer is so near that two or three passes over all remain.
+    """
+    start = 1.0
+    largest = float(np.abs(logits).max())
+    if largest > LARGEST_LOGIT:  # squares would overflow; here no β above 1 changes anything
+        scaled = logits / largest
+        return fit_inverse_temperature(scaled, labels, weights, low * largest, min(high, 1.0) * largest) / largest
+    stride = len(labels) // SAMPLE_ROWS
+    if stride > 1:
+        sample = slice(None, None, stride)
+        start = _newton(logits[sample], labels[sample], weights[sample], low, high, start)
+    return _newton(logits, labels, weights, low, high, start)
+
+
+def _newton(logits: Floats, labels: Ints, weights: Floats, low: float, high: float, start: float) -> float:
+    """The loss is convex in β: Newton's steps on its slope, inside a shrinking bracket."""
+    beta = float(np.clip(start, low, high))
+    for _ in range(MAX_STEPS):
+        slope, curvature = _derivatives(logits, labels, weights, beta)
+        if slope == 0.0:
+            return beta
+        low, high = (low, beta) if slope > 0.0 else (beta, high)
+        following = beta - slope / curvature if curvature > 0.0 else low
+        if not low < following < high:
+            # Bisect on the scale of ln β, and end at a bound where the loss still falls there.
+            following = float(np.sqrt(low) * np.sqrt(high))
+        if abs(following - beta) <= 1e-9 * beta:
+            return following
+        beta = following
+    return beta
+
+
+def _derivatives(logits: Floats, labels: Ints, weights: Floats, beta: float) -> tuple[float, float]:
+    """First and second derivative in β: Σ w (E[z] − z_label) and Σ w Var[z], in blocks that stay in the cache."""
+    slope = curvature = 0.0
+    for begin in range(0, len(labels), BLOCK_ROWS):
+        rows = slice(begin, begin + BLOCK_ROWS)
+        z = logits[rows]
+        own = z[np.arange(len(z)), labels[rows]]
+        z = z - own[:, None]
+        scaled = beta * z
+        scaled -= scaled.max(axis=1, keepdims=True)
+        p = np.exp(scaled, out=scaled)
+        p /= p.sum(axis=1, keepdims=True)
+        p *= z
+        mean = p.sum(axis=1)
+        slope += float(weights[rows] @ mean)
+        curvature += float(weights[rows] @ (np.einsum("ij,ij->i", p, z) - mean * mean))
+    return slope, curvature
+
+
+def log_softmax(z: Floats) -> Floats:
+    """Logarithms of the softmax of each row, without overflow."""
+    shifted = z - z.max(axis=1, keepdims=True)
+    out: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return out
+
+
+def log_odds(log_p: Floats) -> Floats:
+    """The log-odds, at most 35, from log p."""
+    out: Floats = log_p - np.log(np.maximum(-np.expm1(np.minimum(log_p, 0.0)), 1e-15))
+    return out

@@ -1,0 +1,1 @@
+"""The exact average over all binnings."""

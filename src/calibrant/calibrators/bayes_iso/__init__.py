@@ -1,0 +1,1 @@
+"""The posterior mean over all non-decreasing maps."""

@@ -1,0 +1,1 @@
+"""The default: a weighted average of other methods."""

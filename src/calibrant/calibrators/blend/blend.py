@@ -1,0 +1,304 @@
+"""Blend: the score itself and four posteriors, weighted by how well each predicts rows that it has not seen."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from calibrant import _limits, _validation
+from calibrant._numerics import curves, linear_pool, links
+from calibrant._numerics.interpolation import interpolate
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators.abb.abb import ABB
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
+from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
+from calibrant.calibrators.bayes_temperature import BayesianTemperature
+from calibrant.calibrators.blend.decreases import Fall, pool_outside, settle_falls
+from calibrant.calibrators.identity import Identity
+from calibrant.calibrators.platt import PlattScaling
+from calibrant.calibrators.spline.spline import SplineCalibration
+from calibrant.maps.functions import Chain, Sigmoid
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.tabulate import tabulate_mixture
+from calibrant.metrics.bootstrap import Interval
+from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.tally import Tally
+
+SPACES = ("probability", "decision")
+# The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
+# that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
+SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
+SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
+BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
+ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
+INTERVAL_DRAWS = 2000
+LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
+LEVEL = 0.9  # of the gain on which the verdict rests
+# The error of a member enters the blend times its weight, so Bayes-Iso has all of its cells only if it has weight.
+FEW_CELLS, FEW_UP_TO = 21, 0.15
+DESCRIPTIONS = {
+    "identity": "the raw score",
+    "temperature": "a temperature",
+    "spline": "a smooth curve (spline)",
+    "bayes_iso": "a rising curve (Bayes-Iso)",
+    "abb": "steps (ABB)",
+}
+
+
+class Blend(BayesianCalibrator):
+    """The default method: no family of maps is best at every sample size, so this one mixes five.
+
+    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and,
+    from 300 rows on, the average over all binnings. Each member is fitted once; what its posterior says about every
+    row when that row is left out follows without a refit, and the weights maximise the likelihood of the mixture on
+    these predictions. Few rows keep the blend at the score or a gentle correction of it, many let it follow any shape.
+
+    Parameters
+    ----------
+    space : {"probability", "decision"}
+        What the scores are. Decision scores, such as margins, first become probabilities by Platt scaling; then the
+        member "identity" is that logistic curve, since the score itself is not a probability.
+    monotone : bool
+        Whether the map, and every curve of its posterior, may never fall. Otherwise it falls where the posterior is
+        sure of it: where the 90 % interval of the difference between the ends of a falling stretch lies below zero.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The weight of each member; they sum to one.
+    members_ : dict of str to Calibrator
+        The fitted members.
+    falls_ : tuple of Fall
+        Where the map falls: `low` and `high` scores and the posterior `probability` of the fall. Falls that are not
+        certain were pooled.
+
+    Examples
+    --------
+    >>> from calibrant import Blend, simulate
+    >>> data = simulate.bayes_iso(2000, rng=0)
+    >>> blend = Blend().fit(data.scores, data.labels)
+    >>> print(blend.summary().splitlines()[0])  # doctest: +ELLIPSIS
+    Calibration was needed: on rows left out, the log-loss is ... lower ... than with the raw score.
+    >>> low, high = blend.predict_interval([0.5], level=0.9)
+    >>> bool(low[0] < blend.predict([0.5])[0] < high[0])
+    True
+    """
+
+    name = "blend"
+    title = "Blend (average of methods)"
+    description = "the default: five other methods, weighted by their leave-one-out predictions; intervals"
+    reference = "this library"
+    space: str = "probability"
+
+    def __init__(self, *, space: str = "probability", monotone: bool = False) -> None:
+        self.space = space
+        self.monotone = monotone
+
+    def fit_map(self, tally: Tally) -> CalibrationMap:
+        _validation.check_choice("space", self.space, SPACES)
+        self._to_probability: CalibrationMap | None = None
+        self._draws: tuple[Floats, Floats] | None = None
+        self._ends: dict[float, tuple[Floats, Floats]] = {}
+        self._cells = tally.coarsen(_limits.BLEND_CELLS)
+        self._raw = self._cells  # of scores as they came
+        if self.space == "decision":
+            self._to_probability = self._fit_logistic(tally)
+            tally = tally.rescored(self._to_probability(tally.scores))
+            self._cells = tally.coarsen(_limits.BLEND_CELLS)
+        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
+        weights = self._weigh(tally.total)
+        if self.weights_["bayes_iso"] > FEW_UP_TO:
+            self.members_["bayes_iso"] = BayesIso().fit_tally(tally)
+            weights = self._weigh(tally.total)
+        table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
+        self.falls_: tuple[Fall, ...] = ()
+        if self.monotone:
+            table = pool_outside(table, tally, ())
+        else:
+            table, self.falls_ = settle_falls(table, tally, self._draw_pool)
+        first, rising = self._to_probability, not self.falls_
+        if first is None:
+            return self._as_map(table, rising)
+        ends = [(*first.inverse(fall[:2]).tolist(), fall.probability) for fall in self.falls_]
+        self.falls_ = tuple(Fall(*end) for end in ends) if first.monotone else ()
+        return self._as_map(Chain((first.function, table)), rising and first.monotone)
+
+    def _fit_logistic(self, tally: Tally) -> CalibrationMap:
+        """The logistic curve of decision scores; the base rate where it would fall and must not."""
+        fitted = PlattScaling(space="decision").fit_tally(tally).map_
+        if fitted.monotone or not self.monotone:
+            return fitted
+        return self._as_map(Sigmoid(0.0, float(links.logit(np.array(tally.base_rate))), "identity"), monotone=True)
+
+    def _weigh(self, n_rows: float) -> Floats:
+        likelihoods, counts = _left_out(self.members_, self._cells)
+        prior = _prior_rows(n_rows)
+        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
+        self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
+        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        self._left_out_loss = float(-np.average(np.log(likelihoods @ weights), weights=counts))
+        self._shares = softmax(counts @ np.log(likelihoods))
+        return weights
+
+    def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
+        members: dict[str, Calibrator] = {
+            "identity": Identity(),
+            "temperature": BayesianTemperature(),
+            "spline": SplineCalibration(),
+            "bayes_iso": BayesIso(max_cells=FEW_CELLS),
+        }
+        return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
+
+        A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
+        weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
+        right about some rows however wrong its whole map is about the mean of all.
+        """
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        array = self._probabilities(scores)
+        if not self.monotone:
+            return self._draw(array, count, rng)
+        # Whether a curve falls shows between scores, too, so it is drawn where rows were.
+        at, own = np.unique(np.concatenate((self._cells.scores, array)), return_inverse=True)
+        out: Floats = curves.nearest_monotone(self._draw(at, count, rng))[:, own[len(self._cells) :]]
+        return out
+
+    def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+        shares = rng.multinomial(count, self._shares)
+        pairs = zip(self.members_.values(), shares.tolist(), strict=True)
+        return rng.permutation(np.concatenate([_curves(member, scores, n, rng) for member, n in pairs if n]))
+
+    def _draw_pool(self, scores: Floats, count: int) -> Floats:
+        """Weighted means of one curve of each member: what the members' own doubts make of their average.
+
+        Weights are not the probabilities of members to be right, so a light member, which is a curve in few draws of
+        the mixture, must not have a veto there. It has no say at all: where the others are nearly flat, a step of it
+        would pass for a fall that is certain.
+        """
+        rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
+        for name, member in self.members_.items():
+            if self.weights_[name] > LIGHT:
+                pooled += self.weights_[name] * _curves(member, scores, count, rng)
+        return pooled
+
+    def left_out_log_loss(self) -> float:
+        """Mean log-loss of the rows of the fit, each predicted by the weighted members without it.
+
+        The logistic curve of decision scores has seen these rows; as Akaike has it, that costs one nat a parameter.
+        """
+        self._fitted_map()
+        return self._left_out_loss + (0.0 if self._to_probability is None else 2.0 / self._cells.total)
+
+    def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
+        """Quantiles of the mixture of the members' posteriors at up to 200 scores of the fit, joined by lines."""
+        if level not in self._ends:
+            self._ends[level] = quantile_ends(level, *self._interval_draws())
+        array = self._probabilities(scores)
+        low, high = (interpolate(array, self._cells.scores, ends) for ends in self._ends[level])
+        return low, high
+
+    def _interval_draws(self) -> tuple[Floats, Floats]:
+        """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
+        if self._draws is None:
+            rng, at = _validation.generator(0), self._cells.scores
+            found = []
+            for name, member in self.members_.items():
+                count = round(INTERVAL_DRAWS * self.weights_[name])
+                if count and isinstance(member, BayesianCalibrator):
+                    found.append(member.interval_draws(at, count, rng))
+                elif count:
+                    found.append((np.tile(at, (count, 1)),) * 2)
+            lower, upper = (np.concatenate(draws) for draws in zip(*found, strict=True))
+            shape = curves.nearest_monotone if self.monotone else np.asarray
+            self._draws = shape(lower), shape(upper)
+        return self._draws
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the draws of intervals, megabytes that are drawn again where they are wanted."""
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_draws": None} if "_draws" in state else state
+
+    def summary(self) -> str:
+        """Say in a few lines whether calibration was needed, which shape it took, and how sure it is."""
+        self._fitted_map()
+        low, high = self.predict_interval(self._raw.scores, level=0.9)
+        width = float(np.average(high - low, weights=self._raw.totals))
+        ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
+        shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
+        lines = [
+            _sentence(self._verdict(), *self._gain),
+            f"Its shape: {shape}.",
+            f"Its 90 % intervals are {width:.3f} wide on average.",
+        ]
+        lines.append(self._describe_falls())
+        if self._to_probability is not None:
+            lines.append("The raw score is here what Platt scaling makes of it.")
+        return "\n".join(lines)
+
+    def _describe_falls(self) -> str:
+        if self.map_.monotone:
+            return "It never falls."
+        if not self.falls_:
+            return "It falls, because Platt scaling found that high scores go with the negative class."
+        falls = "; ".join(f"{low:.3g} to {high:.3g} ({sure:.3g})" for low, high, sure in self.falls_)
+        return f"It falls at scores of {falls}; posterior probability of each fall in brackets."
+
+    def _verdict(self) -> Verdict:
+        verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
+        return verdict if self._to_probability is None else replace(verdict, probabilities=False)
+
+    def _probabilities(self, scores: ArrayLike) -> Floats:
+        array = self._fitted_map().check_scores(scores)
+        return array if self._to_probability is None else self._to_probability(array)
+
+
+def _prior_rows(n_rows: float) -> dict[str, float]:
+    simple = SIMPLE_ROWS * min(1.0, SIMPLE_FADES_FROM / n_rows)
+    spline = min(n_rows / ROWS_PER_SPLINE_ROW, SPLINE_ROWS)
+    return {
+        "identity": simple,
+        "temperature": simple,
+        "spline": spline,
+        "bayes_iso": BAYES_ISO_ROWS,
+        "abb": ABB_ROWS,
+    }
+
+
+def _curves(member: Calibrator, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Curves of the posterior; of a member without one, its map."""
+    if isinstance(member, BayesianCalibrator):
+        return member.sample_maps(scores, count, rng)
+    return np.tile(member.predict(scores), (count, 1))
+
+
+def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
+    """Predictions of each member for the positive and negative rows of each cell, (2m, members), and their numbers."""
+    columns = []
+    for member in members.values():
+        if isinstance(member, BayesianCalibrator):
+            columns.append(np.concatenate(member.leave_one_out(cells)))
+        else:
+            p = links.clip(member.predict(cells.scores))
+            columns.append(np.concatenate((p, 1.0 - p)))
+    return np.column_stack(columns), np.concatenate((cells.positives, cells.negatives))
+
+
+def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
+    """By how much the log-loss of left-out rows is lower than with the raw score, and the standard error of that."""
+    gains = np.log(blended / raw)
+    mean = float(np.average(gains, weights=counts))
+    return mean, float(np.sqrt(np.average((gains - mean) ** 2, weights=counts) / counts.sum()))
+
+
+def _sentence(verdict: Verdict, gain: float, error: float) -> str:
+    changed = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    figures = f"on rows left out, the log-loss is {changed} than with the raw score."
+    begins = {
+        "needed": "Calibration was needed",
+        "not_repaired": f"The raw scores are off {verdict.test}, but calibrating does not help beyond chance",
+        "not_probabilities": "Calibration was needed, since the scores are not probabilities",
+    }
+    return f"{begins.get(verdict.state, 'The data do not show that calibration was needed')}: {figures}"

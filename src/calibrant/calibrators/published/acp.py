@@ -1,0 +1,219 @@
+"""Adaptive calibration of predictions: each prediction's confidence interval is its bin."""
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import ndtri
+
+from calibrant import _limits, _validation
+from calibrant._numerics import curves, grouping, links
+from calibrant._typing import ArrayLike, Floats
+from calibrant.calibrators.base import Calibrator
+from calibrant.errors import InvalidInputError
+from calibrant.maps.functions import Step
+from calibrant.tally import Tally
+
+
+class ACP(Calibrator):
+    """The share of positives among the calibration rows inside the confidence interval of the prediction.
+
+    The model that made the scores must say how sure it is of each: pass its intervals as `interval`, for a logistic
+    regression those of `logistic_intervals`. Without them, the interval around a score is the one that a logistic
+    regression on this single score would have, fitted to the calibration rows: narrow, since one coefficient is
+    known better than many.
+
+    Parameters
+    ----------
+    interval : (scores, lower, upper), optional
+        Three arrays: scores of any rows and the ends of the intervals around them. The map is a function of the
+        score alone, so both ends are averaged where scores are equal, interpolated between them, and made
+        non-decreasing. `predict_between` takes the interval of each row as it is.
+    level : float
+        Confidence level of the intervals where `interval` is not given.
+    max_cells : int
+        The map is made from at most this many cells of equal mass.
+
+    Notes
+    -----
+    The method leaves open what to do with an interval that holds no calibration row; here it is widened to the
+    nearest rows below and above. Shares of 0 and 1 stay as they are.
+
+    Examples
+    --------
+    >>> from calibrant import ACP
+    >>> scores, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1]
+    >>> width_one_fifth = ([0.0, 1.0], [-0.1, 0.9], [0.1, 1.1])
+    >>> ACP(interval=width_one_fifth).fit(scores, y).predict([0.15, 0.25, 0.75]).tolist()
+    [0.0, 0.5, 0.5]
+    """
+
+    name = "acp"
+    title = "ACP (adaptive calibration of predictions)"
+    description = "the share of positives within each prediction's confidence interval"
+    reference = "Jiang, Osl, Kim and Ohno-Machado 2012"
+    space = "probability"
+
+    def __init__(
+        self,
+        *,
+        interval: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        level: float = 0.95,
+        max_cells: int = _limits.ACP_CELLS,
+    ) -> None:
+        self.interval = interval
+        self.level = level
+        self.max_cells = max_cells
+
+    def fit_map(self, tally: Tally) -> Step:
+        _validation.check_level(self.level)
+        cells = tally.coarsen(self.max_cells)
+        self.cells_ = cells
+        x, lower, upper = self._given() if self.interval is not None else _own_intervals(cells, self.level)
+        # A row enters the bin where the upper end reaches it, and leaves it where the lower end passes it.
+        # Bins of a map are closed on the right, so it enters one double early.
+        enter, leave = _crossing(x, upper, cells.scores, "left"), _crossing(x, lower, cells.scores, "right")
+        edges = np.unique(np.concatenate((np.nextafter(enter, -np.inf), leave)))
+        middles = _middles(edges)
+        values = self._share(np.interp(middles, x, lower), np.interp(middles, x, upper), middles)
+        return Step(edges, values)
+
+    def _given(self) -> tuple[Floats, Floats, Floats]:
+        try:
+            columns = [_validation.check_scores(column, "interval") for column in self.interval or ()]
+            x, lower, upper = columns
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"`interval` must be three arrays (scores, lower, upper) of finite numbers; {error}"
+            ) from error
+        if not len(x) == len(lower) == len(upper) > 0 or (lower > upper).any():
+            raise InvalidInputError("`interval` must be three arrays of one length with lower ≤ upper everywhere.")
+        ends = [grouping.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
+        low, high = (curves.nearest_monotone(total / count) for _, total, count in ends)
+        return ends[0][0], low, high
+
+    def predict_between(self, scores: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
+        """Calibrate rows whose own intervals are known: the method as published.
+
+        Parameters
+        ----------
+        scores, lower, upper : array-like of shape (n,)
+            Each row's score and the ends of its interval.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        self._fitted_map()
+        columns = [_validation.check_scores(c, n) for c, n in ((scores, "scores"), (lower, "lower"), (upper, "upper"))]
+        for name, column in (("lower", columns[1]), ("upper", columns[2])):
+            _validation.check_same_length(len(columns[0]), len(column), name)
+        return self._share(columns[1], columns[2], columns[0])
+
+    def _share(self, lower: Floats, upper: Floats, scores: Floats) -> Floats:
+        """The share of positives among the cells in [lower, upper], or else in the nearest ones around `scores`."""
+        cells = self.cells_
+        first = np.searchsorted(cells.scores, lower, side="left")
+        stop = np.searchsorted(cells.scores, upper, side="right")
+        after = np.searchsorted(cells.scores, scores, side="left")
+        empty = stop <= first
+        first = np.where(empty, np.maximum(after - 1, 0), first)
+        stop = np.where(empty, np.minimum(after + 1, len(cells)), stop)
+        positives = np.concatenate(([0.0], np.cumsum(cells.positives)))
+        totals = np.concatenate(([0.0], np.cumsum(cells.totals)))
+        out: Floats = np.clip((positives[stop] - positives[first]) / (totals[stop] - totals[first]), 0.0, 1.0)
+        return out
+
+
+def _own_intervals(cells: Tally, level: float) -> tuple[Floats, Floats, Floats]:
+    """Around each cell's score, the interval of a logistic regression on its logit, by the delta method."""
+    from calibrant._numerics.logistic import fit_logistic
+
+    z = links.logit(cells.scores)
+    features = np.column_stack((np.ones(len(z)), z - np.average(z, weights=cells.totals)))
+    # One row's worth of prior on each coefficient keeps classes that do not overlap from an infinite interval.
+    precision = fit_logistic(features, cells.positives, cells.totals, ridge=1.0).precision
+    reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(features, precision)
+    return (
+        cells.scores,
+        curves.nearest_monotone(links.expit(z - reach)),
+        curves.nearest_monotone(links.expit(z + reach)),
+    )
+
+
+def _deviations(features: Floats, precision: Floats) -> Floats:
+    """√(x' precision⁻¹ x) of each row x: the standard error of a linear predictor."""
+    out: Floats = np.sqrt(np.einsum("ij,ij->i", features, np.linalg.solve(precision, features.T).T))
+    return out
+
+
+def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "right"]) -> Floats:
+    """Find where the non-decreasing straight lines (x, end) first reach (left) or last keep to (right) each score."""
+    inside = (scores >= end[0]) & (scores <= end[-1]) if len(x) > 1 else np.zeros(len(scores), dtype=bool)
+    wanted = scores[inside]
+    right = np.clip(np.searchsorted(end, wanted, side=side), 1, len(x) - 1)
+    low, rise = end[right - 1], end[right] - end[right - 1]
+    share = np.where(rise > 0.0, (wanted - low) / np.where(rise > 0.0, rise, 1.0), float(side == "right"))
+    out: Floats = x[right - 1] + share * (x[right] - x[right - 1])
+    return out
+
+
+def _middles(edges: Floats) -> Floats:
+    """A score inside each bin between inner edges of [0, 1]."""
+    bounds = (
+        np.concatenate(([min(0.0, edges[0])], edges, [max(1.0, edges[-1])])) if len(edges) else np.array([0.0, 1.0])
+    )
+    out: Floats = 0.5 * (bounds[1:] + bounds[:-1])
+    return out
+
+
+def logistic_intervals(
+    model: Any,
+    X_train: ArrayLike,  # noqa: N803 - scikit-learn's name
+    X: ArrayLike,  # noqa: N803 - scikit-learn's name
+    *,
+    level: float = 0.95,
+) -> tuple[Floats, Floats, Floats]:
+    """Confidence intervals around the predictions of a fitted logistic regression, for `ACP`.
+
+    By the delta method: the linear predictor's variance under the inverse observed information of the training
+    rows, including the penalty of a ridge-penalised model.
+
+    Parameters
+    ----------
+    model : LogisticRegression
+        Fitted, with two classes.
+    X_train : array-like of shape (n_train, n_features)
+        The rows that it was fitted to.
+    X : array-like of shape (n, n_features)
+        The rows to predict.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    scores, lower, upper : ndarray of shape (n,)
+        Predicted probabilities and the ends of their intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from calibrant.calibrators.published.acp import logistic_intervals
+    >>> X, y = np.arange(20.0)[:, None], np.arange(20) % 7 > 3
+    >>> scores, lower, upper = logistic_intervals(LogisticRegression().fit(X, y), X, X)
+    >>> bool((lower < scores).all() and (scores < upper).all())
+    True
+    """
+    if np.shape(getattr(model, "coef_", ()))[:1] != (1,):
+        raise InvalidInputError("`model` must be a fitted logistic regression with two classes.")
+    train, rows = (np.asarray(_validation.as_floats(a, n)) for a, n in ((X_train, "X_train"), (X, "X")))
+    width = 1 + model.coef_.shape[1]
+    design, at = (np.column_stack((np.ones(len(a)), a))[:, :width] for a in (train, rows))
+    coefficients = np.concatenate((np.atleast_1d(model.intercept_), model.coef_[0]))
+    p = links.expit(design @ coefficients)
+    information = design.T @ (design * (p * (1.0 - p))[:, None])
+    strength = getattr(model, "C", np.inf)
+    information[1:, 1:] += np.eye(width - 1) / float(strength)
+    eta = at @ coefficients
+    reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(at, information)
+    return links.expit(eta), links.expit(eta - reach), links.expit(eta + reach)

@@ -1,0 +1,1 @@
+"""A smooth curve around the identity."""

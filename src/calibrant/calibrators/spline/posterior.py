@@ -1,0 +1,280 @@
+"""The posterior of the identity-centred spline: a mixture of Gaussians over the coefficients of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from calibrant._numerics import links
+from calibrant._typing import Floats, Ints
+from calibrant.calibrators.spline import basis
+from calibrant.tally import Tally
+
+LINE_SCALES = (0.1, 0.5, 2.5)  # t1, of intercept and slope
+LINE_TYPICAL, ROUGH_TYPICAL = 0.5, 1.0  # medians of the half-Cauchy priors of t1 and t2
+COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
+DENSITY = 0.4  # share of the knots' spacing that follows the mass
+RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of the prior reads them so
+LEAST_CAVITY = 0.05  # share of the precision that a left-out row leaves at least
+HALF_A_ROW = 0.5
+NEGLIGIBLE = 1e-2  # components with less weight than this share of the heaviest are dropped
+
+
+class Kind(NamedTuple):
+    """A family of curves: its prior share, the derivative that its prior holds near zero, and the scales t2 of it.
+
+    A curve with a `bend` may turn `EASE` times as sharply in that stretch, given as shares of the basis: one scale
+    for the whole curve would blur a sharp turn, or let the rest of the curve swing for its sake.
+    """
+
+    share: float
+    order: int
+    scales: tuple[float, ...]
+    bend: tuple[float, float] | None = None
+
+
+STRETCHES = 5
+EASE = 10.0
+KINDS = (
+    Kind(0.375, 2, (12.0, 6.0, 3.0, 1.5, 0.6, 0.2, 0.05)),
+    Kind(0.25, 1, (6.0, 3.0, 1.5, 0.6)),
+    *(
+        Kind(0.375 / STRETCHES, 2, (3.0, 0.8, 0.2, 0.05), (i / STRETCHES, (i + 1) / STRETCHES))
+        for i in range(STRETCHES)
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Gaussian curves logit p = x + basis(x) · c, where x is the logit of the score, held within ± a limit.
+
+    `limits` are the readings of extreme scores that this part averages, with equal weights. `modes` (C, K) are the
+    means of c; `roots` (C, K, K) hold R with covariance RᵀR; `weights` (C,) are posterior weights.
+    """
+
+    limits: tuple[float, ...]
+    knots: Floats
+    weights: Floats
+    modes: Floats
+    roots: Floats
+
+    def moments(self, z: Floats, limit: float) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the logit of p under each component, (C, n) each."""
+        from calibrant._compiled import logistic_normal
+
+        x, values, first, beyond = self._design(z, limit)
+        means, spreads = logistic_normal.curve_moments(values, first, beyond, self._slope(), self.modes, self.roots)
+        return x + means, spreads
+
+    def curves(self, z: Floats, limit: float, coefficients: Floats) -> Floats:
+        """The logit of p on curves with the given coefficients, (d, n) for (d, K)."""
+        x, values, first, beyond = self._design(z, limit)
+        columns = first[:, None] + np.arange(values.shape[1])
+        local = np.einsum("na,dna->dn", values, coefficients[:, columns])
+        out: Floats = x + local + np.outer(coefficients @ self._slope(), beyond)
+        return out
+
+    def _design(self, z: Floats, limit: float) -> tuple[Floats, Floats, Ints, Floats]:
+        """The offsets, the local basis, and how far each point is outside the knots: there curves go on straight."""
+        x = np.clip(z, -limit, limit)
+        values, first = basis.local_basis(x, self.knots)
+        return x, values, first, x - np.clip(x, self.knots[0], self.knots[-1])
+
+    def _slope(self) -> Floats:
+        slope: Floats = basis.line_reader(basis.centres(self.knots))[1]
+        return slope
+
+
+@dataclass(frozen=True)
+class SplinePosterior:
+    """A mixture of `Curves`; all weights together sum to one."""
+
+    parts: tuple[Curves, ...]
+
+    def mean(self, z: Floats) -> Floats:
+        """The logit of the posterior mean of p, within a component exactly, not at its mode."""
+        from calibrant._compiled import logistic_normal
+
+        return self._piecewise(z, logistic_normal.mean_logit)
+
+    def quantile(self, z: Floats, probability: float) -> Floats:
+        """The quantile of the logit of p at each z."""
+        return self._piecewise(z, partial(_mixture_quantile, probability))
+
+    def leave_one_out(self, z: Floats) -> tuple[Floats, Floats]:
+        """P(positive) of a positive row and P(negative) of a negative row at each z, had it not been seen."""
+        return self._piecewise(z, partial(_without_row, 1.0)), self._piecewise(z, partial(_without_row, -1.0))
+
+    def _piecewise(self, z: Floats, function: Callable[[Floats, Floats, Floats], Floats]) -> Floats:
+        """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
+        extreme = np.abs(z) > min(limit for part in self.parts for limit in part.limits)
+        out = np.empty(len(z))
+        for own, readings in ((~extreme, 1), (extreme, None)):
+            if own.any():
+                out[own] = function(*self._mixture(z[own], readings))
+        return out
+
+    def _mixture(self, z: Floats, readings: int | None) -> tuple[Floats, Floats, Floats]:
+        weights, means, spreads = [], [], []
+        for part in self.parts:
+            limits = part.limits[:readings]
+            for limit in limits:
+                mean, spread = part.moments(z, limit)
+                weights.append(part.weights / len(limits))
+                means.append(mean)
+                spreads.append(spread)
+        return np.concatenate(weights), np.concatenate(means), np.concatenate(spreads)
+
+    def draws(self, z: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Logits of whole maps drawn from the posterior, (n_draws, n)."""
+        owner = np.concatenate([np.full(len(part.weights), i) for i, part in enumerate(self.parts)])
+        local = np.concatenate([np.arange(len(part.weights)) for part in self.parts])
+        weights = np.concatenate([part.weights for part in self.parts])
+        drawn = rng.choice(len(weights), size=n_draws, p=weights / weights.sum())
+        reading = rng.random(n_draws)
+        noise = rng.standard_normal((n_draws, self.parts[0].modes.shape[1]))
+        out = np.empty((n_draws, len(z)))
+        for i, part in enumerate(self.parts):
+            for j, limit in enumerate(part.limits):
+                own = np.flatnonzero((owner[drawn] == i) & ((reading * len(part.limits)).astype(int) == j))
+                which = local[drawn[own]]
+                coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[own], part.roots[which])
+                out[own] = part.curves(z, limit, coefficients)
+        return out
+
+
+def _without_row(sign: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """P(label) of a row of label ± by the posterior without that row.
+
+    Within a component the logit is Gaussian, and so is the row's part of it (its curvature p(1−p) and its pull 1−p),
+    which is taken out again. Components lose the weight that the row gave them, hence the harmonic mean. The harmonic
+    mean over the Gaussian itself would not do: its tails, which no likelihood has cut off, would rule it.
+    """
+    p = links.expit(sign * means)
+    precision = 1.0 / spreads**2
+    cavity = np.maximum(precision - p * (1.0 - p), LEAST_CAVITY * precision)
+    centre = sign * means - (1.0 - p) / cavity
+    foreseen = links.clip(links.expit(centre / np.sqrt(1.0 + np.pi / (8.0 * cavity))))
+    out: Floats = 1.0 / (weights @ (1.0 / foreseen))
+    return out
+
+
+def _mixture_quantile(probability: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """Bisection of the mixture's distribution function at each of n points."""
+    low, high = (means - 9.0 * spreads).min(axis=0), (means + 9.0 * spreads).max(axis=0)
+    spreads = np.maximum(spreads, np.finfo(np.float64).tiny)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        below = weights @ ndtr((middle - means) / spreads) < probability
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    out: Floats = 0.5 * (low + high)
+    return out
+
+
+class _Design(NamedTuple):
+    """What all kinds of curves share that read extreme scores alike."""
+
+    limits: tuple[float, ...]
+    x: Floats
+    knots: Floats
+    values: Floats
+    first: Ints
+
+    @classmethod
+    def of(cls, z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Design:
+        x = np.clip(z, -limits[0], limits[0])
+        knots = basis.knot_vector(x, cells.totals, n_basis, DENSITY)
+        return cls(limits, x, knots, *basis.local_basis(x, knots))
+
+
+class _Grid(NamedTuple):
+    """All fits with one reading of the scores."""
+
+    evidence: Floats
+    modes: Floats
+    factors: Floats
+
+
+def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior:
+    """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
+    cells = _of_two_classes(tally.coarsen(max_cells))
+    z = links.logit(cells.scores)
+    limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
+    # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
+    readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
+    designs = [_Design.of(z, cells, reading, n_basis) for reading in readings]
+    grids = [_fit_kinds(design, cells) for design in designs]
+    best = max(float(grid.evidence.max()) for grid in grids)
+    kept = [np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE)) for grid in grids]
+    total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in zip(grids, kept, strict=True))
+    parts = zip(designs, grids, kept, strict=True)
+    return SplinePosterior(
+        tuple(_weigh(design, grid, own, best + np.log(total)) for design, grid, own in parts if len(own))
+    )
+
+
+def _weigh(design: _Design, grid: _Grid, own: Ints, log_total: float) -> Curves:
+    from calibrant._compiled import laplace
+
+    weights = np.exp(grid.evidence[own] - log_total)
+    return Curves(design.limits, design.knots, weights, grid.modes[own], laplace.inverses(grid.factors[own]))
+
+
+def _of_two_classes(cells: Tally) -> Tally:
+    """Rows of one class with half a row of the other, spread over all of them.
+
+    One class bounds the logit on one side only; a Gaussian fitted to that would reach far beyond the bound, and give
+    to an outcome that 500 rows have not shown some per cent. With half a row it gives about one in 500.
+    """
+    if 0.0 < cells.total_positive < cells.total:
+        return cells
+    added = HALF_A_ROW * cells.totals / cells.total
+    missing = cells.total_positive == 0.0
+    return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
+
+
+def _fit_kinds(design: _Design, cells: Tally) -> _Grid:
+    # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
+    knots = design.knots
+    centre = basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
+    grids = [_fit_kind(design, cells, centre, kind) for kind in KINDS]
+    return _Grid(*(np.concatenate(columns) for columns in zip(*grids, strict=True)))
+
+
+def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Grid:
+    from calibrant._compiled import laplace
+
+    reader = basis.line_reader(centre)
+    rough = basis.roughness(centre, kind.order, kind.bend, EASE)
+    line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
+    evidence, modes, factors = laplace.evidence_grid(
+        design.values,
+        design.first,
+        design.x,
+        cells.positives,
+        cells.totals,
+        reader.T @ reader,
+        rough,
+        line_scales,
+        rough_scales,
+        COUPLING,
+        np.log(np.outer(_half_cauchy(line_scales, LINE_TYPICAL), _half_cauchy(rough_scales, ROUGH_TYPICAL))),
+    )
+    # What the kernel leaves out, the constant of the prior's determinant: lines and the rest are orthogonal.
+    log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
+    evidence = evidence.ravel() + np.log(kind.share) + 0.5 * log_det
+    size = modes.shape[-1]
+    return _Grid(evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
+
+
+def _half_cauchy(scales: Floats, typical: float) -> Floats:
+    """Prior masses of scales on a geometric grid: half-Cauchy density times the spacing of the logarithms."""
+    t = scales / typical
+    out: Floats = np.abs(np.gradient(np.log(scales))) * t / (1.0 + t**2)
+    return out

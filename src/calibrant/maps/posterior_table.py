@@ -1,0 +1,191 @@
+"""A posterior over maps as a compact table, for saved models: draws and intervals at a hundred scores."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._numerics import links
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.errors import ModelFileError
+from calibrant.estimates.source import LabelledRows
+from calibrant.tally import Tally
+
+__all__ = ["PosteriorTable"]
+
+N_DRAWS = 400
+LABELLED_NODES = 96  # scores of the fit; between them straight lines
+EVEN_NODES = 41  # and scores between them, where few rows leave wide gaps in which maps may jump anywhere
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+LARGEST = 16.0  # logits of draws are stored within ± this, as whole numbers of two bytes
+STEPS = 65535
+WIDEST = 1e300
+OUTER_LOGITS = np.arange(-14.0, 15.0)
+MOST_NODES, MOST_DRAWS, MOST_LEVELS = 1024, 4096, 32  # that a file may hold
+
+
+class Tabulated(Protocol):
+    """A fitted Bayesian calibrator."""
+
+    labelled_: LabelledRows
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the map at `scores`, (n_draws, n)."""
+        ...
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Ends of the interval of each probability."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorTable:
+    """Draws of the map, and ends of its intervals, at some scores.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (m,)
+        Increasing; between them straight lines, outside constants.
+    draws : ndarray of shape (d, m)
+        Whole maps from the posterior, as whole numbers of two bytes on the logit scale.
+    levels : ndarray of shape (k,)
+        Of the intervals.
+    low, high : ndarray of shape (k, m)
+        Their ends.
+    labelled : LabelledRows
+        Where the labelled scores lie.
+
+    Examples
+    --------
+    >>> from calibrant import BayesIso, simulate
+    >>> from calibrant.maps.posterior_table import PosteriorTable
+    >>> data = simulate.from_truth("D1", 200)
+    >>> calibrator = BayesIso().fit(data.scores, data.labels)
+    >>> table = PosteriorTable.of(calibrator, "probability")
+    >>> table.sample_maps([0.2, 0.7], n_draws=5).shape
+    (5, 2)
+    """
+
+    scores: Floats
+    draws: np.ndarray[Any, np.dtype[np.uint16]]
+    levels: Floats
+    low: Floats
+    high: Floats
+    labelled: LabelledRows
+
+    @classmethod
+    def of(cls, calibrator: Tabulated, space: str) -> PosteriorTable:
+        """Tabulate the posterior of a fitted calibrator."""
+        rows = calibrator.labelled_
+        labelled = LabelledRows(rows.cells.coarsen(LABELLED_NODES), rows.low, rows.high)
+        scores = _choose_nodes(labelled, space)
+        draws = links.logit(np.clip(calibrator.sample_maps(scores, N_DRAWS), 0.0, 1.0))
+        whole = np.rint((np.clip(draws, -LARGEST, LARGEST) + LARGEST) * (STEPS / (2.0 * LARGEST)))
+        ends = [calibrator.predict_interval(scores, level) for level in LEVELS]
+        low, high = (np.clip([pair[side] for pair in ends], 0.0, 1.0) for side in (0, 1))
+        return cls(scores, whole.astype(np.uint16), np.array(LEVELS), low, high, labelled)
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int, random_state: RandomState = 0) -> Floats:
+        """Draws of the map at `scores`, (n_draws, n): some of the stored ones, or all of them several times."""
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        chosen = np.resize(rng.permutation(len(self.draws)), count)
+        at = links.expit(self.draws[chosen].astype(np.float64) * (2.0 * LARGEST / STEPS) - LARGEST)
+        return _interpolate(_validation.as_floats(scores, "scores"), self.scores, at)
+
+    def interval(self, scores: Floats, level: float, predicted: Floats) -> tuple[Floats, Floats]:
+        """Ends of intervals around the predictions; between stored levels they move as normal quantiles do."""
+        wanted = NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
+        normal = np.array([NormalDist().inv_cdf(0.5 + 0.5 * stored) for stored in self.levels])
+        low, high = (_interpolate(scores, self.scores, end) for end in (self.low, self.high))
+        below = _reach(np.maximum(predicted - low, 0.0), normal, wanted)
+        above = _reach(np.maximum(high - predicted, 0.0), normal, wanted)
+        return np.maximum(predicted - below, 0.0), np.minimum(predicted + above, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; the draws as text in base64, low byte first."""
+        return {
+            "scores": self.scores.tolist(),
+            "n_draws": len(self.draws),
+            "draws": base64.b64encode(self.draws.astype("<u2").tobytes()).decode(),
+            "levels": self.levels.tolist(),
+            "low": self.low.round(7).tolist(),
+            "high": self.high.round(7).tolist(),
+            "labelled": self.labelled.cells.to_dict(),
+            "range": [self.labelled.low, self.labelled.high],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PosteriorTable:
+        """The table that `to_dict` described; anything that no table can be is refused."""
+        scores, levels, low, high, ends = (
+            _validation.as_floats(data[name], name) for name in ("scores", "levels", "low", "high", "range")
+        )
+        count = data["n_draws"]
+        if type(count) is not int or not 1 <= count <= MOST_DRAWS or not isinstance(data["draws"], str):
+            raise ModelFileError(f"A posterior needs 1 to {MOST_DRAWS} draws in text; this one is damaged.")
+        raw = base64.b64decode(data["draws"], validate=True)
+        sound = (
+            scores.ndim == 1
+            and 1 <= len(scores) <= MOST_NODES
+            and (np.diff(scores) > 0.0).all()
+            and len(raw) == 2 * count * len(scores)
+            and levels.ndim == 1
+            and 1 <= len(levels) <= MOST_LEVELS
+            and _rises_within_unit(levels)
+            and low.shape == high.shape == (len(levels), len(scores))
+            and bool(((low >= 0.0) & (low <= high) & (high <= 1.0)).all())
+            and ends.shape == (2,)
+            and all(np.isfinite(part).all() for part in (scores, ends))
+        )
+        if not sound:
+            raise ModelFileError("The numbers of this posterior are damaged.")
+        draws = np.frombuffer(raw, dtype="<u2").reshape(count, len(scores)).astype(np.uint16)
+        labelled = Tally.from_dict(data["labelled"])
+        if not 1 <= len(labelled) <= MOST_NODES:
+            raise ModelFileError("The labelled rows of this posterior are damaged.")
+        return cls(scores, draws, levels, low, high, LabelledRows(labelled, float(ends[0]), float(ends[1])))
+
+
+def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
+    """Choose the labelled scores, and some outside of them, where maps go on as their models say."""
+    if space == "probability":
+        outer = np.concatenate(([0.0, 1.0], links.expit(OUTER_LOGITS)))
+    else:
+        span = min(max(rows.high - rows.low, 1.0), WIDEST)
+        outer = np.array([rows.low - span, rows.low - 0.25 * span, rows.high + 0.25 * span, rows.high + span])
+        outer = outer[np.isfinite(outer)]
+    share = np.linspace(0.0, 1.0, EVEN_NODES)
+    between = rows.low * (1.0 - share) + rows.high * share  # whose difference may be no double
+    return np.unique(np.concatenate((rows.cells.scores, between, outer)))
+
+
+def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
+    """Evaluate curves of straight pieces, (d, n), constant outside."""
+    if len(at) == 1:
+        return np.repeat(curves, len(scores), axis=1)
+    right = np.clip(np.searchsorted(at, scores), 1, len(at) - 1)
+    share = np.clip((scores - at[right - 1]) / (at[right] - at[right - 1]), 0.0, 1.0)
+    out: Floats = curves[:, right - 1] * (1.0 - share) + curves[:, right] * share
+    return out
+
+
+def _reach(distances: Floats, normal: Floats, wanted: float) -> Floats:
+    """Interpolate distances, (k, n), between the normal quantiles of the stored levels; beyond them, in proportion."""
+    points, values = np.append(0.0, normal), np.vstack((np.zeros(distances.shape[1]), distances))
+    if wanted >= points[-1]:
+        beyond: Floats = values[-1] * (wanted / points[-1])
+        return beyond
+    right = int(np.searchsorted(points, wanted, side="right"))
+    share = (wanted - points[right - 1]) / (points[right] - points[right - 1])
+    out: Floats = values[right - 1] + share * (values[right] - values[right - 1])
+    return out
+
+
+def _rises_within_unit(levels: Floats) -> bool:
+    return bool((np.diff(levels) > 0.0).all() and levels[0] > 0.0 and levels[-1] < 1.0)

@@ -1,0 +1,277 @@
+"""The fitted map: a frozen function from scores to probabilities that can be saved, inverted and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._files import AnyPath
+from calibrant._numerics import doubles
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
+from calibrant.errors import ModelFileError
+from calibrant.estimates.methods import EstimateMethods
+from calibrant.estimates.source import LabelledRows
+from calibrant.maps.files import checksum, write_model
+from calibrant.maps.functions import Chain, MapFunction
+from calibrant.maps.posterior_table import PosteriorTable
+
+FORMAT = "calibrant-map"
+VERSION = 1
+SPACES = ("probability", "real")
+REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationMap:
+    """A fitted calibration: call it on scores to get probabilities.
+
+    Every fitted calibrator keeps one in ``map_``. It is immutable, compares by content, needs numpy alone, and
+    is the thing that is saved as JSON and exported to other systems.
+
+    Parameters
+    ----------
+    function : MapFunction
+        The function: steps, straight lines, or a closed formula; see `calibrant.maps.functions`.
+    space : {"probability", "real"}
+        What it accepts: scores in [0, 1], or any finite numbers.
+    monotone : bool
+        Whether it never decreases.
+    method : str
+        The name of the method that made it.
+    fitted_range : tuple of float, optional
+        The lowest and the highest score that it was fitted to; `calibrant apply` warns of scores on another scale.
+
+    Examples
+    --------
+    >>> from calibrant import IsotonicCalibration
+    >>> map_ = IsotonicCalibration().fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).map_
+    >>> map_
+    CalibrationMap(IsotonicCalibration, 0.1 … 0.9 → 0.25 … 0.75, 4 knots, never falls)
+    >>> map_([0.1, 0.5, 0.9]).round(3).tolist(), map_(0.5)
+    ([0.25, 0.5, 0.75], 0.5)
+    >>> round(map_.inverse(0.5), 3)
+    0.5
+    """
+
+    function: MapFunction
+    space: str = "real"
+    monotone: bool = False
+    method: str = field(default="", compare=False)
+    fitted_range: tuple[float, float] | None = field(default=None, compare=False)
+
+    @overload
+    def __call__(self, scores: float) -> float: ...
+    @overload
+    def __call__(self, scores: ArrayLike) -> Floats: ...
+    def __call__(self, scores: ArrayLike) -> Floats | float:
+        """Calibrated probabilities of the positive class, (n,); of a single number, one."""
+        probabilities = self.function(self.check_scores(scores))
+        return float(probabilities[0]) if _validation.is_number(scores) else probabilities
+
+    def check_scores(self, scores: ArrayLike) -> Floats:
+        """The scores as an array, (n,), if the map accepts them."""
+        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
+        if self.space == "probability":
+            _validation.check_unit_interval(array, "scores", self.method or "This map")
+        return array
+
+    @overload
+    def inverse(self, probabilities: float) -> float: ...
+    @overload
+    def inverse(self, probabilities: ArrayLike) -> Floats: ...
+    def inverse(self, probabilities: ArrayLike) -> Floats | float:
+        """The lowest score whose calibrated probability is at least `probabilities`: a decision threshold.
+
+        For a monotone map, ``score >= map.inverse(p)`` holds exactly when ``map(score) >= p``: the answer is found
+        among all doubles, not rounded to a grid. Where the map is flat at `p` the answer is the left end of the
+        flat piece. A value that the map never reaches gives ``inf``; one that every score reaches gives the lowest
+        score there is, 0 for probabilities and ``-inf`` otherwise. Where the map is not monotone, the answer is
+        the first score at which it reaches `p`; it may fall below again further on.
+
+        Returns
+        -------
+        ndarray of the shape of `probabilities`; of a single number, one
+        """
+        wanted = _validation.as_floats(probabilities, "probabilities")
+        _validation.check_finite(wanted.ravel(), "probabilities")
+        _validation.check_unit_interval(wanted.ravel(), "probabilities")
+        scores = self._first_reaching(wanted.ravel())
+        return float(scores[0]) if _validation.is_number(probabilities) else scores.reshape(wanted.shape)
+
+    def _first_reaching(self, wanted: Floats) -> Floats:
+        bottom, top = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        inner = np.empty(0) if self.monotone else self.function.knots()
+        grid = np.concatenate(([bottom], inner[(inner > bottom) & (inner < top)], [top]))
+        highest_so_far = np.maximum.accumulate(self.function(grid))
+        right = np.searchsorted(highest_so_far, wanted, side="left")
+        out = np.full(len(wanted), np.inf)
+        out[right == 0] = bottom if self.space == "probability" else -np.inf
+        between = (right > 0) & (right < len(grid))
+        low, high, own = grid[right[between] - 1], grid[right[between]], wanted[between]
+        out[between] = first_double(lambda scores: self.function(scores) >= own, low, high)
+        return out
+
+    def then(self, other: CalibrationMap) -> CalibrationMap:
+        """Apply this map, then `other`."""
+        return CalibrationMap(
+            Chain((self.function, other.function)),
+            self.space,
+            self.monotone and other.monotone,
+            " then ".join(name for name in (self.method, other.method) if name),
+            self.fitted_range,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        entries = {
+            "method": self.method,
+            "space": self.space,
+            "monotone": self.monotone,
+            "function": self.function.to_dict(),
+        }
+        return entries if self.fitted_range is None else entries | {"fitted_range": list(self.fitted_range)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
+        """The map that `to_dict` described."""
+        try:
+            space, monotone, method = data["space"], data["monotone"], data["method"]
+            function = data["function"]
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
+        if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
+            raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
+        loaded = cls(MapFunction.from_dict(function), space, monotone, method, _read_range(data))
+        if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
+            raise ModelFileError("The numbers of this map are damaged: they are no function from scores to [0, 1].")
+        return loaded
+
+    def _never_falls(self) -> bool:
+        low, high = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        inner = np.concatenate((self.function.knots(), np.linspace(0.0, 1.0, 101)))
+        scores = np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high])))
+        return bool((np.diff(self.function(scores)) >= -REPLAY_TOLERANCE).all())
+
+    def save(self, path: AnyPath) -> None:
+        """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
+        write_model(path, FORMAT, VERSION, self._content(), indent=1)
+
+    def _content(self) -> dict[str, Any]:
+        return {"map": self.to_dict(), "test_vector": self._test_vector()}
+
+    def _test_vector(self) -> dict[str, list[float]]:
+        knots = self.function.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
+        inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
+        if self.space == "probability":
+            inner = np.clip(inner, low, high)  # the next double after an edge at 1 is no probability
+        scores = np.unique(np.concatenate((np.linspace(low, high, 17), inner)))
+        return {"scores": scores.tolist(), "probabilities": self.function(scores).tolist()}
+
+    def __repr__(self) -> str:
+        knots = self.function.knots()
+        low, high = (0.0, 1.0) if self.space == "probability" else (knots[0], knots[-1]) if len(knots) else (-9.0, 9.0)
+        first, last = self.function(np.array([low, high])).tolist()
+        size = f", {len(knots)} knots" if len(knots) > 1 else ""
+        falls = "never falls" if self.monotone else "may fall"
+        name = type(self).__name__
+        return f"{name}({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CalibrationMap):
+            return NotImplemented
+        return (self.space, self.monotone, self.function.to_dict()) == (
+            other.space,
+            other.monotone,
+            other.function.to_dict(),
+        )
+
+    def __hash__(self) -> int:
+        return hash(checksum(self.function.to_dict()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PosteriorMap(CalibrationMap, EstimateMethods):
+    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
+
+    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
+
+    Parameters
+    ----------
+    posterior : PosteriorTable
+        Draws of the map and ends of its intervals at some scores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant import BayesIso, load, simulate
+    >>> data = simulate.from_truth("D1", 300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     BayesIso().fit(data.scores, data.labels).save(path)
+    ...     loaded = load(path)
+    >>> answer = loaded.estimate(data.scores, "mean")
+    >>> bool(answer.low < data.labels.mean() < answer.high)
+    True
+    """
+
+    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+
+    @property
+    def map_(self) -> CalibrationMap:
+        """The map without its posterior."""
+        return CalibrationMap(self.function, self.space, self.monotone, self.method, self.fitted_range)
+
+    @property
+    def labelled_(self) -> LabelledRows:
+        """Where the labelled scores lie."""
+        return self.posterior.labelled
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """P(y = positive class) for each score, (n,)."""
+        return self(scores)
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
+        array = self.check_scores(scores)
+        return ends_like(scores, self.posterior.interval(array, level, self.function(array)))
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+
+    def _content(self) -> dict[str, Any]:
+        return super()._content() | {"posterior": self.posterior.to_dict()}
+
+
+def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """The ends of intervals as they are; of a single score, as two numbers."""
+    low, high = ends
+    return (low[0].item(), high[0].item()) if _validation.is_number(scores) and np.ndim(low) else (low, high)
+
+
+def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
+    if "fitted_range" not in data:
+        return None
+    low, high = map(float, data["fitted_range"])
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise ModelFileError("The entry `fitted_range` of this map is damaged.")
+    return low, high
+
+
+def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
+    """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
+    below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
+    for _ in range(64):
+        middle = (below >> 1) + (above >> 1) + (below & above & 1)
+        reached = reaches(doubles.from_ordinal(middle))
+        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+    return doubles.from_ordinal(above)
+
+
+_LARGEST = float(np.finfo(np.float64).max)

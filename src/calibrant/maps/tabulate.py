@@ -1,0 +1,117 @@
+"""Any function of the score as one table of straight pieces, within a stated distance of it.
+
+One look-up replaces the evaluation of the function, in Python and wherever else the map goes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from calibrant._numerics import links
+from calibrant._typing import Floats, Ints
+from calibrant.maps.functions import Linear, LogitLinear, MapFunction
+
+Function: TypeAlias = Callable[[Floats], Floats]
+
+ON_PROBABILITIES = 1e-5  # largest difference to the function, far below what any posterior can tell
+ON_LOGITS = 1e-3  # and on the logit scale, where probabilities are too small to show it
+EXTREME = float(links.logit(np.array(1.0)))
+INNER = 8.0
+LARGEST = 28.0  # doubles near 1 are too far apart to say much beyond, except for 1 itself
+GRID = np.concatenate(
+    (np.arange(-EXTREME, -INNER, 0.06), np.arange(-INNER, INNER, 0.02), np.arange(INNER, LARGEST, 0.06))
+)
+CLOSE = 1e-9  # a jump between scores nearer than this, on the logit scale or as a share of the range, is one piece
+MOST_ROUNDS = 12
+TINY = float(np.finfo(np.float64).tiny)
+WIDEST = float(np.finfo(np.float64).max) / 8.0
+
+
+def mix(weights: Sequence[float] | Floats, functions: Sequence[Function]) -> Function:
+    """Return the function Σ weights[i] · functions[i](score); the weights are non-negative and sum to one."""
+
+    def mixture(scores: Floats) -> Floats:
+        total = sum((w * part(scores) for w, part in zip(weights, functions, strict=True)), 0.0 * scores)
+        return np.clip(total, 0.0, 1.0)
+
+    return mixture
+
+
+def tabulate_mixture(weights: Floats, parts: Sequence[MapFunction]) -> LogitLinear:
+    """Tabulate a mixture of maps of probabilities, whose knots say where it may bend."""
+    knots = [part.x if isinstance(part, LogitLinear) else links.logit(part.knots()) for part in parts]
+    return tabulate_logits(mix(weights, parts), np.concatenate(knots))
+
+
+def tabulate_logits(
+    function: Function, logits: Floats | None = None, tolerance: float = ON_PROBABILITIES
+) -> LogitLinear:
+    """Straight pieces on the logit scale that differ from a function of [0, 1] by `tolerance` or little more.
+
+    `logits` are places where the function may bend, besides those of a grid over all possible scores.
+    """
+
+    def on_logits(z: Floats) -> Floats:
+        return links.logit(function(links.expit(z)))
+
+    def budget(y: Floats) -> Floats:
+        margin = links.expit(y) * links.expit(-y)
+        return np.minimum(tolerance / np.maximum(margin, tolerance), ON_LOGITS)
+
+    z = GRID if logits is None else np.concatenate((GRID, logits))
+    z = np.append(np.unique(z[z <= LARGEST]), EXTREME)
+    z, y = _refine(on_logits, z, budget, CLOSE, LARGEST)
+    kept = _simplify(z, y, budget(y))
+    return LogitLinear(z[kept], y[kept], 0.0, 0.0)
+
+
+def tabulate_scores(function: Function, nodes: Floats, tolerance: float = ON_PROBABILITIES) -> Linear:
+    """Straight pieces that differ from a function by `tolerance` or little more, constant outside the `nodes`.
+
+    The nodes increase; between two of them the function must be so simple that its bends show at the nodes.
+    """
+
+    def budget(y: Floats) -> Floats:
+        return np.full(len(y), tolerance)
+
+    x, y = _refine(function, nodes, budget, CLOSE * (0.5 * nodes[-1] - 0.5 * nodes[0]), np.inf)
+    kept = _simplify(x, y, budget(y))
+    return Linear(x[kept], y[kept])
+
+
+def _refine(function: Function, x: Floats, budget: Function, closest: float, largest: float) -> tuple[Floats, Floats]:
+    """Add nodes up to `largest`, in gaps wider than `closest`, until straight lines follow the function."""
+    y = function(x)
+    for _ in range(MOST_ROUNDS):
+        between = _too_far_apart(x, y, budget(y[1:-1]), closest)
+        between = between[between < largest]
+        if not len(between):
+            break
+        x, y = np.append(x, between), np.append(y, function(between))
+        order = np.argsort(x, kind="stable")
+        x, y = x[order], y[order]
+    return x, y
+
+
+def _too_far_apart(x: Floats, y: Floats, budget: Floats, closest: float) -> Floats:
+    """Middles of the gaps beside nodes that a straight line between their neighbours would miss."""
+    half = 0.5 * x  # so that differences stay finite
+    gaps = np.diff(half)
+    share = gaps[:-1] / np.maximum(half[2:] - half[:-2], TINY)
+    missed = np.abs(y[:-2] + share * (y[2:] - y[:-2]) - y[1:-1])
+    # Halving both gaps divides the distance by four; what is left lies between the nodes.
+    turning = np.concatenate(([False], missed > budget, [False]))
+    beside = np.flatnonzero((turning[1:] | turning[:-1]) & (gaps > 0.5 * closest))
+    middle: Floats = half[beside] + half[beside + 1]
+    return middle
+
+
+def _simplify(x: Floats, y: Floats, budget: Floats) -> Ints | slice:
+    """Choose the nodes to keep; all of them where their distances are beyond the reach of doubles."""
+    from calibrant._compiled import polyline
+
+    if len(x) < 3 or 0.25 * x[-1] - 0.25 * x[0] > WIDEST or np.diff(x).min() < TINY:
+        return slice(None)
+    # Half of the budget is for the thinning, the other half for what happens between nodes.
+    return polyline.simplify(x, y, 0.5 * budget)

@@ -1,0 +1,1 @@
+"""Methods for a matrix of scores, a column for each class."""

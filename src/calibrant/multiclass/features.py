@@ -1,0 +1,176 @@
+"""From class scores to the features of a multinomial model: a temperature first, then corrections of its logarithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from calibrant._numerics.softmax import log_odds
+from calibrant._typing import Floats, Ints
+from calibrant.multiclass.curves import Curve, weighted_quantiles
+
+TINY = 1e-300
+SHARED_KNOTS, CLASS_KNOTS, GATE_KNOTS = 12, 5, 4
+TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
+# Two more knots of the common curve among the rare, low probabilities, each at most so many nats below the next: a
+# model that lapses gives them more than they say, whichever they are.
+RARE, REACH = (0.00005, 0.0005), 4.0
+EVERY_ENTRY = 1e-4  # mass that an entry has in any case
+LEAST_SPREAD = 1e-3
+QUANTILE_ENTRIES = 400_000
+START_ROWS = 2000  # that the search for the temperature begins with where there are many more
+CACHED_ROWS = 1024
+# Blocks of coefficients: one set for all classes, or one for each class.
+SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
+# Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
+PAIRS = ("matrix", "confusion")
+
+
+def zero_as(p: Floats) -> float:
+    """What an exact zero among probabilities is read as: half the smallest positive entry."""
+    if p.min() > TINY:
+        return TINY
+    return max(TINY, 0.5 * float(p[p > TINY].min()))
+
+
+@dataclass(frozen=True)
+class Features:
+    """How logarithms of class probabilities become features: fixed by the rows of the fit.
+
+    `low` and `high` bound the logarithms that enter linearly; `center` and `spread` standardise them, `mean` and
+    `deviation` the probabilities.
+    """
+
+    curve: Curve
+    class_curve: Curve
+    gate: Curve
+    low: float
+    high: float
+    center: Floats
+    spread: float
+    slope_spread: float
+    mean: Floats
+    deviation: float
+
+    @classmethod
+    def from_rows(cls, ell: Floats, weights: Floats, *, bounded: bool = True, standardised: bool = True) -> Self:
+        """Knots, bounds and spreads for log-probabilities (n, K); without bounds the linear terms are unlimited."""
+        step = max(1, ell.size // QUANTILE_ENTRIES)
+        some, w = ell[::step], weights[::step]
+        flat, q = some.ravel(), np.exp(some).ravel()
+        mass = np.repeat(w, ell.shape[1]) * (q * (1.0 - q) + EVERY_ENTRY)  # knots go where probability is at stake
+        at = [np.linspace(TAIL, 1.0 - TAIL, count) for count in (SHARED_KNOTS, CLASS_KNOTS)]
+        quantiles = weighted_quantiles(flat, mass, np.concatenate((RARE, *at)))  # one sort for all
+        rare, knots, class_knots = np.split(quantiles, [len(RARE), len(RARE) + SHARED_KNOTS])
+        rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
+        sure = log_odds(some.max(axis=1))
+        gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
+        low, high = (_bounds(knots[0], knots[-1])) if bounded else (-np.inf, np.inf)
+        center, spread = _standard(np.clip(ell, low, high), weights)
+        if not standardised:
+            center, spread = np.zeros(ell.shape[1]), 1.0
+        middle = np.average(flat, weights=mass)
+        slope_spread = float(np.sqrt(np.average((flat - middle) ** 2, weights=mass)))
+        return cls(
+            Curve.over(np.concatenate((rare, knots))),
+            Curve.over(class_knots),
+            gate,
+            low,
+            high,
+            center,
+            spread,
+            max(slope_spread, LEAST_SPREAD),
+            *_standard(np.exp(ell), weights),
+        )
+
+    def sizes(self, blocks: tuple[str, ...]) -> dict[str, int]:
+        """How many coefficients each block has, those of a class counted once."""
+        one = {"slope": 1, "bias": 1, "vector": 1}
+        curves = {"curve": self.curve.size, "gate": self.gate.size, "class_curve": self.class_curve.size}
+        return {name: size for name, size in (one | curves).items() if name in blocks}
+
+    def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
+        """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
+        scaled, gates, shares = common
+        own = ell[:, k]
+        parts: list[Floats] = []
+        if "slope" in blocks:
+            parts.append(own[None] / self.slope_spread)
+        if "curve" in blocks:
+            parts.append(self.curve(own))
+        if "gate" in blocks:
+            parts.append(gates * (np.clip(own, self.low, self.high) / self.spread))
+        if "bias" in blocks:
+            parts.append(np.ones((1, len(own)), dtype=ell.dtype))
+        if "vector" in blocks:
+            parts.append(scaled[k, None])
+        if "class_curve" in blocks:
+            parts.append(self.class_curve(own))
+        if "matrix" in blocks:
+            parts.append(np.delete(scaled, k, axis=0))
+        if "confusion" in blocks:
+            parts.append(np.delete(shares, k, axis=0))
+        return np.concatenate(parts)
+
+    def of_rows(self, ell: Floats) -> tuple[Floats, Floats, Floats]:
+        """What all classes of a row have in common, in the precision of ℓ.
+
+        Standardised logarithms (K, n), gates (functions, n) and standardised probabilities (K, n).
+        """
+        lines = np.ascontiguousarray(ell.T)
+        center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
+        scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
+        return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
+
+
+def _standard(values: Floats, weights: Floats) -> tuple[Floats, float]:
+    """The mean of each column and one common standard deviation around them."""
+    center = np.average(values, axis=0, weights=weights)
+    spread = float(np.sqrt(np.average(((values - center) ** 2).mean(axis=1), weights=weights)))
+    return center, max(spread, LEAST_SPREAD)
+
+
+def _bounds(low: float, high: float) -> tuple[float, float]:
+    return (float(low), float(high)) if high - low >= LEAST_SPREAD else (float(high) - 1.0, float(high) + 1.0)
+
+
+def fit_log_slope(x: Floats, y: Ints, weights: Floats, prior_sd: float = 1.0, steps: int = 40) -> float:
+    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²): Newton's steps, halved where they do not help. O(n K).
+
+    Many rows begin where some of them end.
+    """
+    every = len(y) // START_ROWS
+    some = slice(None, None, every)
+    tau = fit_log_slope(x[some], y[some], weights[some], prior_sd, steps) if every > 1 else 0.0
+    value, gradient, curvature = _slope_parts(x, y, weights, tau, prior_sd)
+    for _ in range(steps):
+        step = float(np.clip(gradient / curvature, -1.5, 1.5))
+        new = _slope_parts(x, y, weights, tau + step, prior_sd)
+        while new[0] < value - 1e-9 and abs(step) > 1e-7:
+            step *= 0.5
+            new = _slope_parts(x, y, weights, tau + step, prior_sd)
+        tau, (value, gradient, curvature) = tau + step, new
+        if abs(step) < 1e-6:
+            break
+    return tau
+
+
+def _slope_parts(x: Floats, y: Ints, weights: Floats, tau: float, prior_sd: float) -> tuple[float, float, float]:
+    """Log-posterior, its slope, and minus the curvature of the expected log-likelihood."""
+    a = float(np.exp(tau))
+    value, gradient, curvature = -0.5 * tau**2 / prior_sd**2, -tau / prior_sd**2, 1.0 / prior_sd**2
+    for start in range(0, len(y), CACHED_ROWS):
+        rows = slice(start, start + CACHED_ROWS)
+        z, w = x[rows], weights[rows]
+        own = z[np.arange(len(w)), y[rows]]
+        top = z.max(axis=1)
+        odds = np.exp(a * (z - top[:, None]))
+        mass = odds.sum(axis=1)
+        odds *= z
+        mean = odds.sum(axis=1) / mass
+        value += float(w @ (a * (own - top) - np.log(mass)))
+        gradient += a * float(w @ (own - mean))
+        curvature += a * a * float(w @ (np.einsum("ik,ik->i", odds, z) / mass - mean**2))
+    return value, gradient, curvature

@@ -1,0 +1,202 @@
+"""A multinomial model with blocks of Gaussian coefficients: posterior mode, Laplace evidence and learned scales.
+
+The coefficients of a block B are N(0, σ_B²). With A = H + Λ, H the curvature of the log-likelihood at the mode and Λ
+the precision of the prior, MacKay (Neural Computation 4, 1992) counts how many coefficients the data determine,
+γ_B = |B| − tr(A⁻¹)_BB / σ_B², and sets σ_B² = ‖θ_B‖² / γ_B. An inverse-gamma prior adds a little to both.
+
+Each determined coefficient fits these rows better than new ones by one nat on average (Akaike, IEEE Transactions on
+Automatic Control 19, 1974; for penalised fits Moody, 1992), so the log-likelihood less Σ γ_B says how a model predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+from calibrant.multiclass.curvature import Curvature
+from calibrant.multiclass.rows import Layout
+
+SWEEPS, FIXED_SWEEPS = 12, 60  # while scales are learned, and where they are given
+SHORTEST = 1e-8  # share of a Newton step
+SCALE_STEPS = 12  # of MacKay's rule under one curvature
+# The rule converges slowly, and blocks that can stand in for each other make it swing: its steps on the log scale are
+# stretched while they keep their direction and shortened when they turn.
+STRETCH, SHORTEN, LONGEST = 1.3, 0.5, 2.0
+LARGEST_CHANGE = 3.0  # of a scale under one curvature
+SCALE_LIMITS = 1e-3, 20.0
+SETTLED = 0.02  # change of a log-scale at the end
+LITTLE = 1e-4  # gain in log-posterior, a row, after which the curvature is not computed again
+ENOUGH = 0.2  # gain in log-posterior at the end
+SURE = 0.3  # change of the evidence at the end, in nats
+ROUNDING = 1e-3  # nats by which single precision may miss a gain
+
+
+class Likelihood(Protocol):
+    """What the search asks of rows; `Rows` and `ClassRows` answer."""
+
+    layout: Layout
+    weights: Floats
+
+    def log_probabilities(self, theta: Floats) -> Any:
+        """Logarithms of the class probabilities at θ, (n, K)."""
+
+    def log_likelihood(self, log_p: Any) -> float:
+        """Σ weights log p of the labels."""
+
+    def gradient(self, p: Any) -> Floats:
+        """Of the log-likelihood where the class probabilities are p."""
+
+    def second_derivatives(self, p: Any) -> Curvature:
+        """Minus those of the log-likelihood."""
+
+
+@dataclass(frozen=True)
+class ScalePrior:
+    """The typical size of each block's coefficients, and how many coefficients that guess is worth."""
+
+    centers: Mapping[str, float]
+    strength: float = 0.5  # infinite: the scales are given, not learned
+
+    @property
+    def learns(self) -> bool:
+        """Whether the data have a say."""
+        return bool(np.isfinite(self.strength))
+
+
+@dataclass(frozen=True)
+class Start:
+    """Coefficients and scales from which a search begins."""
+
+    layout: Layout
+    mean: Floats
+    scales: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Posterior(Start):
+    """A Gaussian around the mode, the scale of each block, the logarithm of the evidence, and what to expect.
+
+    `expected` is the log-likelihood that as many new rows can be expected to have at the mode.
+    """
+
+    curvature: Curvature  # with the prior's precision added
+    precision: Floats  # of the prior
+    evidence: float
+    expected: float
+    sweeps: int
+
+
+@dataclass
+class _State:
+    """Where the search stands."""
+
+    theta: Floats
+    log_p: Any
+    scales: dict[str, float]
+    steps: dict[str, float]  # last changes of log-scales as the rule had them
+    pace: dict[str, float]  # what they are multiplied by
+    gain: float = np.inf
+    value: float = -np.inf
+
+
+def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Posterior:
+    """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
+    members = rows.layout.members()
+    state = _begin(rows, prior, members, start)
+    evidence = -np.inf
+    sweeps, little = SWEEPS if prior.learns else FIXED_SWEEPS, LITTLE * float(rows.weights.sum())
+    for sweep in range(sweeps):
+        p = np.exp(state.log_p)
+        if state.gain > little:  # a shorter step leaves the curvature nearly as it was
+            curvature = rows.second_derivatives(p)
+        linear = curvature.times(state.theta) + rows.gradient(p)
+        # The last two sweeps only find the mode.
+        precision, target = _settle(curvature, linear, members, state, prior, sweep < sweeps - 2)
+        _climb(rows, state, target, precision)
+        before, evidence = evidence, state.value + 0.5 * float(np.log(precision).sum() - curvature.log_determinant())
+        # Scales of what the data do not need may go on falling; that changes nothing.
+        if state.gain < ENOUGH and abs(evidence - before) < SURE:
+            break
+    determined = len(precision) - float(precision @ curvature.variances())
+    expected = rows.log_likelihood(state.log_p) - determined
+    return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
+
+
+def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
+    """Zero with the scales as guessed, or where a smaller model ended."""
+    theta = np.zeros(len(rows.layout))
+    scales = {b: prior.centers[b] for b in members}
+    if start is not None:
+        for b in members.keys() & start.scales.keys():
+            theta[members[b]] = start.mean[start.layout.group == b]
+            scales[b] = start.scales[b]
+    return _State(
+        theta, rows.log_probabilities(theta), scales, dict.fromkeys(members, 0.0), dict.fromkeys(members, 1.0)
+    )
+
+
+def _settle(
+    curvature: Curvature, linear: Floats, members: dict[str, Ints], state: _State, prior: ScalePrior, learning: bool
+) -> tuple[Floats, Floats]:
+    """MacKay's rule in the quadratic approximation, no pass over rows; the precision and the mode under it."""
+    before = dict(state.scales)
+    precision = precision_of(members, state.scales)
+    target = curvature.with_prior(precision).solve(linear)
+    for _ in range(SCALE_STEPS if learning and prior.learns else 0):
+        new = _scale_step(members, state, target, curvature.variances(), prior, before)
+        moved = max(abs(np.log(new[b] / state.scales[b])) for b in members)
+        state.scales, precision = new, precision_of(members, new)
+        target = curvature.with_prior(precision).solve(linear)
+        if moved < SETTLED:
+            break
+    return precision, target
+
+
+def _scale_step(
+    members: dict[str, Ints],
+    state: _State,
+    theta: Floats,
+    variances: Floats,
+    prior: ScalePrior,
+    before: dict[str, float],
+) -> dict[str, float]:
+    """Every scale one step further by MacKay's rule, with the prior's coefficients added to the block's."""
+    new = {}
+    for b, places in members.items():
+        old = state.scales[b] ** 2
+        determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
+        size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
+        step = 0.5 * float(np.log(size / (determined + prior.strength) / old))
+        state.pace[b] = min(state.pace[b] * (STRETCH if step * state.steps[b] >= 0.0 else SHORTEN), LONGEST)
+        state.steps[b] = step
+        scale = state.scales[b] * np.exp(state.pace[b] * step)
+        low, high = max(before[b] / LARGEST_CHANGE, SCALE_LIMITS[0]), min(before[b] * LARGEST_CHANGE, SCALE_LIMITS[1])
+        new[b] = float(np.clip(scale, low, high))
+    return new
+
+
+def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
+    """1 / σ² of each coefficient."""
+    precision = np.empty(sum(len(places) for places in members.values()))
+    for b, places in members.items():
+        precision[places] = 1.0 / scales[b] ** 2
+    return precision
+
+
+def _climb(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:
+    """Go from θ towards the target as far as the posterior rises."""
+    here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
+    share = 1.0
+    while share > SHORTEST:
+        theta = state.theta + share * (target - state.theta)
+        log_p = rows.log_probabilities(theta)
+        there = rows.log_likelihood(log_p) - 0.5 * float(precision @ theta**2)
+        if there >= here - ROUNDING:
+            state.theta, state.log_p, state.value, state.gain = theta, log_p, there, there - here
+            return
+        share *= 0.5
+    state.value, state.gain = here, 0.0

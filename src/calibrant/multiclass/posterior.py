@@ -1,0 +1,239 @@
+"""Calibrators whose maps are multinomial models with Gaussian coefficients: one model, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.multiclass.average import centre, spread_draws, tighten
+from calibrant.multiclass.base import BayesianMatrixCalibrator
+from calibrant.multiclass.class_rows import ClassRows
+from calibrant.multiclass.curvature import Arrow
+from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, Preparation
+from calibrant.multiclass.features import fit_log_slope
+from calibrant.multiclass.formula import write_formula
+from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, learn
+from calibrant.multiclass.rows import Rows
+
+__all__ = ["MultinomialCalibrator"]
+
+LEAST_WEIGHT = 1e-3
+DRAWS = 32  # coefficient vectors over which predictions are averaged
+AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
+START_ROWS = 2000  # that the search begins with where there are many more
+# Nats that a simpler model would be behind on all rows, or that a richer one is behind on the first.
+BEATEN, HOPELESS = 20.0, 30.0
+# Models are weighed by how they can be expected to predict new rows. (Evidence asks how they would have predicted these
+# rows from the first one on, which holds early mistakes against rich models for ever.) The estimate is noisy and no
+# model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
+TRUST, RICHER = 0.2, 0.8
+# The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
+SCALE_FREEDOM = 20.0
+SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model's posterior, the centre that predictions use, and deviations from it, (draws, D)."""
+
+    posterior: Posterior
+    centre: Floats
+    deviations: Floats
+    weight: float
+
+
+class MultinomialCalibrator(BayesianMatrixCalibrator):
+    """Base of the calibrators that correct tempered log-probabilities by terms with Gaussian coefficients.
+
+    A method names the blocks of coefficients of its models, each model starting where the one before ended; they are
+    weighed by the log-likelihood that is expected of new rows. Predictions average over draws where rows are few.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The weight of each model.
+    scales_ : dict of str to float
+        The learned typical size, in nats, of the coefficients of each block of the model with the largest weight.
+
+    Examples
+    --------
+    >>> from calibrant.multiclass.matrix_scaling import MatrixScaling
+    >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
+    >>> MatrixScaling().fit(scores, y).weights_
+    {'matrix': 1.0}
+    """
+
+    models: ClassVar[Mapping[str, tuple[str, ...]]]
+    centers: ClassVar[Mapping[str, float]]  # typical sizes of coefficients, in nats of the logit
+    tempered: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
+    standardised: ClassVar[bool] = True
+    lapses: ClassVar[float] = 0.0  # rows' worth of labels that have nothing to do with the scores
+
+    def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
+        every = max(1, scores.size // SAMPLED_ENTRIES)
+        first = slice(None, None, every)
+        self._preparation = Preparation.from_rows(
+            scores[first],
+            labels[first],
+            weights[first],
+            self.space,
+            tempered=self.tempered,
+            bounded=self.bounded,
+            standardised=self.standardised,
+        )
+        y = self._preparation.labels(labels)
+        if every > 1:
+            self._fitted = self._fit_many(scores, y, weights, every)
+        else:
+            self._fitted = self._fit_models(self._preparation.tempered(scores), y, weights)
+        members = [
+            self._formula(model, model.centre + deviation, model.weight / len(model.deviations))
+            for model in self._fitted
+            for deviation in model.deviations
+        ]
+        if self.lapses:
+            share = self.lapses / (self.lapses + float(weights.sum()))
+            members = [replace(member, weight=(1.0 - share) * member.weight) for member in members]
+            members.append(MatrixMember(share, slope=-1.0))  # all classes alike
+        return self._preparation.map(self.classes_, members, type(self).__name__)
+
+    def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:  # noqa: ARG002 - for those that depend on it
+        """The blocks of each model for so many classes."""
+        return dict(self.models)
+
+    def scale_prior(self, n_rows: float, n_classes: int) -> ScalePrior:  # noqa: ARG002 - the same
+        """What is known about the sizes of coefficients."""
+        return ScalePrior(self.centers)
+
+    def draws_for(self, entries: int) -> int:
+        """How many coefficient vectors to average over; 0 is the mode alone."""
+        return DRAWS if entries <= AVERAGED_ENTRIES else 0
+
+    def _fit_models(self, ell: Floats, y: Ints, weights: Floats) -> list[FittedModel]:
+        models = self.models_for(ell.shape[1])
+        prior = self.scale_prior(float(weights.sum()), ell.shape[1])
+        starts: dict[str, Posterior] = {}
+        every = len(ell) // START_ROWS
+        if every > 1:
+            # Many rows begin with some of them: where to start from, and which models are not worth more.
+            some = slice(None, None, every)
+            few = self._rows(ell[some], y[some], weights[some], models)
+            first = _learn_in_turn(few, prior, self._first_starts(few, prior))
+            starts = _worth_more(first, every)
+            models = {name: blocks for name, blocks in models.items() if name in starts}
+        rows = self._rows(ell, y, weights, models)
+        posteriors = _learn_in_turn(rows, prior, starts or self._first_starts(rows, prior))
+        self._weigh(posteriors)
+        draws = self.draws_for(ell.size)
+        kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
+        total = sum(self.weights_[name] for name in kept)
+        return [_average(rows[name], posteriors[name], self.weights_[name] / total, draws) for name in kept]
+
+    def _first_starts(self, rows: dict[str, Rows], prior: ScalePrior) -> dict[str, Start]:
+        """Where there is no temperature before the model, it starts at one: extreme scores make Newton's steps lame."""
+        if self.tempered:
+            return {}
+        name, first = next(iter(rows.items()))
+        excess = np.exp(fit_log_slope(first.ell, first.y, first.weights)) - 1.0
+        features, group = first.features, first.layout.group
+        block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
+        mean = np.where(group == block, excess * spread, 0.0)
+        return {name: Start(first.layout, mean, {b: prior.centers[b] for b in first.layout.members()})}
+
+    def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
+        """The rows of each model; the features are computed once, for the last, which has all blocks."""
+        richest = Rows(self._preparation.features, ell, y, weights, list(models.values())[-1])
+        return {name: richest.restricted(blocks) for name, blocks in models.items()}
+
+    def _weigh(self, posteriors: dict[str, Posterior]) -> None:
+        names = list(self.models_for(len(self.classes_)))
+        prior = RICHER ** np.array([names.index(name) for name in posteriors], dtype=float)
+        evidence, expected = np.array([(one.evidence, one.expected) for one in posteriors.values()]).T
+        self._evidence = float(evidence.max() + np.log(np.average(np.exp(evidence - evidence.max()), weights=prior)))
+        shares = prior * np.exp(TRUST * (expected - expected.max()))
+        self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(posteriors, (shares / shares.sum()).tolist(), strict=True))
+        self.scales_ = dict(posteriors[max(posteriors, key=self.weights_.__getitem__)].scales)
+
+    def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
+        """What classes share from a part of the rows, each class's bias and slope from all of them."""
+        prepared = self._preparation
+        prior = self.scale_prior(float(weights.sum()), scores.shape[1])
+        every = max(every, len(y) // START_ROWS)
+        some = slice(None, None, every)
+        blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
+        part = Rows(prepared.features, prepared.tempered(scores[some]), y[some], weights[some], blocks)
+        first = learn(part, prior)
+        ell = prepared.tempered(scores, np.float32)
+        rows = ClassRows(prepared.features, ell, self._offsets(ell, first), y, weights)
+        own = learn(rows, prior)
+        size = first.layout.n_shared
+        mean = np.concatenate((first.mean[:size], own.mean))
+        precision = np.concatenate((first.precision[:size], own.precision))
+        # The shared coefficients are as sure as all rows would make them; their link to the classes is left out.
+        shared = every * part.arrow(np.exp(part.log_probabilities(first.mean)))[0]
+        link = np.zeros((scores.shape[1], size, 2))
+        curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(own.mean)))).with_prior(precision)
+        scales = first.scales | own.scales
+        posterior = replace(
+            own, layout=first.layout, mean=mean, curvature=curvature, precision=precision, scales=scales
+        )
+        self._weigh({"vector": posterior})
+        return [FittedModel(posterior, mean, np.zeros((1, len(mean))), 1.0)]
+
+    def _offsets(self, ell: np.ndarray[Any, Any], first: Posterior) -> np.ndarray[Any, Any]:
+        """Logits with the shared terms alone, in float32."""
+        shared = np.where(np.arange(len(first.mean)) < first.layout.n_shared, first.mean, 0.0)
+        member = write_formula(shared, first.layout, self._preparation.features)
+        map_ = self._preparation.map(self.classes_, [member], type(self).__name__)
+        out = np.empty_like(ell)
+        step = max(1, CHUNK_ENTRIES // ell.shape[1])
+        for start in range(0, len(ell), step):
+            rows = slice(start, start + step)
+            out[rows] = member.logits(map_, ell[rows].astype(np.float64))
+        return out
+
+    def _formula(self, model: FittedModel, theta: Floats, weight: float) -> MatrixMember:
+        return self._preparation.formula(theta, model.posterior.layout, weight)
+
+    def draw_members(self, n_draws: int, rng: np.random.Generator) -> list[MatrixMember]:
+        counts = rng.multinomial(n_draws, [model.weight for model in self._fitted])
+        members: list[MatrixMember] = []
+        for model, count in zip(self._fitted, counts, strict=True):
+            shifts = model.posterior.curvature.draw(rng.standard_normal((len(model.centre), count))).T
+            shifts *= np.sqrt(SCALE_FREEDOM / rng.chisquare(SCALE_FREEDOM, (count, 1)))
+            members += [self._formula(model, model.centre + shift, 1.0 / n_draws) for shift in shifts]
+        return members
+
+
+def _learn_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
+    """Every model, from its start or from where the one before ended."""
+    posteriors: dict[str, Posterior] = {}
+    last: Posterior | None = None
+    for name, these in rows.items():
+        last = posteriors[name] = learn(these, prior, starts.get(name, last))
+    return posteriors
+
+
+def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
+    """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
+    expected = {name: posterior.expected for name, posterior in posteriors.items()}
+    best = max(expected, key=expected.__getitem__)
+    names = list(expected)
+    limits = {name: BEATEN / every if names.index(name) < names.index(best) else HOPELESS for name in names}
+    return {name: posteriors[name] for name in names if expected[name] > expected[best] - limits[name]}
+
+
+def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> FittedModel:
+    """A model with as many draws as its weight deserves, in pairs, or with its mode alone."""
+    if not draws:
+        return FittedModel(posterior, posterior.mean, np.zeros((1, len(posterior.mean))), weight)
+    count = 2 * int(np.ceil(0.5 * draws * weight))
+    posterior = tighten(rows, posterior, spread_draws(posterior, count, np.random.default_rng(0)))
+    deviations = spread_draws(posterior, count, np.random.default_rng(0))
+    return FittedModel(posterior, centre(rows, posterior, deviations), deviations, weight)

@@ -1,0 +1,197 @@
+"""The multinomial likelihood of rows whose logits are linear in features of each class: values and derivatives.
+
+Row i has the logits z_ik = ℓ_ik + V_ik · θ[places of class k]. Coefficients come in blocks: shared by all classes,
+one set for each class, and a row of each matrix. A pass costs O(n K M), the curvature O(n K M² + n D²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from calibrant._typing import Floats, Ints
+from calibrant.multiclass.curvature import Arrow, Curvature, Dense
+from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features
+
+KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
+DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
+CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
+DOUBLE_UP_TO = 60_000  # entries of the score matrix; features of more are held in single precision
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which coefficient belongs to which block: shared ones first, then class by class, then matrix rows."""
+
+    blocks: tuple[str, ...]
+    n_classes: int
+    n_shared: int
+    n_own: int
+    group: np.ndarray  # the name of each coefficient's block
+
+    @classmethod
+    def of(cls, features: Features, blocks: tuple[str, ...], n_classes: int) -> Self:
+        """The layout of these blocks."""
+        sizes = features.sizes(blocks)
+        shared = [b for b in SHARED if b in blocks for _ in range(sizes[b])]
+        own = [b for b in OWN if b in blocks for _ in range(sizes[b])]
+        pairs = [b for b in PAIRS if b in blocks for _ in range(n_classes - 1)]
+        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes + pairs * n_classes))
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def ranges(self, k: int) -> tuple[slice, slice, slice]:
+        """Where the coefficients of class k are: shared, own, and its rows of the matrices."""
+        own = self.n_shared + k * self.n_own
+        width = (self.n_classes - 1) * sum(b in self.blocks for b in PAIRS)
+        row = self.n_shared + self.n_classes * self.n_own + k * width
+        return slice(0, self.n_shared), slice(own, own + self.n_own), slice(row, row + width)
+
+    def places(self, k: int) -> Ints:
+        """The same as numbers."""
+        return np.concatenate([np.arange(part.start, part.stop) for part in self.ranges(k)])
+
+    def members(self) -> dict[str, Ints]:
+        """The places of each block that has coefficients."""
+        return {b: np.flatnonzero(self.group == b) for b in self.blocks if (self.group == b).any()}
+
+
+class Rows:
+    """Log-probabilities to start from, labels and weights, with the features of each class, (M, n)."""
+
+    def __init__(self, features: Features, ell: Floats, y: Ints, weights: Floats, blocks: tuple[str, ...]) -> None:
+        self.features, self.y, self.weights = features, y, weights
+        n, n_classes = ell.shape
+        self.ell: np.ndarray[Any, Any] = ell if ell.size <= DOUBLE_UP_TO else ell.astype(np.float32)
+        self.layout = Layout.of(features, blocks, n_classes)
+        self.places = [self.layout.places(k) for k in range(n_classes)]
+        values = n_classes * len(self.places[0])
+        self._step = max(64, min(n, KEPT_VALUES // max(values, 1)))
+        self._kept = list(self._chunk(slice(0, n))) if self._step >= n else None
+
+    def restricted(self, blocks: tuple[str, ...]) -> Rows:
+        """The same rows with some of the blocks, whose features are not computed again."""
+        if blocks == self.layout.blocks:
+            return self
+        if self._kept is None:
+            return Rows(self.features, self.ell, self.y, self.weights, blocks)
+        out = copy(self)
+        out.layout = Layout.of(self.features, blocks, self.layout.n_classes)
+        out.places = [out.layout.places(k) for k in range(self.layout.n_classes)]
+        held = np.isin(self.layout.group[self.places[0]], blocks)
+        out._kept = [features[held] for features in self._kept]
+        return out
+
+    def _chunk(self, rows: slice) -> Iterator[Floats]:
+        ell, blocks = self.ell[rows], self.layout.blocks
+        common = self.features.of_rows(ell)
+        return (self.features.of_class(ell, k, blocks, common) for k in range(self.layout.n_classes))
+
+    def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
+        """Slices of rows with the features (M, rows) of one class after the other."""
+        step = self._step if self._kept is None else CACHED_ROWS
+        for start in range(0, len(self.ell), step):
+            rows = slice(start, start + step)
+            yield rows, self._chunk(rows) if self._kept is None else [features[:, rows] for features in self._kept]
+
+    def log_probabilities(self, theta: Floats) -> Floats:
+        """Logarithms of the class probabilities at θ, (n, K)."""
+        out, theta = np.empty_like(self.ell), theta.astype(self.ell.dtype)
+        for rows, classes in self.chunks():
+            z = self.ell[rows].T.copy()
+            for k, features in enumerate(classes):
+                z[k] += theta[self.places[k]] @ features
+            z -= z.max(axis=0)
+            z -= np.log(np.exp(z).sum(axis=0))
+            out[rows] = z.T
+        return out
+
+    def log_likelihood(self, log_p: Floats) -> float:
+        """Σ weights log p of the labels."""
+        return float(self.weights @ log_p[np.arange(len(self.y)), self.y])
+
+    def average(self, thetas: Floats) -> tuple[float, Floats]:
+        """The mean log-likelihood over several θ, (draws, D), and the averaged probabilities, (n, K)."""
+        total, out = 0.0, np.empty_like(self.ell)
+        for rows, classes in self.chunks():
+            ell, y = self.ell[rows], self.y[rows]
+            z = np.empty((ell.shape[1], len(thetas), len(ell)))
+            for k, features in enumerate(classes):
+                z[k] = thetas[:, self.places[k]] @ features + ell[:, k]
+            z -= z.max(axis=0)
+            own = z[y, :, np.arange(len(y))].T
+            p = np.exp(z, out=z)
+            mass = p.sum(axis=0)
+            total += float((own - np.log(mass)).mean(axis=0) @ self.weights[rows])
+            p /= mass
+            out[rows] = p.mean(axis=1).T
+        return total, out
+
+    def gradient(self, p: Floats) -> Floats:
+        """Of the log-likelihood where the class probabilities are p: Σ_k V_k weights (1[y = k] − p_k)."""
+        out = np.zeros(len(self.layout))
+        for rows, classes in self.chunks():
+            w, y = self.weights[rows].astype(p.dtype), self.y[rows]
+            residual = -w * p[rows].T
+            residual[y, np.arange(len(y))] += w
+            for k, features in enumerate(classes):
+                out[self.places[k]] += features @ residual[k]
+        return out
+
+    def second_derivatives(self, p: Floats) -> Curvature:
+        """Minus those of the log-likelihood, as one matrix or, for very many coefficients, as an arrow."""
+        if len(self.layout) <= DENSE_UP_TO or any(b in self.layout.blocks for b in PAIRS):
+            return Dense(self.curvature(p))
+        return Arrow(*self.arrow(p))
+
+    def curvature(self, p: Floats) -> Floats:
+        """Minus the second derivatives: Σ_k V_k diag(w p_k) V_kᵀ − G diag(w) Gᵀ with G = Σ_k V_k diag(p_k), (D, D)."""
+        size, width = len(self.layout), len(self.places[0])
+        out, own = np.zeros((size, size)), np.zeros((self.layout.n_classes, width, width))
+        for rows, classes in self.chunks():
+            w = self.weights[rows].astype(p.dtype)
+            mass = w * p[rows].T
+            mean = np.zeros((size, len(w)), dtype=p.dtype)
+            for k, features in enumerate(classes):
+                weighted = mass[k] * features
+                own[k] += weighted @ features.T
+                self._place(weighted, k, mean)
+            mean /= np.sqrt(w)
+            out -= mean @ mean.T
+        for at, block in zip(self.places, own, strict=True):
+            out[at[:, None], at] += block
+        return out
+
+    def _place(self, values: Floats, k: int, out: Floats) -> None:
+        """Add the features of class k to those of all coefficients; only shared ones have been written before."""
+        start = 0
+        for number, part in enumerate(self.layout.ranges(k)):
+            lines = values[start : start + part.stop - part.start]
+            if number == 0:
+                out[part] += lines
+            else:
+                out[part] = lines
+            start += len(lines)
+
+    def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        """The same without what links classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
+        layout = self.layout
+        s, c, n_classes = layout.n_shared, layout.n_own, layout.n_classes
+        shared, link, own = np.zeros((s, s)), np.zeros((n_classes, s, c)), np.zeros((n_classes, c, c))
+        for rows, classes in self.chunks():
+            q, w, lines = p[rows].T, self.weights[rows].astype(p.dtype), list(classes)
+            mean = np.zeros((s, len(w)), dtype=p.dtype)
+            for k, features in enumerate(lines):
+                mean += q[k] * features[:s]
+            shared -= mean @ (w * mean).T
+            for k, features in enumerate(lines):
+                first, last, weight = features[:s], features[s:], w * q[k]
+                shared += first @ (weight * first).T
+                link[k] += (first - mean) @ (weight * last).T
+                own[k] += last @ (weight * (1.0 - q[k]) * last).T
+        return shared, link, own

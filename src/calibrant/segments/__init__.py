@@ -1,0 +1,1 @@
+"""One map for many segments, partially pooled."""

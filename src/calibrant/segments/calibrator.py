@@ -1,0 +1,275 @@
+"""One calibrator for many segments: a pooled map, and for each segment as much of a deviation as its rows show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from calibrant import _validation
+from calibrant._numerics import grouping, links
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators import registry
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.platt import PlattScaling
+from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.maps.effects import Basis, TermEffects
+from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
+from calibrant.metrics.reversal import warn_of_reversal
+from calibrant.segments.basis import Cells, Counts
+from calibrant.segments.report import tabulate_segments
+from calibrant.segments.search import fit_terms
+from calibrant.tally import Tally, row_count
+
+__all__ = ["SegmentedCalibrator"]
+
+SPACES = ("probability", "decision")
+POOLED_DRAWS = 200
+MOST_WOBBLES = 12
+LARGEST_WOBBLE = 3.0
+LEAST_DIFFERENCE = 1e-3  # terms below it are left out
+
+
+class SegmentedCalibrator(BaseEstimator):
+    """Calibrate many segments together: countries, products, hospitals, prompts.
+
+    One map for all hides that some segments are off, one map for each starves the small ones. Here all rows share a
+    pooled curve, and each segment departs from it as far as its own rows warrant: by a shift and a slope, and where
+    it is large enough by a smooth curve. How much segments differ is learned from the data, for each key separately;
+    that they do not differ at all is always one of the possibilities. With several keys (country and device) the
+    effects add up, and pairs of keys have effects of their own where the data show them.
+
+    Parameters
+    ----------
+    calibrator : str or Calibrator
+        The method of the pooled curve.
+    missing : {"error", "segment"}
+        What to do with rows whose segment is missing: refuse them, or make them a segment of their own.
+    space : {"probability", "decision"}
+        What the scores are. Decision scores first become probabilities by Platt scaling.
+
+    Attributes
+    ----------
+    segments_ : SegmentTable
+        For each segment its rows, base rate, shift on the logit scale with a 90 % interval, and whether it differs.
+    classes_ : ndarray of shape (2,)
+        The negative and the positive label; 0 and 1 after `fit_tallies`.
+    pooled_ : Calibrator
+        The pooled calibrator, fitted to all rows.
+    map_ : SegmentedMap
+        The fitted map: frozen numbers that predict, and that are saved and exported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.segments.calibrator import SegmentedCalibrator
+    >>> rng = np.random.default_rng(0)
+    >>> scores, segment = rng.uniform(0.05, 0.95, 4000), rng.choice(["de", "fr", "us"], 4000)
+    >>> logits = np.log(scores / (1 - scores)) + np.where(segment == "fr", 0.8, 0.0)
+    >>> y = rng.random(4000) < 1 / (1 + np.exp(-logits))
+    >>> calibrator = SegmentedCalibrator("spline").fit(scores, y, segment=segment)
+    >>> calibrator.predict([0.5, 0.5], segment=["fr", "us"]).round(1).tolist()
+    [0.7, 0.5]
+    >>> [row.segment for row in calibrator.segments_ if row.differs and row.shift > 0]
+    ['fr']
+    """
+
+    name: ClassVar[str] = "segmented"
+    title: ClassVar[str] = "Segmented calibration"
+    description: ClassVar[str] = "a pooled curve, and partially pooled deviations for segments"
+    reference: ClassVar[str] = "this library"
+
+    def __init__(
+        self, calibrator: str | Calibrator = "blend", *, missing: str = "error", space: str = "probability"
+    ) -> None:
+        self.calibrator = calibrator
+        self.missing = missing
+        self.space = space
+
+    def fit(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        segment: Any = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,), (n, 1) or (n, 2)
+            Scores, or the probabilities of the negative and the positive class.
+        y : array-like of shape (n,)
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a weight of 2 is the row twice.
+        segment : array-like of shape (n,) or (n, keys), table, or dict of columns
+            The segment of each row, by one key or several.
+        pos_label : label, optional
+            The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
+            as 1 and 2, the larger is positive as in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        if segment is None:
+            raise InvalidInputError("`segment` must be given: one column, or one for each key.")
+        array = _validation.check_scores(scores)
+        positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
+        _validation.check_same_length(len(array), len(positive), "y")
+        weights = _validation.check_weights(sample_weight, len(array))
+        totals = np.ones(len(array)) if weights is None else weights
+        if len(array) == 0:
+            raise InvalidInputError("`scores` must have at least one row; got 0 sample(s).")
+        kept = totals > 0.0  # rows of weight 0 do not count, and neither do segments of such rows
+        columns = as_columns(segment)
+        for column in columns.values():
+            _validation.check_same_length(len(array), len(column), "segment")
+        columns = {name: column[kept] for name, column in columns.items()}
+        keys, codes = SegmentKeys.learn(columns, int(kept.sum()), self.missing)
+        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes), classes)
+
+    def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
+        """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
+
+        Parameters
+        ----------
+        tallies : dict of segment to Tally
+            With several keys, the segments are tuples.
+        keys : sequence of str, optional
+            Names of the keys.
+
+        Returns
+        -------
+        self
+        """
+        full = {segment: tally for segment, tally in tallies.items() if len(tally)}
+        if not full:
+            raise InvalidInputError("`tallies` must have at least one tally with rows; got none.")
+        columns = name_columns(list(full), keys)
+        found, codes = SegmentKeys.learn(columns, len(full), self.missing)
+        scores, positives, totals = (
+            np.concatenate([getattr(tally, name) for tally in full.values()])
+            for name in ("scores", "positives", "totals")
+        )
+        rows = np.repeat(codes, [len(tally) for tally in full.values()], axis=0)
+        return self._fit_counts(found, Counts(scores, positives, totals, rows))
+
+    def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
+        _check_segments(keys, counts)
+        if self.space not in SPACES:
+            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
+        warn_of_reversal(pooled, stacklevel=4)
+        first: CalibrationMap | None = None
+        if self.space == "decision":
+            first = PlattScaling(space="decision").fit_tally(pooled).map_
+            counts = Counts(first(counts.scores), counts.positives, counts.totals, counts.codes)
+            pooled = pooled.rescored(first(pooled.scores))
+        _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
+        self.pooled_ = _new_calibrator(self.calibrator).fit_tally(pooled)
+        cells, coarse, totals = Cells.of(counts, pooled.scores, pooled.totals)
+        basis = Basis.learn(coarse, links.logit(self.pooled_.map_(coarse)), totals)
+        cells = Cells(
+            cells.scores, links.logit(self.pooled_.map_(cells.scores)), cells.codes, cells.positives, cells.totals
+        )
+        terms = tuple(
+            TermEffects(members, kind, levels, term.effects, term.difference)
+            for (members, kind), (term, levels) in fit_terms(cells, basis).items()
+            if term.difference > LEAST_DIFFERENCE
+        )
+        wobble = _wobble(self.pooled_, coarse)
+        name = type(self).__name__
+        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, wobble, terms, first, self.missing, name)
+        self.segments_ = tabulate_segments(self.map_, cells)
+        self.classes_, self.n_features_in_ = np.array(classes), 1
+        return self
+
+    def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
+        """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
+        return self._fitted()(scores, segment)
+
+    def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
+        """Probabilities of the negative and the positive class, (n, 2)."""
+        positive = self.predict(scores, segment)
+        return np.column_stack((1.0 - positive, positive))
+
+    def predict_interval(self, scores: ArrayLike, segment: Any = None, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the credible interval of each probability.
+
+        It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
+        far segments are apart.
+        """
+        return self._fitted().predict_interval(scores, segment, level)
+
+    def sample_maps(
+        self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
+    ) -> Floats:
+        """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
+        return self._fitted().sample_maps(scores, segment, n_draws, random_state)
+
+    def summary(self) -> str:
+        """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""
+        self._fitted()
+        pooled = f"\nAll rows together: {self.pooled_.summary()}" if hasattr(self.pooled_, "summary") else ""
+        return self.segments_.summary() + pooled
+
+    def map_for(self, segment: Any) -> CalibrationMap:
+        """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.
+
+        A segment that was not there in `fit` has the pooled map. The formula of a segment becomes a table of straight
+        pieces, within 1e-5 of it.
+        """
+        return self._fitted().map_for(segment)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the map of all segments as one JSON file; `calibrant.load` reads it as a `SegmentedMap`."""
+        self._fitted().save(path)
+
+    def _fitted(self) -> SegmentedMap:
+        if not hasattr(self, "map_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tallies` before using it."
+            )
+        return self.map_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "map_")
+
+
+def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:
+    return registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
+
+
+def _check_segments(keys: SegmentKeys, counts: Counts) -> None:
+    """Refuse keys from which nothing can be learned."""
+    rows = float(counts.totals.sum())
+    if all(size == 1 for size in keys.sizes):
+        raise InvalidInputError(
+            f"`segment` must have at least two segments; got 1, {keys.levels[0][0]!r}. Use the calibrator alone."
+        )
+    for name, size in zip(keys.names, keys.sizes, strict=True):
+        if size > 2 and size >= rows:
+            raise InvalidInputError(
+                f"`segment` key {name!r} must have fewer segments than rows; got {size} segments of "
+                f"{row_count(rows)} rows. Leave out a key that names single rows."
+            )
+
+
+def _wobble(pooled: Calibrator, scores: Floats) -> Floats:
+    """The posterior of the pooled logit in a few independent deviations, largest first, (J, m)."""
+    if not isinstance(pooled, BayesianCalibrator):
+        return np.empty((0, len(scores)))
+    draws = links.logit(pooled.sample_maps(scores, POOLED_DRAWS))
+    away = np.clip(draws - links.logit(pooled.predict(scores)), -LARGEST_WOBBLE, LARGEST_WOBBLE)
+    _, sizes, lines = np.linalg.svd(away / np.sqrt(POOLED_DRAWS), full_matrices=False)
+    out: Floats = (sizes[:, None] * lines)[:MOST_WOBBLES]
+    return out

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibrant._numerics import grouping
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(finite | st.integers(-3, 3).map(float), st.booleans()), min_size=1, max_size=50))
+def test_packed_sort_equals_counting_by_hand(rows):
+    scores = np.array([score for score, _ in rows])
+    positive = np.array([label for _, label in rows])
+    found = grouping.group_labels(scores, positive)
+    distinct = np.unique(scores + 0.0)
+    assert np.array_equal(found[0], distinct)
+    assert found[1].tolist() == [positive[scores == s].sum() for s in distinct]
+    assert found[2].tolist() == [(scores == s).sum() for s in distinct]
+    sums = grouping.group_sums(scores, positive.astype(float), np.ones(len(scores)))
+    assert all(np.array_equal(a, b) for a, b in zip(found, sums, strict=True))
+
+
+def test_sums_of_weights():
+    scores, positives, totals = grouping.group_sums(
+        np.array([2.0, 1.0, 2.0]), np.array([0.5, 0.0, 0.25]), np.array([0.5, 3.0, 1.0])
+    )
+    assert scores.tolist() == [1.0, 2.0]
+    assert positives.tolist() == [0.0, 0.75]
+    assert totals.tolist() == [3.0, 1.5]
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1.0, 1e300])
+def test_any_magnitude(scale):
+    scores = np.array([3.0, -1.0, 2.0, -1.0]) * scale
+    ordered, _, totals = grouping.group_labels(scores, np.array([True, False, True, True]))
+    assert ordered.tolist() == (np.array([-1.0, 2.0, 3.0]) * scale).tolist()
+    assert totals.tolist() == [2.0, 1.0, 1.0]

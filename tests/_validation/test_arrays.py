@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant._validation.arrays import as_numpy, read_matrix
+from calibrant.errors import InvalidInputError
+
+ROWS = [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]
+
+
+class OnDevice:
+    """An array of another library: half precision that numpy lacks, and a gradient to detach from."""
+
+    dtype = "bfloat16"
+
+    def __init__(self, values, steps=()):
+        self.values, self.steps = values, steps
+
+    def detach(self):
+        return OnDevice(self.values, (*self.steps, "detach"))
+
+    def cpu(self):
+        assert "detach" in self.steps
+        return OnDevice(self.values, (*self.steps, "cpu"))
+
+    def float(self):
+        return np.asarray(self.values, dtype=np.float32)
+
+    def __dlpack__(self):
+        raise AssertionError("read before it was widened")
+
+
+class DlpackOnly:
+    """An array that refuses `np.asarray` and speaks DLPack alone."""
+
+    dtype = "float64"
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("no implicit copies")
+
+    def __dlpack__(self, **kwargs):
+        return self.values.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_are_read():
+    np.testing.assert_allclose(as_numpy(OnDevice(ROWS)), ROWS)
+    np.testing.assert_allclose(as_numpy(DlpackOnly(ROWS)), ROWS)
+    assert as_numpy(ROWS) is ROWS
+    assert as_numpy(None) is None
+
+
+def test_torch_tensors_are_read():
+    torch = pytest.importorskip("torch")
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        tensor = torch.tensor(ROWS, dtype=dtype, requires_grad=True)
+        np.testing.assert_allclose(read_matrix(tensor, "probability"), ROWS)
+
+
+def test_a_network_in_half_precision_needs_no_conversion():
+    torch = pytest.importorskip("torch")
+    generator = torch.Generator().manual_seed(0)
+    logits = 3.0 * torch.randn(400, 10, generator=generator)
+    y = torch.multinomial(torch.softmax(logits / 2.0, dim=1), 1, generator=generator)[:, 0]
+    for dtype in (torch.float16, torch.bfloat16):
+        p = torch.softmax(logits.to(dtype).requires_grad_(), dim=1)
+        assert calibrant.MatrixBlend().fit(p, y).predict_proba(p).shape == (400, 10)
+        fitted = calibrant.MatrixBlend(space="logits").fit(logits.to(dtype), y)
+        table = calibrant.evaluate(y, {"raw": p, "calibrated": fitted.predict_proba(logits.to(dtype))}, n_resamples=2)
+        assert table["log_loss"]["calibrated"].value < table["log_loss"]["raw"].value
+        compared = calibrant.compare(p, y, methods=["temperature"], cv=2)
+        assert compared["temperature"].log_loss_difference.high < 0.0
+
+
+def test_single_precision_stays_and_the_rest_becomes_double():
+    assert read_matrix(np.array(ROWS, dtype=np.float32), "probability").dtype == np.float32
+    assert read_matrix(np.array(ROWS, dtype=np.float16), "probability").dtype == np.float64
+    assert read_matrix(ROWS, "logits").dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("scores", "space", "message"),
+    [
+        (ROWS, "decision", "`space` must be one of"),
+        ([[0.5, 0.9, 0.1]], "probability", "rows sum to 1"),
+        ([[0.5, np.nan, 0.1]], "logits", "must be finite"),
+        ([[1.0]], "probability", "two or more classes"),
+        ([0.5, 0.5], "probability", "shape"),
+    ],
+)
+def test_what_is_no_score_matrix_is_refused(scores, space, message):
+    with pytest.raises(InvalidInputError, match=message):
+        read_matrix(scores, space)
+
+
+def test_scores_of_one_class_need_not_be_detached():
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([0.1, 0.4, 0.6, 0.9], dtype=torch.float64, requires_grad=True)
+    calibrator = calibrant.IsotonicCalibration().fit(scores, torch.tensor([0, 1, 0, 1]))
+    np.testing.assert_allclose(calibrator.predict(scores), calibrator.predict([0.1, 0.4, 0.6, 0.9]))

@@ -1,0 +1,193 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import ABB, SBB, Tally, simulate
+from calibrant.calibrators.abb.posterior import average_binnings
+from calibrant.errors import InvalidInputError
+
+SCORES = np.array([0.05, 0.2, 0.25, 0.5, 0.8, 0.9])
+POSITIVES = np.array([0.0, 1.0, 0.0, 3.0, 2.0, 1.0])
+TOTALS = np.array([1.0, 1.0, 2.0, 3.0, 2.0, 3.0])
+CELLS = Tally(SCORES, POSITIVES, TOTALS)
+
+
+def exact_mean(calibrator):
+    return average_binnings(calibrator._posterior)[0]
+
+
+def test_lambda_is_averaged_by_evidence():
+    grid = [1.0, 4.0, 16.0]
+    averaged = ABB(lam=grid).fit_tally(CELLS)
+    single = [ABB(lam=lam).fit_tally(CELLS) for lam in grid]
+    evidence = np.exp([one.evidence_ for one in single])
+    np.testing.assert_allclose(averaged.lam_posterior_, evidence / evidence.sum(), rtol=1e-12)
+    assert averaged.evidence_ == pytest.approx(np.log(evidence.mean()), abs=1e-12)
+    x = np.linspace(0.0, 1.0, 57)
+    expected = sum(w * exact_mean(one)(x) for w, one in zip(averaged.lam_posterior_, single, strict=True))
+    np.testing.assert_allclose(exact_mean(averaged)(x), expected, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(averaged.predict(x), expected, rtol=0, atol=1e-5)
+    boundary = sum(w * one.boundary_probability_ for w, one in zip(averaged.lam_posterior_, single, strict=True))
+    np.testing.assert_allclose(averaged.boundary_probability_, boundary, rtol=0, atol=1e-13)
+    assert ABB().fit_tally(CELLS).lam_grid_.tolist() == (2.0 ** np.arange(9)).tolist()
+
+
+def test_draws_repeat_with_the_seed_and_are_whole_maps():
+    calibrator = ABB().fit_tally(CELLS)
+    x = np.linspace(0.0, 1.0, 30)
+    first = calibrator.sample_maps(x, n_draws=7, random_state=3)
+    assert first.shape == (7, 30)
+    np.testing.assert_array_equal(first, calibrator.sample_maps(x, n_draws=7, random_state=3))
+    np.testing.assert_array_equal(
+        calibrator.sample_maps(x, 5, np.random.RandomState(1)), calibrator.sample_maps(x, 5, np.random.RandomState(1))
+    )
+    np.testing.assert_array_equal(first[:, 0], calibrator.sample_maps([-9.0], 7, 3)[:, 0])
+
+
+@pytest.mark.parametrize("interval", ["akaike", "posterior"])
+def test_intervals_contain_the_prediction_and_grow_with_the_level(interval):
+    data = simulate.from_truth("hump", 800, rng=0)
+    calibrator = ABB(interval=interval, n_draws=300).fit(data.scores, data.labels)
+    x = np.linspace(0.0, 1.0, 201)
+    low, high = calibrator.predict_interval(x)
+    assert (low <= calibrator.predict(x)).all()
+    assert (calibrator.predict(x) <= high).all()
+    assert low.min() >= 0.0
+    assert high.max() <= 1.0
+    wide_low, wide_high = calibrator.predict_interval(x, level=0.99)
+    assert (wide_low <= low).all()
+    assert (wide_high >= high).all()
+    for ends, again in zip((low, high), calibrator.predict_interval(x), strict=True):
+        np.testing.assert_array_equal(ends, again)
+
+
+@pytest.mark.parametrize("truth", ["D1", "hump", "wave"])
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(truth):
+    covered = []
+    for seed in range(4):
+        data = simulate.from_truth(truth, 3000, rng=1000 + seed)
+        low, high = ABB(n_draws=400).fit(data.scores, data.labels).predict_interval(data.scores)
+        covered.append(((low <= data.probabilities) & (data.probabilities <= high)).mean())
+    assert 0.8 < np.mean(covered) <= 1.0
+
+
+@pytest.mark.parametrize("simulation", [simulate.xor, simulate.circular])
+def test_recovers_maps_that_are_not_monotone(simulation):
+    data = simulation(6000, rng=2)
+    error = np.abs(ABB().fit(data.scores, data.labels).predict(data.scores) - data.probabilities).mean()
+    isotonic = calibrant.IsotonicCalibration().fit(data.scores, data.labels)
+    assert error < 0.035
+    assert error < 0.25 * np.abs(isotonic.predict(data.scores) - data.probabilities).mean()
+
+
+def test_coarsening_changes_little():
+    data = simulate.bayes_iso(5000, rng=0)
+    fine = ABB(max_cells=5000).fit(data.scores, data.labels)
+    coarse = ABB(max_cells=1024).fit(data.scores, data.labels)
+    assert np.abs(fine.predict(data.scores) - coarse.predict(data.scores)).mean() < 2e-3
+    assert len(coarse.cells_) == 1024
+
+
+def test_boundaries_are_where_the_steps_are():
+    rng = np.random.default_rng(0)
+    scores = np.arange(2000) / 2000
+    calibrator = ABB().fit(scores, rng.random(2000) < np.where(scores < 0.3, 0.1, 0.8))
+    assert abs(scores[calibrator.boundary_probability_.argmax()] - 0.3) < 0.01
+    near = np.abs(scores[:-1] - 0.3) < 0.03
+    assert calibrator.boundary_probability_[near].sum() > 0.99
+
+
+def test_the_printed_average_is_close_to_the_exact_one_and_not_equal():
+    data = simulate.bayes_iso(600, rng=0)
+    exact, printed = (ABB(lam=8.0, averaging=kind).fit(data.scores, data.labels) for kind in ("sum", "max"))
+    difference = np.abs(exact.predict(data.scores) - printed.predict(data.scores))
+    assert 1e-6 < difference.mean() < 0.05
+    assert printed.evidence_ == exact.evidence_
+
+
+def test_the_cache_is_the_map_at_the_centres_of_equal_cells():
+    data = simulate.bayes_iso(300, rng=0)
+    cached = ABB(n_cache=10).fit(data.scores, data.labels)
+    np.testing.assert_array_equal(cached.predict([0.31, 0.39, 0.4]), np.repeat(exact_mean(cached)(np.array([0.35])), 3))
+    with pytest.raises(InvalidInputError, match="n_cache"):
+        ABB(n_cache=10).fit([-3.0, 5.0], [0, 1])
+
+
+EXTREMES = {
+    "a cell of 1e9 rows": ([0.1, 0.5, 0.9], [3.0, 5e8, 2.0], [10.0, 1e9, 10.0]),
+    "cells of 1e9 rows of one class": (np.arange(6), [0.0, 1e9, 0.0, 1e9, 1e9, 0.0], np.full(6, 1e9)),
+    "gaps of 1e-300": ([0.0, 1e-300, 2e-300, 1.0], [0.0, 50.0, 0.0, 3.0], [40.0, 50.0, 60.0, 5.0]),
+    "a gap below all doubles": ([0.0, 5e-324, 1e300], [0.0, 5.0, 1.0], [5.0, 5.0, 5.0]),
+    "the widest range": ([-1.7e308, 0.0, 1.7e308], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]),
+    "the smallest range": ([0.0, 5e-324], [0.0, 1.0], [1.0, 1.0]),
+    "one positive in a million": (np.linspace(0, 1, 1000), np.eye(1, 1000, 700).ravel(), np.full(1000, 1000.0)),
+    "one cell": ([0.3], [2.0], [5.0]),
+    "tiny weights": ([0.1, 0.2, 0.3], [1e-12, 0.0, 1e-9], [1e-12, 1e-10, 1e-9]),
+}
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 256.0, 1e6, "average"])
+@pytest.mark.parametrize("case", list(EXTREMES))
+def test_extremes_are_finite_and_inside_the_unit_interval(case, lam):
+    tally = Tally(*(np.asarray(column, dtype=float) for column in EXTREMES[case]))
+    calibrator = ABB(lam=lam, n_draws=50).fit_tally(tally)
+    middle = 0.5 * tally.scores[1:] + 0.5 * tally.scores[:-1]
+    x = np.concatenate((tally.scores, middle, [-1e308, 1e308]))
+    p = calibrator.predict(x)
+    assert ((p > 0.0) & (p < 1.0)).all()
+    assert np.isfinite(calibrator.evidence_)
+    assert ((calibrator.boundary_probability_ >= 0.0) & (calibrator.boundary_probability_ <= 1.0)).all()
+    for values in (*calibrator.predict_interval(x), calibrator.sample_maps(x, 20)):
+        assert np.isfinite(values).all()
+    averaged = "best" if lam == "average" else lam
+    assert np.isfinite(SBB(lam=averaged).fit_tally(tally).log_score_)
+    assert np.isfinite(ABB(lam=lam, averaging="max").fit_tally(tally).predict(x)).all()
+
+
+def test_sharp_data_win_over_a_tiny_prior():
+    tally = Tally(np.array([0.0, 1e-300, 1.0]), np.array([0.0, 2000.0, 0.0]), np.array([2000.0, 2000.0, 1.0]))
+    p = ABB(lam=1.0).fit_tally(tally).predict([0.0, 1e-300])
+    np.testing.assert_allclose(p, [1 / 2002, 2001 / 2002], atol=1e-3)
+
+
+def test_the_map_survives_json_and_inverts(tmp_path):
+    data = simulate.from_truth("hump", 400, rng=0)
+    calibrator = ABB().fit(data.scores, data.labels)
+    calibrator.save(tmp_path / "map.json")
+    x = np.linspace(-0.2, 1.2, 300)
+    np.testing.assert_array_equal(calibrant.load(tmp_path / "map.json")(x), calibrator.predict(x))
+    threshold = float(calibrator.map_.inverse(0.4))
+    assert calibrator.predict([threshold])[0] >= 0.4
+    assert calibrator.predict(np.linspace(0.0, threshold, 999)[:-1]).max() < 0.4 + 1e-9
+    again = pickle.loads(pickle.dumps(calibrator))
+    np.testing.assert_array_equal(again.sample_maps(x, 3), calibrator.sample_maps(x, 3))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lam": 0}, "`lam` must be a positive number"),
+        ({"lam": "best"}, "'average'"),
+        ({"lam": True}, "`lam`"),
+        ({"alpha": -1.0}, "`alpha`"),
+        ({"beta": "1"}, "`beta`"),
+        ({"averaging": "mean"}, "`averaging` must be one of sum, max"),
+        ({"interval": "wald"}, "`interval` must be one of"),
+        ({"n_draws": 0}, "`n_draws`"),
+        ({"n_cache": 2.5}, "`n_cache`"),
+        ({"max_cells": 1}, "`max_cells`"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        ABB(**parameters).fit([0.1, 0.9], [0, 1])
+
+
+def test_bad_levels_and_counts_are_named():
+    calibrator = ABB().fit([0.1, 0.9], [0, 1])
+    with pytest.raises(InvalidInputError, match="`level`"):
+        calibrator.predict_interval([0.5], level=1.0)
+    with pytest.raises(InvalidInputError, match="`n_draws`"):
+        calibrator.sample_maps([0.5], n_draws=0)

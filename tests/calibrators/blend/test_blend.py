@@ -1,0 +1,263 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, Tally, simulate
+from calibrant.calibrators.blend.blend import _left_out
+from calibrant.errors import InvalidInputError
+
+SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
+
+
+def excess(p, truth):
+    p = np.clip(p, 1e-15, 1 - 1e-15)
+    return np.mean(truth * np.log(truth / p) + (1 - truth) * np.log((1 - truth) / (1 - p)))
+
+
+def test_weights_are_a_distribution_and_the_map_is_the_mixture():
+    data = simulate.bayes_iso(1000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    assert list(blend.weights_) == list(blend.members_) == ["identity", "temperature", "spline", "bayes_iso", "abb"]
+    assert sum(blend.weights_.values()) == pytest.approx(1.0)
+    at = np.linspace(0, 1, 101)
+    mixed = sum(blend.weights_[name] * member.predict(at) for name, member in blend.members_.items())
+    away = np.abs(blend.predict(at) - mixed)
+    assert (away < 2e-5).mean() > 0.9  # elsewhere the mixture falls, not surely, and was pooled
+    assert away.max() < 0.02
+
+
+def readme_example(seed, n=2000):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n)
+    return scores, rng.random(n) < scores**2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_uncertainty_does_to_the_mean_near_zero_is_not_taken_for_a_fall(seed):
+    blend = Blend().fit(*readme_example(seed))
+    grid = np.linspace(0.0, 0.1, 1001)
+    mixed = sum(blend.weights_[name] * member.predict(grid) for name, member in blend.members_.items())
+    assert np.diff(mixed).min() < -1e-6
+    assert np.diff(blend.predict(grid)).min() >= 0.0
+    assert blend.falls_ == ()
+    assert blend.map_.monotone
+    assert "It never falls." in blend.summary()
+
+
+def test_a_fall_that_the_rows_prove_stays_and_is_told():
+    data = simulate.from_truth("hump", 4000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    for fall in blend.falls_:
+        low, high = blend.predict([fall.low, fall.high])
+        assert low > high
+        assert fall.probability >= 0.95
+        assert f"{fall.low:.3g} to {fall.high:.3g}" in blend.summary()
+    assert blend.falls_
+    assert not blend.map_.monotone
+    drawn = blend.sample_maps([blend.falls_[0].low, blend.falls_[0].high], 500)
+    assert (drawn[:, 1] < drawn[:, 0]).mean() > 0.9
+
+
+@pytest.mark.parametrize("space", ["probability", "decision"])
+def test_monotone_on_request(space):
+    data = simulate.from_truth("hump", 1000, rng=0)
+    scores = data.scores if space == "probability" else 8.0 * data.scores - 4.0
+    blend = Blend(monotone=True, space=space).fit(scores, data.labels)
+    grid = np.linspace(scores.min(), scores.max(), 501)
+    assert blend.map_.monotone
+    assert np.diff(blend.predict(grid)).min() >= 0.0
+    assert np.diff(blend.sample_maps(grid, 20), axis=1).min() >= 0.0
+    low, high = blend.predict_interval(grid)
+    assert np.diff(low).min() >= -1e-12
+    assert np.diff(high).min() >= -1e-12
+
+
+@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
+def test_decision_scores_the_wrong_way_round():
+    rng = np.random.default_rng(1)
+    margins = 2.0 * rng.standard_normal(300)
+    labels = rng.random(300) < expit(-margins)
+    falling = Blend(space="decision").fit(margins, labels)
+    assert "high scores go with the negative class" in falling.summary()
+    assert not falling.map_.monotone
+    flat = Blend(space="decision", monotone=True).fit(margins, labels)
+    np.testing.assert_allclose(flat.predict([-5.0, 0.0, 5.0]), labels.mean(), atol=0.01)
+
+
+def test_falls_of_decision_scores_are_told_as_such():
+    rng = np.random.default_rng(3)
+    margins = rng.uniform(-5.0, 5.0, 4000)
+    truth = np.where(margins < 3.0, expit(margins), 0.4)
+    (fall,) = Blend(space="decision").fit(margins, rng.random(4000) < truth).falls_
+    assert 2.0 < fall.low < 3.2
+    assert 2.8 < fall.high <= margins.max()
+
+
+@pytest.mark.parametrize("n", [1000, 3000])
+def test_is_nearly_as_good_as_its_best_member(n):
+    test = simulate.bayes_iso(20_000, rng=99)
+    losses = []
+    for seed in range(6):
+        data = simulate.bayes_iso(n, rng=seed)
+        blend = Blend().fit(data.scores, data.labels)
+        calibrators = [blend, *blend.members_.values()]
+        losses.append([excess(calibrator.predict(test.scores), test.probabilities) for calibrator in calibrators])
+    own, *members = np.mean(losses, axis=0)
+    assert own < 1.25 * min(members)
+
+
+def test_stays_near_a_score_that_is_calibrated():
+    moves, verdicts = [], []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(1, 1, 400)
+        blend = Blend().fit(scores, rng.random(400) < scores)
+        moves.append(np.abs(blend.predict(scores) - scores).mean())
+        verdicts.append("do not show" in blend.summary())
+    assert np.mean(moves) < 0.03
+    assert np.mean(verdicts) >= 0.6
+
+
+def test_never_hurts_much_on_a_hundred_calibrated_rows():
+    harms = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        scores = rng.beta(0.8, 1.5, 100)
+        labels = rng.random(100) < scores
+        truth = np.clip(rng.beta(0.8, 1.5, 4000), 1e-6, 1 - 1e-6)
+        harms.append(excess(Blend().fit(scores, labels).predict(truth), truth))
+    assert np.mean(harms) < 0.01
+
+
+def test_follows_a_shape_that_is_not_monotone():
+    data = simulate.circular(4000, rng=0)
+    blend = Blend().fit(data.scores, data.labels)
+    raw = np.abs(data.scores - data.probabilities).mean()
+    assert np.abs(blend.predict(data.scores) - data.probabilities).mean() < 0.25 * raw
+
+
+def test_decision_scores_become_probabilities_first():
+    rng = np.random.default_rng(2)
+    margins = 3 * rng.standard_normal(2000)
+    truth = expit(0.8 * margins - 0.3)
+    blend = Blend(space="decision").fit(margins, rng.random(2000) < truth)
+    assert blend.map_.space == "real"
+    assert np.abs(blend.predict(margins) - truth).mean() < 0.03
+    assert "Platt" in blend.summary()
+    low, high = blend.predict_interval(margins)
+    assert ((low <= truth) & (truth <= high)).mean() > 0.7
+    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
+        Blend().fit(margins, truth > 0.5)
+    with pytest.raises(InvalidInputError, match="`space` must be one of"):
+        Blend(space="logit").fit([0.1, 0.9], [0, 1])
+
+
+def test_intervals_cover_the_truth():
+    coverage = []
+    for seed in range(4):
+        data = simulate.bayes_iso(1000, rng=seed)
+        low, high = Blend().fit(data.scores, data.labels).predict_interval(data.scores, level=0.9)
+        coverage.append(((low <= data.probabilities) & (data.probabilities <= high)).mean())
+    assert 0.8 < np.mean(coverage) <= 1.0
+
+
+def test_intervals_reach_zero_where_no_positive_is():
+    data = simulate.circular(3000, rng=1)  # a hill: nothing is positive at low and high scores
+    blend = Blend().fit(data.scores, data.labels)
+    low, high = blend.predict_interval(np.quantile(data.scores, [0.02, 0.98]))
+    assert low.max() < 1e-3
+    assert high.max() < 0.05
+
+
+def test_draws_come_from_the_members_by_what_they_foresee():
+    data = simulate.bayes_iso(500, rng=3)
+    blend = Blend().fit(data.scores, data.labels)
+    at = np.linspace(0.05, 0.95, 10)
+    draws = blend.sample_maps(at, n_draws=3000, random_state=0)
+    assert draws.shape == (3000, 10)
+    likelihoods, counts = _left_out(blend.members_, blend._cells)
+    foreseen = np.exp(counts @ np.log(likelihoods) - (counts @ np.log(likelihoods)).max())
+    means = np.array([member.predict(at) for member in blend.members_.values()])
+    assert draws.mean(axis=0) == pytest.approx(foreseen @ means / foreseen.sum(), abs=0.02)
+    assert np.abs(draws.mean(axis=0) - blend.predict(at)).mean() < 0.05
+
+
+def test_draws_of_the_mean_do_not_keep_a_member_that_the_labels_refute():
+    """A score that is off by a third has no part in the draws, though some of its probabilities are right."""
+    rng = np.random.default_rng(0)
+    truth = rng.beta(2, 2, 1000)
+    scores = np.where(truth > 0.5, 0.5 + 0.3 * (truth - 0.5), truth)
+    labels = rng.random(1000) < truth
+    blend = Blend().fit(scores, labels)
+    means = blend.sample_maps(scores, n_draws=400).mean(axis=1)
+    low, high = np.quantile(means, [0.05, 0.95])
+    assert low < labels.mean() < high
+    assert high - low < 2 * 1.645 * np.sqrt(labels.var() / 1000)
+
+
+def test_summary_says_what_was_needed_and_how_sure():
+    data = simulate.bayes_iso(5000, rng=0)
+    text = Blend().fit(data.scores, data.labels).summary()
+    assert text.startswith("Calibration was needed: on rows left out, the log-loss is")
+    assert "Its 90 % intervals are" in text
+
+
+@pytest.mark.parametrize("member", [ABB, BayesIso, SplineCalibration])
+def test_leaving_a_row_out_equals_fitting_without_it(member):
+    data = simulate.bayes_iso(40, rng=5)
+    positive, negative = member().fit(data.scores, data.labels).leave_one_out(data.tally)
+    ordered = np.argsort(data.scores)
+    differences = []
+    for place, i in enumerate(ordered):
+        rest = np.arange(40) != i
+        p = member().fit(data.scores[rest], data.labels[rest]).predict(data.scores[[i]])[0]
+        differences.append((positive[place] - p) if data.labels[i] else (negative[place] - (1 - p)))
+    assert np.abs(differences).mean() < 0.03
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=25))
+def test_any_rows_give_probabilities(rows):
+    scores, labels = zip(*rows, strict=True)
+    blend = Blend().fit(list(scores), list(labels))
+    p = blend.predict(np.linspace(0, 1, 51))
+    assert ((p >= 0) & (p <= 1)).all()
+    assert isinstance(blend.members_["identity"], Identity)
+
+
+def test_a_hundred_million_rows_without_a_relation_are_fitted_without_a_warning():
+    """Warnings are errors here: one about the chains of Bayes-Iso would name options that this method does not have."""
+    rng = np.random.default_rng(0)
+    tally = Tally(np.sort(rng.random(2000)), rng.binomial(50_000, 0.3, 2000).astype(float), np.full(2000, 5e4))
+    np.testing.assert_allclose(Blend().fit_tally(tally).predict([0.1, 0.5, 0.9]), 0.3, atol=2e-3)
+
+
+def test_decision_scores_that_become_one_probability_have_a_summary():
+    scores = np.concatenate((np.full(200, -1.0), np.full(200, 1.0), [100.0, 200.0, 300.0]))
+    assert "wide on average" in Blend(space="decision").fit(scores, scores > 0).summary()
+
+
+def test_intervals_do_not_swell_the_pickle():
+    rng = np.random.default_rng(0)
+    scores = rng.random(300)
+    blend = Blend().fit(scores, rng.random(300) < scores)
+    before = len(pickle.dumps(blend))
+    low, high = blend.predict_interval([0.4])
+    assert len(pickle.dumps(blend)) < 1.1 * before
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(blend)).predict_interval([0.4]), (low, high))
+
+
+def test_scores_next_to_zero_have_draws_and_intervals():
+    """A naive Bayes of pixels says 1e-320 of some rows; between two such scores every slope overflows."""
+    tiny = [7.816e-321, 1.84242e-318, 3.707894e-318, *10.0 ** np.linspace(-277, -29, 16), 1.2e-16, 1.5e-16, 8e-12]
+    scores = np.array([0.0] * 11 + tiny + [0.016, 0.44, 0.9995] + [1.0] * 14)
+    y = np.zeros(len(scores), dtype=int)
+    y[[31, 36, 40, 41, 45]] = 1
+    blend = Blend().fit(scores, y)
+    assert np.isfinite(blend.sample_maps(scores)).all()
+    low, high = blend.predict_interval(scores)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()

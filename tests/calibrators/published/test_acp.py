@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from calibrant import ACP, simulate
+from calibrant.calibrators.published.acp import logistic_intervals
+from calibrant.errors import InvalidInputError
+
+WIDE = ([0.0, 1.0], [-0.1, 0.9], [0.1, 1.1])  # ± 0.1
+
+
+def test_by_hand():
+    scores, y = [0.1, 0.2, 0.3, 0.5, 0.8], [0, 0, 1, 1, 1]
+    calibrator = ACP(interval=WIDE).fit(scores, y)
+    # 0.25 ± 0.1 holds 0.2 and 0.3; 0.45 ± 0.1 holds 0.5 alone; 0.65 ± 0.1 holds nothing and takes 0.5 and 0.8.
+    np.testing.assert_allclose(calibrator.predict([0.12, 0.25, 0.45, 0.65, 1.0]), [0.0, 0.5, 1.0, 1.0, 1.0])
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(1, 63), st.booleans()), min_size=1, max_size=20),
+    st.floats(0.01, 0.4),
+)
+def test_the_map_equals_its_definition(rows, half):
+    scores = np.array([k for k, _ in rows]) / 64.0
+    y = np.array([hit for _, hit in rows])
+    calibrator = ACP(interval=([0.0, 1.0], [-half, 1.0 - half], [half, 1.0 + half])).fit(scores, y)
+    at = np.random.default_rng(0).random(50)
+    direct = calibrator.predict_between(at, at - half, at + half)
+    np.testing.assert_allclose(calibrator.predict(at), direct)
+    for p, value in zip(at, direct, strict=True):
+        inside = np.abs(scores - p) <= half
+        if inside.any():
+            assert value == pytest.approx(y[inside].mean())
+
+
+def test_intervals_of_rows_are_averaged_and_made_to_rise():
+    scattered = ([0.5, 0.5, 0.2, 0.8], [0.3, 0.5, 0.45, 0.7], [0.6, 0.8, 0.3, 0.9])
+    with pytest.raises(InvalidInputError, match="lower ≤ upper"):
+        ACP(interval=scattered).fit([0.1, 0.9], [0, 1])
+    good = ([0.5, 0.5, 0.2, 0.8], [0.3, 0.5, 0.1, 0.7], [0.6, 0.8, 0.3, 0.9])
+    calibrator = ACP(interval=good).fit([0.35, 0.45, 0.75], [1, 0, 1])
+    assert calibrator.predict([0.5])[0] == pytest.approx(0.0)  # [0.4, 0.7]
+
+
+def test_recovers_a_smooth_truth_by_default():
+    data = simulate.from_truth("underconfident", 20_000)
+    at = np.linspace(0.1, 0.9, 17)
+    found = ACP().fit(data.scores, data.labels).predict(at)
+    assert np.abs(found - simulate.TRUTHS["underconfident"](at)).mean() < 0.04
+
+
+def test_higher_levels_mean_wider_bins():
+    data = simulate.from_truth("underconfident", 500)
+    narrow, wide = (ACP(level=level).fit(data.scores, data.labels).map_.function for level in (0.5, 0.9999))
+    assert np.abs(np.diff(wide.values)).mean() < np.abs(np.diff(narrow.values)).mean()
+
+
+def test_logistic_intervals_equal_the_delta_method_by_hand():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = rng.random(200) < expit(X @ [1.0, -0.5] + 0.3)
+    model = LogisticRegression(C=2.0, tol=1e-10).fit(X, y)
+    scores, lower, upper = logistic_intervals(model, X, X[:5])
+    np.testing.assert_allclose(scores, model.predict_proba(X[:5])[:, 1])
+    design = np.column_stack((np.ones(200), X))
+    p = model.predict_proba(X)[:, 1]
+    covariance = np.linalg.inv((design.T * (p * (1.0 - p))) @ design + np.diag([0.0, 0.5, 0.5]))
+    eta = model.decision_function(X[:5])
+    reach = 1.959964 * np.sqrt([row @ covariance @ row for row in design[:5]])
+    np.testing.assert_allclose(lower, expit(eta - reach), atol=1e-6)
+    np.testing.assert_allclose(upper, expit(eta + reach), atol=1e-6)
+
+
+def test_acp_repairs_a_logistic_regression():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 1))
+    truth = expit(X[:, 0] ** 3)
+    y = rng.random(4000) < truth
+    model = LogisticRegression().fit(X[:500], y[:500])
+    bins = logistic_intervals(model, X[:500], X[500:2000])
+    calibrator = ACP(interval=bins).fit(bins[0], y[500:2000])
+    raw, *ends = logistic_intervals(model, X[:500], X[2000:])
+    errors = [
+        np.mean((p - truth[2000:]) ** 2) for p in (raw, calibrator.predict(raw), calibrator.predict_between(raw, *ends))
+    ]
+    assert max(errors[1:]) < 0.7 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"interval": ([0.1], [0.0])}, "three arrays"),
+        ({"interval": 0.1}, "three arrays"),
+        ({"interval": ([0.1, 0.2], [0.0], [0.3])}, "one length"),
+        ({"level": 1.0}, "`level`"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        ACP(**parameters).fit([0.1, 0.9], [0, 1])
+
+
+def test_logistic_intervals_refuse_other_models():
+    with pytest.raises(InvalidInputError, match="logistic regression with two classes"):
+        logistic_intervals(object(), [[1.0]], [[1.0]])

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from calibrant.multiclass import posterior
+from calibrant.multiclass.blend import MatrixBlend
+
+
+def draw(truth, rng):
+    return (truth.cumsum(axis=1) < rng.random((len(truth), 1))).sum(axis=1)
+
+
+def make_rows(n, n_classes=3, seed=0, change=lambda log_p: log_p):
+    """Scores, labels and the true probabilities, a function of the scores."""
+    rng = np.random.default_rng(seed)
+    scores = rng.dirichlet(np.ones(n_classes), size=n)
+    truth = softmax(change(np.log(scores)), axis=1)
+    return scores, draw(truth, rng), truth
+
+
+CHANGES = {
+    "nothing": lambda x: x,
+    "temperature": lambda x: 0.5 * x,
+    "bias": lambda x: x + np.linspace(-1.0, 1.0, x.shape[1]),
+    "vector": lambda x: x * np.linspace(0.6, 1.4, x.shape[1]),
+    "lapse": lambda x: np.log(0.8 * np.exp(x) + 0.2 / x.shape[1]),
+    "confusion": lambda x: np.log(0.7 * np.exp(x) + 0.3 * np.roll(np.exp(x), 1, axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_recovers_simulated_truths_and_prefers_the_model_that_is_true(name):
+    scores, y, truth = make_rows(2000, change=CHANGES[name])
+    blend = MatrixBlend().fit(scores, y)
+    error = np.abs(blend.predict_proba(scores) - truth).mean()
+    assert error < 0.03
+    if name != "nothing":
+        assert error < 0.5 * np.abs(scores - truth).mean()
+    assert sum(blend.weights_.values()) == pytest.approx(1.0)
+    if name in ("temperature", "confusion"):
+        heaviest = max(blend.weights_, key=blend.weights_.get)
+        assert heaviest == {"temperature": "temperature", "confusion": "full"}[name]
+
+
+def test_intervals_cover_the_truth():
+    covered = []
+    for seed, change in enumerate(("temperature", "bias", "vector", "lapse", "confusion")):
+        scores, y, truth = make_rows(300, 4, seed, CHANGES[change])
+        low, high = MatrixBlend().fit(scores, y).predict_interval(scores[:100], level=0.9)
+        covered.append(((low <= truth[:100]) & (truth[:100] <= high)).mean())
+    assert 0.8 < np.mean(covered) < 0.97
+
+
+def test_few_rows_do_no_harm():
+    harm = []
+    for seed in range(3):
+        scores, y, truth = make_rows(30, 4, seed)
+        p = MatrixBlend().fit(scores, y).predict_proba(scores)
+        harm.append(np.abs(p - truth).mean())
+    assert np.mean(harm) < 0.07
+
+
+def test_summary_says_whether_it_was_needed_and_what_carries_it():
+    scores, y, _ = make_rows(2000, change=CHANGES["bias"])
+    text = MatrixBlend().fit(scores, y).summary()
+    assert text.startswith("Calibration was needed")
+    assert "class frequencies" in text
+    scores, y, _ = make_rows(300)
+    assert MatrixBlend().fit(scores, y).summary().startswith("The data do not show")
+
+
+def test_a_first_look_at_some_rows_changes_little(monkeypatch):
+    scores, y, _ = make_rows(1500, change=CHANGES["vector"])
+    p = MatrixBlend().fit(scores, y).predict_proba(scores)
+    monkeypatch.setattr(posterior, "START_ROWS", 300)
+    np.testing.assert_allclose(MatrixBlend().fit(scores, y).predict_proba(scores), p, atol=0.01)
+
+
+def test_many_entries_learn_classes_on_all_rows(monkeypatch):
+    scores, y, truth = make_rows(4000, 8, change=CHANGES["bias"])
+    monkeypatch.setattr(posterior, "SAMPLED_ENTRIES", 10_000)
+    monkeypatch.setattr(posterior, "START_ROWS", 1000)
+    blend = MatrixBlend().fit(scores.astype(np.float32), y)
+    assert np.abs(blend.predict_proba(scores) - truth).mean() < 0.015
+    low, high = blend.predict_interval(scores[:50])
+    assert 0.7 < ((low <= truth[:50]) & (truth[:50] <= high)).mean() <= 1.0
+    assert blend.weights_["vector"] == 1.0
+
+
+def test_extreme_scores_are_survived():
+    rng = np.random.default_rng(0)
+    logits = 200.0 * rng.normal(size=(300, 3))
+    y = rng.integers(3, size=300)
+    p = MatrixBlend(space="logits").fit(logits, y).predict_proba(logits)
+    np.testing.assert_allclose(p.mean(axis=0), np.bincount(y) / 300, atol=0.05)
+    constant = np.full((50, 3), 1.0 / 3.0)
+    labels = np.repeat([0, 1, 2], [30, 15, 5])
+    fitted = MatrixBlend().fit(constant, labels).predict_proba(constant[:1])[0]
+    assert fitted[0] > fitted[1] > fitted[2]
+
+
+def test_two_classes_work_too():
+    scores, y, truth = make_rows(2000, 2, change=CHANGES["temperature"])
+    assert np.abs(MatrixBlend().fit(scores, y).predict_proba(scores) - truth).mean() < 0.02

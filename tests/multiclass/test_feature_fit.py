@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from calibrant.multiclass import feature_fit
+from calibrant.multiclass.feature_fit import Preparation
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([0.3, 1.0, 2.0], size=200)
+    return p, np.array([rng.choice(3, p=q) for q in p])
+
+
+def test_classes_are_ordered_by_their_scores(rows):
+    p, y = rows
+    preparation = Preparation.from_rows(p[:, [2, 0, 1]], y, np.ones(200), "probability")
+    assert preparation.order.tolist() == [1, 2, 0]
+    assert preparation.labels(np.array([0, 1, 2])).tolist() == [2, 0, 1]
+
+
+def test_tempered_scores_are_normalised_powers(rows, monkeypatch):
+    p, y = rows
+    preparation = Preparation.from_rows(p, y, np.ones(200), "probability")
+    expected = log_softmax(preparation.inverse_temperature * np.log(p), axis=1)[:, preparation.order]
+    monkeypatch.setattr(feature_fit, "CHUNK_ENTRIES", 50)
+    np.testing.assert_allclose(preparation.tempered(p), expected, atol=1e-12)
+    assert preparation.tempered(p, np.float32).dtype == np.float32
+    assert Preparation.from_rows(p, y, np.ones(200), "probability", tempered=False).inverse_temperature == 1.0

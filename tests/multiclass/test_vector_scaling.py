@@ -1,0 +1,24 @@
+import numpy as np
+from scipy.special import softmax
+
+from calibrant.multiclass.vector_scaling import VectorScaling
+
+
+def test_recovers_a_slope_and_an_intercept_for_each_class():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), size=20_000)
+    truth = softmax(np.log(p) * [0.5, 1.0, 1.5] + [0.5, 0.0, -0.5], axis=1)
+    y = (truth.cumsum(axis=1) < rng.random((20_000, 1))).sum(axis=1)
+    assert np.abs(VectorScaling().fit(p, y).predict_proba(p) - truth).max() < 0.05
+
+
+def test_few_rows_stay_near_temperature_scaling():
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet(np.ones(3), size=40)
+    y = np.array([rng.choice(3, p=q) for q in p])
+    fitted = VectorScaling().fit(p, y)
+    member = fitted.map_.members[0]
+    slope = np.mean([member.slope for member in fitted.map_.members])
+    tempered = softmax((1.0 + slope) * np.log(p), axis=1)
+    assert member.vector.shape == (3,)
+    assert np.abs(fitted.predict_proba(p) - tempered).mean() < 0.08
