@@ -21,8 +21,8 @@ from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT, MatrixMethods
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.table import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Seed
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.groups import Groups, number_groups

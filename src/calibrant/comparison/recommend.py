@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import RAW
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.scores import logarithmic_loss
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from calibrant._frames import make_frame
 from calibrant._validation import check_choice
 from calibrant.calibrators.base import Calibrator
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.out_of_fold import OutOfFold
 from calibrant.metrics.table import align, html_list, html_table, plain
 from calibrant.metrics.verdict import Verdict

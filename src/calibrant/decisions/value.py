@@ -13,9 +13,10 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.decisions.thresholds import cost_threshold
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.bootstrap import Interval, interval_of
+from calibrant.metrics.bootstrap import interval_of
 from calibrant.metrics.folds import split_tally
 from calibrant.metrics.grouped_rows import GroupedRows, check_grouped_rows
 from calibrant.tally import Tally, row_count

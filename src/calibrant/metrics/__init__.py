@@ -4,6 +4,7 @@ Every metric takes ``(y_true, y_prob)`` with optional weights, or a `Tally` in t
 score (`log_loss`, `brier_score`); use calibration errors to see what is wrong with one of them.
 """
 
+from calibrant.intervals import Interval
 from calibrant.metrics.binned import (
     adaptive_calibration_error,
     debiased_calibration_error,
@@ -11,7 +12,7 @@ from calibrant.metrics.binned import (
     maximum_calibration_error,
     sweep_calibration_error,
 )
-from calibrant.metrics.bootstrap import Interval, bootstrap_interval
+from calibrant.metrics.bootstrap import bootstrap_interval
 from calibrant.metrics.curve_errors import (
     calibration_error_quantile,
     integrated_calibration_index,

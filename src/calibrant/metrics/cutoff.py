@@ -10,8 +10,8 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.clustered import sum_by_group
 from calibrant.metrics.grouped_rows import GroupedRows
 from calibrant.metrics.resampling import Sample, count_rows, read_sample

@@ -12,8 +12,8 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Column, Rows, as_tally, both_classes
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.clustered import cluster_covariance
 from calibrant.metrics.grouped_rows import GroupedRows
 from calibrant.metrics.resampling import Sample, read_sample

@@ -10,9 +10,10 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Column, Metric, Rows, Seed, number_repeated
 from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
-from calibrant.metrics.bootstrap import Interval, interval_of, reflected
+from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.direction import slope_of
 from calibrant.metrics.hypothesis_tests import ks_calibration_error

@@ -12,9 +12,10 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Seed
 from calibrant.metrics.binned import expected_calibration_error
-from calibrant.metrics.bootstrap import Interval, interval_of, reflected
+from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.groups import Groups, number_groups

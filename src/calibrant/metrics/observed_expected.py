@@ -10,7 +10,7 @@ from scipy import special
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.clustered import sum_by_group
 from calibrant.metrics.grouped_rows import GroupedRows
 from calibrant.metrics.resampling import read_sample

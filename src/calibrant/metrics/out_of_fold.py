@@ -11,7 +11,7 @@ import numpy as np
 
 from calibrant._numerics import grouping
 from calibrant._typing import Floats
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.clustered import mean_with_error
 from calibrant.metrics.folds import Fold
 from calibrant.metrics.scores import Loss

@@ -10,8 +10,8 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
+from calibrant.intervals import Interval
 from calibrant.metrics.base import Seed, both_classes
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.folds import split_rows, split_tally
 from calibrant.metrics.out_of_fold import predict_folds
 from calibrant.metrics.resampling import Sample, read_sample

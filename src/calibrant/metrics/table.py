@@ -8,7 +8,7 @@ from typing import Any
 
 from calibrant._frames import make_frame
 from calibrant._validation import check_choice
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.verdict import Verdict
 from calibrant.tally import row_count
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant._typing import ArrayLike
+from calibrant.intervals import Interval
 from calibrant.metrics.base import as_tally
-from calibrant.metrics.bootstrap import Interval, bootstrap_interval
+from calibrant.metrics.bootstrap import bootstrap_interval
 from calibrant.metrics.direction import calibration_slope
 from calibrant.metrics.observed_expected import observed_expected_ratio
 from calibrant.metrics.scores import brier_score, roc_auc

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.grouped_rows import GroupedRows
 from calibrant.metrics.hypothesis_tests import kuiper_of
 from calibrant.metrics.resampling import Sample

@@ -1,6 +1,6 @@
 """Advice: the next steps, and the result of the comparison of methods in words."""
 
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.report.study import Study
 from calibrant.report.wording import any_of, count, estimate, named, number, sentence_case
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from calibrant.comparison.matrix_compare import MatrixComparison
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.report.study import Side, Study
 from calibrant.report.tables import value_of
 from calibrant.report.tiles import mean_prediction

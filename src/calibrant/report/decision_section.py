@@ -10,7 +10,7 @@ from calibrant import _limits
 from calibrant._numerics import links
 from calibrant.decisions import DecisionCurve, cost_threshold, decision_curve, value_of_calibration
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.report.decision_figure import decision_figure
 from calibrant.report.section import Section, SectionFigure, SectionTable
 from calibrant.report.study import Study

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibrant.comparison import Comparison
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.report.figures import Figure, error_bars, listed, scatter, titled
 from calibrant.report.segments import Gap, Segment
 from calibrant.report.wording import EVENT, Outcome, rounded, short_title

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.matrix_evaluation import MatrixEvaluation, evaluate_matrix
 from calibrant.reliability.tables import clopper_pearson

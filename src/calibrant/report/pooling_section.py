@@ -15,8 +15,8 @@ from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.maps.keys import name_columns
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.folds import Fold, split_tally
 from calibrant.report.figures import Figure, listed, scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable

@@ -14,9 +14,9 @@ from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import create, title_of
 from calibrant.comparison.crossfit import crossfit
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.maps.functions import Step
 from calibrant.metrics import metric_posterior
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.evaluation import evaluate
 from calibrant.metrics.folds import split_tally
 from calibrant.metrics.table import Evaluation

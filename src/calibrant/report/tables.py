@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.comparison import Comparison, MethodResult
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 from calibrant.metrics.table import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from calibrant.metrics.bootstrap import Interval
+from calibrant.intervals import Interval
 
 MOST_NAMED = 5
 NOTHING = 1e-8  # a probability with more zeros than anybody reads

@@ -18,10 +18,10 @@ from calibrant.calibrators.blend.decreases import Fall, pool_outside, settle_fal
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline.spline import SplineCalibration
+from calibrant.intervals import Interval
 from calibrant.maps.functions import Chain, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_mixture
-from calibrant.metrics.bootstrap import Interval
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 

@@ -1,0 +1,56 @@
+"""An estimate with its interval: the one result of everything that is uncertain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+__all__ = ["Interval"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with the ends of its interval.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        The ends of the interval.
+    level : float
+        The confidence level, such as 0.9.
+
+    Examples
+    --------
+    >>> from calibrant.intervals import Interval
+    >>> print(Interval(0.02, 0.01, 0.04, level=0.9))
+    0.0200 [0.0100, 0.0400]
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+
+    @classmethod
+    def normal(
+        cls, mean: float, error: float, level: float, lowest: float = -np.inf, degrees: float = np.inf
+    ) -> Interval:
+        """The interval of a mean with its standard error, cut at `lowest`; Student's where degrees are given."""
+        upper = 0.5 + 0.5 * level
+        half = float(ndtri(upper) if np.isinf(degrees) else stdtrit(degrees, upper)) * error
+        return Interval(mean, max(mean - half, lowest), mean + half, level)
+
+    def to_dict(self) -> dict[str, float]:
+        """Plain Python values, ready for JSON."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+    def __neg__(self) -> Interval:
+        """The interval of the negative value."""
+        return Interval(-self.value, -self.high, -self.low, self.level)
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
