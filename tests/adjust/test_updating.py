@@ -10,7 +10,7 @@ from calibrant._numerics import links
 from calibrant.adjust.updating import updating_ladder
 from calibrant.errors import InvalidInputError
 
-RECORDED = json.loads((Path(__file__).parent / "decisions" / "peers.json").read_text(encoding="utf-8"))
+RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))

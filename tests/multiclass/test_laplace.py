@@ -3,6 +3,7 @@ import pytest
 from scipy import integrate, optimize
 from scipy.special import log_softmax
 
+from calibrant.multiclass import rows as rows_module
 from calibrant.multiclass.features import Features
 from calibrant.multiclass.laplace import ScalePrior, learn
 from calibrant.multiclass.rows import Rows
@@ -120,7 +121,7 @@ def test_a_richer_model_starts_where_the_smaller_ended():
 def test_the_arrow_finds_nearly_the_same(monkeypatch):
     rows = make_rows(("slope", "bias"), n_classes=12, bias=np.linspace(-1, 1, 12), n=3000)
     dense = learn(rows, fixed(slope=0.3, bias=0.5))
-    monkeypatch.setattr(rows, "DENSE_UP_TO", 5)
+    monkeypatch.setattr(rows_module, "DENSE_UP_TO", 5)
     arrow = learn(rows, fixed(slope=0.3, bias=0.5))
     p, q = (np.exp(rows.log_probabilities(found.mean)) for found in (dense, arrow))
     np.testing.assert_allclose(p, q, atol=5e-3)

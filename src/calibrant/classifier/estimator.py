@@ -27,9 +27,9 @@ from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.classifier.rows import ClassifierRows, find_segments
 from calibrant.classifier.sharing import share_map, with_own_map
 from calibrant.classifier.summary import describe_models
+from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe, choose_recipe
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.result import Estimate
-from calibrant.multiclass.views import CalibratedModel, ClassScores, Recipe, choose_recipe
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 

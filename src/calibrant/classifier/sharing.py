@@ -10,8 +10,8 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.classifier.rows import ClassifierRows
+from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe
 from calibrant.multiclass.base import BayesianMatrixCalibrator
-from calibrant.multiclass.views import CalibratedModel, ClassScores, Recipe
 
 __all__ = ["share_map", "with_own_map"]
 

@@ -13,6 +13,7 @@ from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import as_floats, check_choice, check_weights
 from calibrant.calibrators import registry
+from calibrant.classifier.views import ClassScores, OneVsRest, TopLabel, View
 from calibrant.comparison.candidates import RAW
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.base import number_repeated
@@ -22,7 +23,6 @@ from calibrant.multiclass.dirichlet import DirichletCalibration
 from calibrant.multiclass.matrix_scaling import MatrixScaling
 from calibrant.multiclass.temperature import MatrixTemperature
 from calibrant.multiclass.vector_scaling import VectorScaling
-from calibrant.multiclass.views import ClassScores, OneVsRest, TopLabel, View
 
 __all__ = [
     "MATRIX_CALIBRATORS",

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from calibrant import Identity, IsotonicCalibration, PlattScaling, TemperatureScaling
-from calibrant.errors import InvalidInputError
-from calibrant.multiclass.views import (
+from calibrant.classifier.views import (
     ClassScores,
     OneVsRest,
     Recipe,
@@ -20,6 +19,7 @@ from calibrant.multiclass.views import (
     choose_recipe,
     class_scores,
 )
+from calibrant.errors import InvalidInputError
 
 ABC = np.array(["a", "b", "c"])
 ALL = np.ones(3, dtype=bool)
