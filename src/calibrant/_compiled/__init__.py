@@ -1,13 +1,7 @@
-"""Bare arrays in, arrays out: the mathematics, without checks and without classes.
+"""Loops in plain Python that Cython compiles when the package is built: arrays in, arrays out, no checks.
 
-Most files are numpy. A file with a .pxd file beside it is a kernel: loops in plain Python, which Cython compiles when
-the package is built, with the types of C that the .pxd file gives to arguments and local names. So there is one text,
-which runs uncompiled too; tests compare the two. In a kernel indices are never negative, `//` and `%` see no negative
-numbers, functions called in loops come from `math` or `fast_math`, and constants that loops use are declared.
+A kernel is a .py file with a .pxd file beside it, which gives the types of C to arguments and local names. So there is
+one text, which runs uncompiled too; tests compare the two. In a kernel indices are never negative, `//` and `%` see no
+negative numbers, functions called in loops come from `math` or `fast_math`, constants that loops use are declared, and
+nothing is written but arguments and what is returned, so that threads may run kernels side by side.
 """
-
-from calibrant._compiled import native
-
-if native.has_avx2():
-    # Modules are looked for in the order of these folders. Only kernels that gain from it are in the first.
-    __path__.insert(0, __path__[0] + "/avx2")

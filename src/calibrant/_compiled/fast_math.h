@@ -12,9 +12,21 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Loops over these functions become vectors only if the functions dissolve into them. */
 #if defined(_MSC_VER)
-#include <immintrin.h>
-#include <intrin.h>
+#define INLINE static __forceinline
+#else
+#define INLINE static inline __attribute__((always_inline))
+#endif
+
+/* A function with a second copy for AVX2 and FMA, where compiler and loader can choose between the two; setup.py says
+ * which functions are worth it. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONED __attribute__((target_clones("default", "arch=x86-64-v3")))
+#elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define CLONED __attribute__((target_clones("default", "avx2")))
+#else
+#define CLONED
 #endif
 
 #define LN2_HIGH 6.93147180369123816490e-01 /* ln 2 in two parts, so that k ln 2 has no rounding error in the first */
@@ -25,23 +37,23 @@
 #define SQRT_HALF_BITS UINT64_C(0x3FE6A09E667F3BCD)
 #define HALF_LOG_2PI 0.91893853320467274178
 
-static inline uint64_t bits_of(double x) {
+INLINE uint64_t bits_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static inline double double_of(uint64_t bits) {
+INLINE double double_of(uint64_t bits) {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
 /* The double of an integer below 2^52. */
-static inline double from_integer(uint64_t integer) { return double_of(TWO_52_BITS | integer) - TWO_52; }
+INLINE double from_integer(uint64_t integer) { return double_of(TWO_52_BITS | integer) - TWO_52; }
 
 /* e^x for x <= 700; everything below -700 counts as -700, that is 1e-304. */
-static inline double fast_exp(double x) {
+INLINE double fast_exp(double x) {
     x = x > -700.0 ? x : -700.0;
     /* k + 1100 is positive, so that truncating the bits of 2^52 + k + 1100 rounds to the nearest integer. */
     uint64_t k_1100 = bits_of(x * 1.4426950408889634 + (TWO_52 + 1100.0)) - TWO_52_BITS;
@@ -58,7 +70,7 @@ static inline double fast_exp(double x) {
 }
 
 /* The natural logarithm of a positive normal double. */
-static inline double fast_log(double x) {
+INLINE double fast_log(double x) {
     /* x = 2^e f with f in [sqrt(1/2), sqrt(2)): the difference of the patterns makes e round the right way. */
     uint64_t bits = bits_of(x);
     uint64_t e_1023 = (bits + (ONE_BITS - SQRT_HALF_BITS)) >> 52;
@@ -74,7 +86,7 @@ static inline double fast_log(double x) {
 }
 
 /* What Stirling's formula adds to (x - 1/2) ln x - x + ln(2 pi)/2 at x = 1/y; wrong by less than 1e-14 for x >= 8. */
-static inline double stirling_rest(double y) {
+INLINE double stirling_rest(double y) {
     double z = y * y;
     double p = -691.0 / 360360.0 + z * (1.0 / 156.0);
     p = 1.0 / 1188.0 + z * p;
@@ -85,12 +97,12 @@ static inline double stirling_rest(double y) {
 }
 
 /* Gamma(x + 8) / Gamma(x). */
-static inline double rise_by_eight(double x) {
+INLINE double rise_by_eight(double x) {
     return x * (x + 7.0) * ((x + 1.0) * (x + 6.0)) * ((x + 2.0) * (x + 5.0) * ((x + 3.0) * (x + 4.0)));
 }
 
 /* The logarithm of B(a, b) in the entropy form, whose error grows with the answer and not with a ln a. */
-static inline double fast_log_beta(double a, double b) {
+INLINE double fast_log_beta(double a, double b) {
     /* B(a, b) = B(a + 8, b) Gamma(a + b + 8) Gamma(a) / (Gamma(a + b) Gamma(a + 8)) brings small arguments to
      * Stirling's range. */
     double above = a < 8.0 ? rise_by_eight(a + b) : 1.0;
@@ -103,22 +115,6 @@ static inline double fast_log_beta(double a, double b) {
     double sum = (a - 0.5) * fast_log(a * per_c) + (b - 0.5) * fast_log(b * per_c);
     sum += fast_log(above / (below * sqrt(c)));
     return sum + (stirling_rest(b * per_ab) + stirling_rest(a * per_ab) - stirling_rest(per_c) + HALF_LOG_2PI);
-}
-
-/* Whether the processor, and the system, can run what was compiled with AVX2 and FMA. */
-static inline int has_avx2(void) {
-#if defined(_MSC_VER) && defined(_M_X64)
-    int leaf1[4], leaf7[4];
-    __cpuid(leaf1, 1);
-    __cpuidex(leaf7, 7, 0);
-    int fma = (leaf1[2] >> 12) & 1, system_saves = (leaf1[2] >> 27) & 1;
-    return fma && system_saves && (_xgetbv(0) & 6) == 6 && ((leaf7[1] >> 5) & 1);
-#elif defined(__x86_64__)
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    return 0;
-#endif
 }
 
 #endif

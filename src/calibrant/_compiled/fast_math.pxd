@@ -2,4 +2,3 @@ cdef extern from "fast_math.h":
     double exp "fast_exp"(double x) noexcept nogil
     double log "fast_log"(double x) noexcept nogil
     double log_beta "fast_log_beta"(double a, double b) noexcept nogil
-    bint has_avx2() noexcept nogil

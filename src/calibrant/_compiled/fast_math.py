@@ -1,7 +1,7 @@
 """exp, log and log-beta for kernels that run as plain Python.
 
 Compiled kernels have the functions of `fast_math.h` in the place of these: the same mathematics, as arithmetic that
-a compiler can do for many numbers at a time. `native` gives Python access to those.
+a compiler can do for many numbers at a time. `fast_math_for_tests` shows those to Python.
 """
 
 import math
@@ -43,8 +43,3 @@ def log_beta(a: float, b: float) -> float:
     c = a + b
     rest = _stirling(1.0 / a) + _stirling(1.0 / b) - _stirling(1.0 / c) + _HALF_LOG_2PI
     return (a - 0.5) * log(a / c) + (b - 0.5) * log(b / c) + log(above / (below * math.sqrt(c))) + rest
-
-
-def has_avx2() -> bool:
-    """Whether the processor runs what was compiled for AVX2: nothing was compiled here."""
-    return False

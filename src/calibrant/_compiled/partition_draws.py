@@ -120,14 +120,9 @@ def _draw_start(
         begin = max(end - _BLOCK, 0)
         # A block of terms at a time, which the compiler can do together, of which a few may be for nothing.
         if akaike:
-            for start in range(begin, end):
-                score = _akaike(sums[0, u + 1] - sums[0, start], sums[1, u + 1] - sums[1, start])
-                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+            _akaike_terms(terms, x, sums, lam, log_f, g, log_total, u, begin, end)
         else:
-            for start in range(begin, end):
-                a, b = sums[0, u + 1] - sums[0, start] + alpha, sums[1, u + 1] - sums[1, start] + beta
-                score = fast_math.log_beta(a, b) - log_prior
-                terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (x[u] - x[start]) - log_total)
+            _beta_terms(terms, x, sums, lam, alpha, beta, log_f, g, log_total + log_prior, u, begin, end)
         for i in range(end - begin):
             start = end - 1 - i
             if terms[start - begin] > 1e-300:
@@ -137,3 +132,44 @@ def _draw_start(
                     return last
         end = begin
     return last  # where rounding left a crumb of the total over, the last start that was possible
+
+
+def _akaike_terms(
+    terms: Floats,
+    x: Floats,
+    sums: Floats,
+    lam: float,
+    log_f: Floats,
+    g: int,
+    log_total: float,
+    u: int,
+    begin: int,
+    end: int,
+) -> None:
+    """Probabilities that the bin which ends at cell u starts at the cells from `begin` on, with Akaike's weights."""
+    # What belongs to cell u is read before the loop: the compiler cannot know that `terms` lies elsewhere.
+    positives, negatives, here = sums[0, u + 1], sums[1, u + 1], x[u]
+    for start in range(begin, end):
+        score = _akaike(positives - sums[0, start], negatives - sums[1, start])
+        terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
+
+
+def _beta_terms(
+    terms: Floats,
+    x: Floats,
+    sums: Floats,
+    lam: float,
+    alpha: float,
+    beta: float,
+    log_f: Floats,
+    g: int,
+    log_total: float,
+    u: int,
+    begin: int,
+    end: int,
+) -> None:
+    """The same with marginal likelihoods; `log_total` holds the prior's ln B(α, β) as well."""
+    a, b, here = sums[0, u + 1] + alpha, sums[1, u + 1] + beta, x[u]
+    for start in range(begin, end):
+        score = fast_math.log_beta(a - sums[0, start], b - sums[1, start])
+        terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)

@@ -1,4 +1,4 @@
-"""Python's way to `fast_math.h`: to choose between builds by the processor, and to test what kernels have inside."""
+"""The functions of `fast_math.h` for Python: only tests call them, kernels have them inside."""
 
 from calibrant._compiled import fast_math
 
@@ -16,8 +16,3 @@ def log(x: float) -> float:
 def log_beta(a: float, b: float) -> float:
     """As `fast_math.log_beta`."""
     return fast_math.log_beta(a, b)
-
-
-def has_avx2() -> bool:
-    """As `fast_math.has_avx2`."""
-    return bool(fast_math.has_avx2())
