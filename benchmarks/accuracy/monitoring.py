@@ -13,7 +13,7 @@ from scipy import special
 
 from calibrant import Tally
 from calibrant._typing import Floats
-from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.monitoring import CalibrationMonitor
 
 GRID = np.linspace(0.01, 0.99, 50)
 ROWS = 100
@@ -37,7 +37,7 @@ def looks_until_alarm(rng: np.random.Generator, truth: Truth, start: int, most: 
     monitor = CalibrationMonitor()
     for look in range(most):
         monitor = monitor.updated(day(rng, truth if look >= start else lambda p: p))
-        if monitor.alarm(0.05):
+        if monitor.alarms(0.05):
             return look + 1 - start
     return None
 

@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 
 from calibrant import Tally
-from calibrant.monitoring.segments import SegmentMonitor
+from calibrant.monitoring import CalibrationMonitor
 
 ROWS = 40
 COUNTS = (2, 8, 32)
@@ -29,10 +29,12 @@ def day(rng: np.random.Generator, shift: float = 0.0) -> Tally:
 
 def watch(rng: np.random.Generator, count: int, looks: int, shift: float) -> tuple[list[int], bool]:
     """The segments that were named, and whether any would have been without the adjustment."""
-    monitor = SegmentMonitor(range(count))
+    monitor, separate = CalibrationMonitor(segments=range(count)), [CalibrationMonitor()] * count
     for _ in range(looks):
-        monitor = monitor.updated({g: day(rng, shift if g == 0 else 0.0) for g in range(count)})
-    return monitor.alarms(ALPHA), any(one.alarm(ALPHA) for one in monitor.monitors.values())
+        tallies = {g: day(rng, shift if g == 0 else 0.0) for g in range(count)}
+        monitor = monitor.updated(tallies)
+        separate = [one.updated(tally) for one, tally in zip(separate, tallies.values(), strict=True)]
+    return monitor.alarms(ALPHA), any(one.alarms(ALPHA) for one in separate)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 Does my model drift?
 ====================
 
-Watch the evidence, not the error. `CalibrationMonitor` bets each day against the hypothesis that the predictions are
+Watch the e-value, not the error. `CalibrationMonitor` bets each day against the hypothesis that the predictions are
 calibrated; as long as they are, the chance that its capital ever reaches 20 is at most 5 %, however long the series and
 however often one looks (Ville's inequality). So looking every day costs nothing, and the alarm at 20 has a level of
 5 %.
@@ -13,12 +13,12 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant import Tally
-from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.monitoring import CalibrationMonitor
 
 DAYS, ROWS, CHANGE = 100, 150, 50
 
 
-def evidence(seed, shift):
+def e_values(seed, shift):
     """The e-value after each day; from day 50 on, the true logits are those of the model plus `shift`."""
     rng = np.random.default_rng(seed)
     monitor, values = CalibrationMonitor(), []
@@ -37,9 +37,9 @@ def evidence(seed, shift):
 figure, ax = plt.subplots(figsize=(9, 5), layout="constrained")
 days = np.arange(1, DAYS + 1)
 for seed in range(4):
-    ax.semilogy(days, evidence(seed, 0.0), color="0.65", linewidth=1)
+    ax.semilogy(days, e_values(seed, 0.0), color="0.65", linewidth=1)
 for shift, color in ((0.3, "#0072B2"), (0.6, "#D55E00")):
-    values = evidence(10, shift)
+    values = e_values(10, shift)
     ax.semilogy(days, values, color=color, linewidth=2.2)
     crossed = int(np.argmax(values >= 20)) + 1
     step = np.log(values[crossed - 2 : crossed])

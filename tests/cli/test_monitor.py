@@ -11,7 +11,8 @@ def test_monitor(cli, refused, data, tmp_path):
     assert not calm["alarm"]
     text = cli("monitor", data, data, "--model", tmp_path / "m.json", "--fail")
     assert text.code == 0
-    assert "No alarm: no evidence against the probabilities so far" in text.out
+    assert "No alarm: the e-value against the probabilities is " in text.out
+    assert "(alarm when the e-value reaches 20)" in text.out
     flipped = tmp_path / "flipped.csv"
     rows = data.read_text().splitlines()
     flipped.write_text("\n".join([rows[0], *(row[:-1] + str(1 - int(row[-1])) for row in rows[1:])]) + "\n")
@@ -44,11 +45,11 @@ def test_several_classes(cli, animals, tmp_path):
     mixed.write_text(animals.read_text().replace(",cat,", ",?,").replace(",dog,", ",cat,").replace(",?,", ",dog,"))
     plain = json.loads(cli("monitor", animals, mixed, *scores, "--json").out)
     assert plain["alarm"]
-    assert sorted(plain["off"]) == ["cat", "dog"]
-    assert set(plain["classes"]) == {"cat", "dog", "fox"}
+    assert {"cat", "dog"} <= set(plain["alarms"])
+    assert {one["name"] for one in plain["changes"]} == {"(predicted class)", "cat", "dog", "fox"}
     alarm = cli("monitor", animals, mixed, *scores, "--fail")
     assert alarm.code == 3
-    assert "Off by themselves: " in alarm.out
+    assert "ALARM: the probabilities of " in alarm.out
     model = tmp_path / "m.json"
     cli("fit", mixed, *scores, "-o", model)
     assert not json.loads(cli("monitor", animals, mixed, *scores, "--model", model, "--json").out)["alarm"]

@@ -3,8 +3,6 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.cli.segment_monitor import escape_lines
-
 
 def table(path, shifts, seed, n=600):
     rng = np.random.default_rng(seed)
@@ -31,18 +29,17 @@ def test_segments_are_tested_together(cli, files):
     reference, good, bad = files
     result = cli("monitor", reference, good, "--by", "team", "--fail")
     assert result.code == 0
-    assert "No alarm: no evidence against the probabilities of any segment" in result.out
-    assert "over all 2 segments together" in result.out
+    assert "No alarm: the e-value" in result.out
     result = cli("monitor", reference, bad, "--by", "team", "--fail")
     assert result.code == 3
-    assert "ALARM: the probabilities no longer hold in b (evidence" in result.out
+    assert "ALARM: the probabilities of b no longer hold" in result.out
     assert "(new)" in result.out
 
 
 def test_json(cli, files):
     found = json.loads(cli("monitor", files[0], files[2], "--by", "team", "--json").out)
     assert found["alarm"]
-    assert [one["segment"] for one in found["segments"] if one["alarm"]] == ["b"]
+    assert [one["name"] for one in found["changes"] if one["alarm"]] == ["b"]
 
 
 def test_models_of_segments(cli, refused, files, tmp_path):
@@ -51,7 +48,3 @@ def test_models_of_segments(cli, refused, files, tmp_path):
     assert "No alarm" in cli("monitor", files[0], files[1], "--by", "team", "--model", model).out
     both = ("monitor", files[0], files[1], "-l", "label", "--by", "team,label", "--model", model)
     assert "--by must name a column for each key of the model, team" in refused(*both)
-
-
-def test_lines_stay_lines():
-    assert escape_lines("a\nb\x1b") == "a\nb\\x1b"

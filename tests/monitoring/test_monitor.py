@@ -2,53 +2,49 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from calibrant import CalibrationMap, IsotonicCalibration, PlattScaling, Tally, simulate
+from calibrant import CalibrationMap, IsotonicCalibration, PlattScaling, SegmentedCalibrator, Tally
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import functions
 from calibrant.maps.files import write_model
-from calibrant.monitoring.monitor import CalibrationMonitor, compare_tallies, update
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.monitoring import CalibrationMonitor, compare_tallies
+from calibrant.monitoring.named_tallies import ALL, NEW, TOP
 
-GRID = np.linspace(0.02, 0.98, 49)
-
-
-def day(rng, truth, n=200):
-    counts = np.bincount(rng.integers(0, len(GRID), n), minlength=len(GRID))
-    kept = counts > 0
-    positives = rng.binomial(counts[kept], truth(GRID[kept]))
-    return Tally(GRID[kept], positives.astype(float), counts[kept].astype(float))
-
-
-def shifted(amount):
-    return lambda p: special.expit(special.logit(p) + amount)
+from .rows import SHAPES, day, matrix, segments, shifted
 
 
 def test_one_alternative_by_hand():
     # One row at 1/2 that is positive: every alternative p' contributes p' / (1/2).
-    monitor = CalibrationMonitor().updated(Tally.from_arrays([0.5], [1]))
+    one = Tally.from_arrays([0.5], [1])
     shifts = np.repeat([-1.6, -0.8, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6], 7)
     lines = np.delete(shifts, 5 * 7 + 3)  # without the identity
     local = [a * (i == 3) for a in (-0.8, -0.3, 0.3, 0.8) for i in range(8)]
     expected = np.mean(special.expit(np.concatenate((lines, local))) / 0.5)
-    assert monitor.running_e_value == pytest.approx(expected)
+    assert compare_tallies(one, one).e_value == pytest.approx(expected)
     # Today's change has weight 1/2, and with weight 1/2 it has not begun.
-    assert monitor.e_value == pytest.approx(0.5 * expected + 0.5 * (0.5 * expected + 0.5))
+    assert CalibrationMonitor().updated(one).e_value == pytest.approx(0.5 * expected + 0.5 * (0.5 * expected + 0.5))
 
 
-def test_false_alarms_over_a_thousand_looks():
-    rng = np.random.default_rng(0)
-    alarms = 0
-    for _ in range(30):
-        monitor = CalibrationMonitor()
-        for _ in range(100):
-            monitor = monitor.updated(day(rng, lambda p: p, 20))
-        alarms += monitor.alarm(0.05)
-    # 1000 looks and 300 series are in benchmarks/accuracy/monitoring.py; here 30 series of 100 looks.
-    assert alarms <= stats.binom.ppf(0.999, 30, 0.05)
-
-
-def test_the_mean_of_the_evidence_stays_one_while_calibration_holds():
+@pytest.mark.parametrize(
+    ("shape", "series", "looks", "rows", "alpha"),
+    [("score", 30, 100, 20, 0.05), ("matrix", 120, 4, 60, 0.1), ("segments", 60, 4, 180, 0.2)],
+)
+def test_false_alarms_over_all_looks_and_names_are_rare(shape, series, looks, rows, alpha):
+    """More series and looks are in `benchmarks.accuracy.monitoring` and `benchmarks.accuracy.segment_monitor`."""
     rng = np.random.default_rng(1)
-    values = [CalibrationMonitor().updated(day(rng, lambda p: p, 3)).e_value for _ in range(1500)]
+    alarms = 0
+    for _ in range(series):
+        monitor = CalibrationMonitor()
+        for _ in range(looks):
+            monitor = monitor.updated(*SHAPES[shape](rng, rows))
+        alarms += bool(monitor.alarms(alpha))
+    assert alarms <= stats.binom.ppf(0.999, series, alpha)
+
+
+@pytest.mark.parametrize(("shape", "series"), [("score", 1500), ("matrix", 400), ("segments", 400)])
+def test_the_mean_of_the_e_value_stays_one_while_calibration_holds(shape, series):
+    rng = np.random.default_rng(1)
+    values = [CalibrationMonitor().updated(*SHAPES[shape](rng, 3)).e_value for _ in range(series)]
     assert np.mean(values) == pytest.approx(1.0, abs=0.06)
 
 
@@ -57,136 +53,153 @@ def test_drift_is_found(truth):
     rng = np.random.default_rng(2)
     monitor = CalibrationMonitor()
     for _ in range(30):
-        monitor = monitor.updated(day(rng, truth))
-    assert monitor.alarm(0.05)
+        monitor = monitor.updated(day(rng, truth=truth))
+    assert monitor.alarms(0.05) == [ALL]
 
 
-def test_a_late_change_is_found_too():
-    rng = np.random.default_rng(3)
-    monitor = CalibrationMonitor()
-    for _ in range(100):
-        monitor = monitor.updated(day(rng, lambda p: p))
-    assert not monitor.alarm(0.05)
-    for _ in range(20):
-        monitor = monitor.updated(day(rng, shifted(0.6)))
-    assert monitor.alarm(0.05)
+def late_score(rng, bad):
+    return (day(rng, 200, shifted(0.6 * bad)),)
 
 
-def test_evidence_since_the_start_depends_on_the_sum_alone():
-    rng = np.random.default_rng(4)
-    a, b = day(rng, shifted(0.1)), day(rng, shifted(0.1))
-    apart = CalibrationMonitor().updated(a).updated(b).running_e_value
-    assert apart == pytest.approx(CalibrationMonitor().updated(a + b).running_e_value)
+def late_matrix(rng, bad):
+    return matrix(rng, 200, order=[0, 2, 1] if bad else None)
 
 
-def test_a_map_turns_scores_into_what_is_tested():
-    rng = np.random.default_rng(5)
-    map_ = CalibrationMap(functions.Sigmoid(1.0, 0.5, "logit"), "probability", True)
-    current = day(rng, shifted(0.5), 3000)
-    assert compare_tallies(current, current, map_=map_).p_value > 0.05
-    assert compare_tallies(current, current).p_value < 1e-6
-
-
-def test_nothing_moved():
-    tally = day(np.random.default_rng(6), lambda p: p, 1000)
-    result = compare_tallies(tally, tally)
-    assert result.score_shift == 0.0
-    assert result.population_stability_index == 0.0
-    assert result.base_rate_interval[0] < 0.0 < result.base_rate_interval[1]
-    assert result.rows == (1000.0, 1000.0)
-
-
-def test_shift_of_scores_and_base_rate_by_hand():
-    reference = Tally.from_arrays([0.2] * 50 + [0.8] * 50, [0] * 90 + [1] * 10)
-    current = Tally.from_arrays([0.2] * 20 + [0.8] * 80, [0] * 50 + [1] * 50)
-    result = compare_tallies(reference, current)
-    assert result.score_shift == pytest.approx(0.3)
-    p, q = np.array([50.5, 50.5]) / 101, np.array([20.5, 80.5]) / 101
-    assert result.population_stability_index == pytest.approx(((q - p) * np.log(q / p)).sum())
-    assert result.base_rates == (0.1, 0.5)
-    assert result.mean_predicted == pytest.approx(0.68)
-    low, high = result.base_rate_interval
-    assert low < 0.4 < high
-    assert high - low < 0.25
-
-
-def test_update_counts_old_rows_less():
-    old, new = Tally.from_arrays([1, 2], [0, 0]), Tally.from_arrays([2, 3], [1, 1])
-    calibrator, total = update(IsotonicCalibration(target_correction=False), old, new, forgetting=0.5)
-    assert total.scores.tolist() == [1, 2, 3]
-    assert total.totals.tolist() == [0.5, 1.5, 1.0]
-    assert calibrator.predict([2])[0] == pytest.approx(1 / 1.5)
-
-
-def test_update_without_forgetting_is_a_fit_to_all_rows():
-    rng = np.random.default_rng(7)
-    s, y = rng.random(300), rng.random(300) < 0.4
-    halves = [Tally.from_arrays(s[i::2], y[i::2]) for i in range(2)]
-    calibrator, total = update(IsotonicCalibration(), *halves)
-    assert total == Tally.from_arrays(s, y)
-    assert calibrator.map_ == IsotonicCalibration().fit(s, y).map_
-    assert len(update(IsotonicCalibration(), *halves, max_cells=20)[1]) <= 20
-
-
-def test_scaled_tallies():
-    tally = Tally.from_arrays([1, 2], [0, 1])
-    assert tally.scaled(2.0) == tally + tally
-    with pytest.raises(InvalidInputError, match="`factor` must be positive"):
-        tally.scaled(0.0)
-
-
-def test_what_cannot_be_tested_is_refused():
-    tally = Tally.from_arrays([0.5], [1])
-    with pytest.raises(InvalidInputError, match="`current` must have at least one row"):
-        compare_tallies(tally, Tally.empty())
-    with pytest.raises(InvalidInputError, match="must count whole rows"):
-        CalibrationMonitor().updated(tally.scaled(0.5))
-    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]"):
-        CalibrationMonitor().updated(Tally.from_arrays([2.0], [1]))
-    with pytest.raises(InvalidInputError, match="`forgetting`"):
-        update(IsotonicCalibration(), tally, tally, forgetting=0.0)
-    with pytest.raises(InvalidInputError, match="`alpha`"):
-        CalibrationMonitor().alarm(2.0)
-    assert CalibrationMonitor().updated(Tally.empty()).e_value == 1.0
-
-
-def test_rows_may_come_as_arrays():
-    scores, labels = [0.1, 0.4, 0.4], ["no", "yes", "no"]
-    by_arrays = CalibrationMonitor().updated(scores, labels, pos_label="yes")
-    by_tally = CalibrationMonitor().updated(Tally.from_arrays(scores, labels, pos_label="yes"))
-    assert by_arrays.e_value == by_tally.e_value
-    with pytest.raises(InvalidInputError, match="`y` must be given"):
-        CalibrationMonitor().updated(scores)
-    with pytest.raises(InvalidInputError, match="pass it alone"):
-        CalibrationMonitor().updated(Tally.from_arrays(scores, [0, 1, 1]), labels)
-
-
-def test_a_saved_monitor_goes_on_where_it_was(tmp_path):
-    map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_
-    rng = np.random.default_rng(0)
-    for start in (CalibrationMonitor(), CalibrationMonitor(map_)):
-        first, second = (Tally.from_arrays(rng.random(50), rng.random(50) < 0.5) for _ in range(2))
-        monitor = start.updated(first)
-        monitor.save(tmp_path / "monitor.json")
-        loaded = CalibrationMonitor.load(tmp_path / "monitor.json")
-        assert repr(loaded) == repr(monitor)
-        assert loaded.updated(second).largest_e_value == monitor.updated(second).largest_e_value
-        start.save(tmp_path / "fresh.json")
-        assert CalibrationMonitor.load(tmp_path / "fresh.json").looks == 0
+def late_segment(rng, bad):
+    return (segments(rng, 200, "abc", {"b": 1.0 * bad}),)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"), [({"looks": None}, "not a sound monitor"), ({"from_start": [0.0]}, "other alternatives")]
+    ("look", "named"), [(late_score, {ALL}), (late_matrix, {TOP, "1", "2"}), (late_segment, {"b"})]
+)
+def test_a_late_change_is_found_and_named(look, named):
+    rng = np.random.default_rng(2)
+    monitor = CalibrationMonitor()
+    assert (monitor.e_value, monitor.alarms(), monitor.looks) == (1.0, [], 0)
+    for _ in range(20):
+        monitor = monitor.updated(*look(rng, False))
+    assert monitor.alarms(0.05) == []
+    for _ in range(12):
+        monitor = monitor.updated(*look(rng, True))
+    assert set(monitor.alarms(0.05)) == named
+    assert all(monitor.e_values()[name] >= 20.0 for name in named)
+    assert monitor.looks == 32
+    assert "no longer hold" in str(monitor)
+
+
+def test_new_segments_are_watched_together():
+    rng = np.random.default_rng(3)
+    monitor = CalibrationMonitor(segments=["a"])
+    for look in range(5):
+        monitor = monitor.updated({"a": day(rng), f"new {look}": day(rng, 200, shifted(1.0))})
+    assert monitor.alarms() == [NEW]
+
+
+def test_classes_and_segments_may_be_named():
+    p, y = matrix(np.random.default_rng(4), 90)
+    names = np.array(["ant", "bee", "cow"])
+    by_name = CalibrationMonitor(classes=names).updated(p, names[y])
+    assert list(by_name.e_values()) == [TOP, "ant", "bee", "cow"]
+    assert by_name.e_value == CalibrationMonitor().updated(p, y).e_value
+    # A day without rows of a class is no reason to mix up the columns.
+    some = y != 0
+    by_number = CalibrationMonitor(classes=[0, 1, 2]).updated(p[some], y[some])
+    assert by_number.e_value == CalibrationMonitor(classes=names).updated(p[some], names[y[some]]).e_value
+
+
+def test_rows_may_come_as_arrays():
+    scores, labels, team = [0.1, 0.4, 0.4, 0.9], ["no", "yes", "no", "yes"], ["a", "a", None, "b"]
+    by_arrays = CalibrationMonitor().updated(scores, labels, pos_label="yes")
+    by_tally = CalibrationMonitor().updated(Tally.from_arrays(scores, labels, pos_label="yes"))
+    assert by_arrays.e_value == by_tally.e_value
+    by_segment = CalibrationMonitor().updated(scores, labels, segment=team, pos_label="yes")
+    named = {"a": Tally.from_arrays([0.1, 0.4], [0, 1]), None: Tally.from_arrays([0.4], [0])}
+    named["b"] = Tally.from_arrays([0.9], [1])
+    assert by_segment.e_values() == CalibrationMonitor().updated(named).e_values()
+    two_keys = CalibrationMonitor().updated(scores, [0, 1, 0, 1], segment={"team": team, "level": [1, 1, 2, 2]})
+    assert list(two_keys.e_values()) == [("a", 1), (None, 2), ("b", 2), NEW]
+
+
+def start_of(shape, rng):
+    """A monitor with a map of the shape, and a look at scores."""
+    if shape == "score":
+        map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_
+        return CalibrationMonitor(map_), (day(rng, 50),)
+    if shape == "matrix":
+        map_ = MatrixMap(("ant", "bee", "cow"), "logits", 0.5, (MatrixMember(1.0),))
+        return CalibrationMonitor(map_), (rng.normal(size=(50, 3)), rng.choice(["ant", "bee", "cow"], 50))
+    names = [("a", True), ("b", False)]
+    map_ = SegmentedCalibrator("platt").fit_tallies(segments(rng, 300, names)).map_
+    return CalibrationMonitor(map_, segments=names), (segments(rng, 50, names),)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_saved_monitor_goes_on_where_it_was(shape, tmp_path):
+    rng = np.random.default_rng(0)
+    start, first = start_of(shape, rng)
+    second = start_of(shape, rng)[1]
+    for fresh in (start, CalibrationMonitor() if shape == "score" else start):
+        monitor = fresh.updated(*first)
+        monitor.save(tmp_path / "monitor.json")
+        loaded = CalibrationMonitor.load(tmp_path / "monitor.json")
+        assert repr(loaded) == repr(monitor)
+        assert loaded.updated(*second).e_values() == monitor.updated(*second).e_values()
+        fresh.save(tmp_path / "fresh.json")
+        assert CalibrationMonitor.load(tmp_path / "fresh.json").updated(*first).e_value == monitor.e_value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"looks": None}, "not a sound model"),
+        ({"tests": [["(all)", 1.0, {"looks": 1, "from_start": [0.0], "from_any": [0.0]}]]}, "other alternatives"),
+    ],
 )
 def test_damaged_monitors_are_refused(tmp_path, change, message):
-    content = {"map": None, "looks": 1, "from_start": None, "from_any": None, "largest_e_value": 1.0} | change
-    write_model(tmp_path / "monitor.json", "calibrant-monitor", 1, content)
+    content = {"kind": None, "map": None, "classes": None, "segments": None, "looks": 1, "largest_e_value": 1.0}
+    write_model(tmp_path / "monitor.json", "calibrant-monitor", 1, content | {"tests": []} | change)
     with pytest.raises(ModelFileError, match=message):
         CalibrationMonitor.load(tmp_path / "monitor.json")
 
 
-def test_a_comparison_is_shown_in_words():
-    data = simulate.from_truth("D1", 500)
-    result = compare_tallies(data.tally, data.tally)
-    assert repr(result) == str(result)
-    assert repr(result).startswith("Rows: 500 in the reference, 500 now.")
+def test_maps_turn_scores_into_what_is_tested():
+    rng = np.random.default_rng(5)
+    map_ = CalibrationMap(functions.Sigmoid(1.0, 0.5, "logit"), "probability", True)
+    current = day(rng, 3000, shifted(0.5))
+    assert CalibrationMonitor(map_).updated(current).alarms() == []
+    assert CalibrationMonitor().updated(current).alarms() == [ALL]
+    before, now = (segments(rng, n, "ab", {"b": 1.0}) for n in (3000, 1000))
+    of_segments = SegmentedCalibrator("platt").fit_tallies(before).map_
+    assert CalibrationMonitor(of_segments).updated(now).alarms() == []
+    assert CalibrationMonitor().updated(now).alarms() == ["b"]
+    pooled = IsotonicCalibration().fit_tally(before["a"] + before["b"]).map_
+    assert set(CalibrationMonitor(pooled).updated(now).alarms()) == {"a", "b"}
+    with pytest.raises(InvalidInputError, match="pass `segment`, or tallies by segment"):
+        CalibrationMonitor(of_segments).updated(current)
+
+
+def test_what_cannot_be_tested_is_refused():
+    tally, rng = Tally.from_arrays([0.5], [1]), np.random.default_rng(4)
+    three, four = matrix(rng, 50), matrix(rng, 50, 4)
+    halves = MatrixMap((0, 1, 2), "logits", 0.5, (MatrixMember(1.0),))
+    refused = {
+        "must count whole rows": lambda: CalibrationMonitor().updated(tally.scaled(0.5)),
+        r"must lie in \[0, 1\]": lambda: CalibrationMonitor().updated(Tally.from_arrays([2.0], [1])),
+        "`alpha` must lie between 0 and 1; got 2": lambda: CalibrationMonitor().alarms(2.0),
+        "`y` must be given": lambda: CalibrationMonitor().updated([0.1, 0.4]),
+        "pass it alone": lambda: CalibrationMonitor().updated(tally, [1]),
+        "`segment` goes with scores": lambda: CalibrationMonitor().updated(tally, segment=["a"]),
+        "must be distinct": lambda: CalibrationMonitor(segments=["a", NEW]),
+        "exclude each other": lambda: CalibrationMonitor(segments=["a"], classes=["b", "c"]),
+        "must name the 3 columns": lambda: CalibrationMonitor(classes=["a"]).updated(*three),
+        "`y` must hold the labels of the columns, a, b, c": lambda: CalibrationMonitor(classes="abc").updated(*three),
+        "of the shape that is watched": lambda: CalibrationMonitor().updated(*three).updated(*four),
+        "not tallies": lambda: CalibrationMonitor(halves).updated(tally),
+        "must be a map of several classes": lambda: CalibrationMonitor(PlattScaling().fit([0, 1], [0, 1]).map_).updated(
+            *three
+        ),
+    }
+    for message, call in refused.items():
+        with pytest.raises(InvalidInputError, match=message):
+            call()
+    assert CalibrationMonitor().updated(Tally.empty()).looks == 0

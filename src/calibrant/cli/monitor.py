@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,12 +12,12 @@ from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.options import load_class_map, load_score_map
 from calibrant.cli.printing import print_json, progress
-from calibrant.cli.segment_monitor import monitor_segments
+from calibrant.cli.segment_monitor import compare_segments
+from calibrant.engines.table_files import escape
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
-    from calibrant.monitoring.classes import MatrixChange
-    from calibrant.monitoring.monitor import TallyComparison
+    from calibrant.monitoring import TallyComparison
     from calibrant.tally import Tally
 
 ALARM = 3
@@ -51,10 +51,8 @@ def monitor(
         raise Problem(f"--alpha must lie strictly between 0 and 1, such as 0.05; got {alpha:g}.")
     if by:
         pair = ([reference], current)
-        alarm = monitor_segments(
-            pair, score, label, by, drop=drop_missing, positive=positive, model=model, alpha=alpha, as_json=as_json
-        )
-        if alarm and fail:
+        change = compare_segments(pair, score, label, by, drop=drop_missing, positive=positive, model=model)
+        if print_change(change, alpha, as_json) and fail:
             raise typer.Exit(ALARM)
         return
     tallies, matrices = [], []
@@ -65,24 +63,13 @@ def monitor(
             else:
                 tallies.append(count(*binary(table, columns, False, "monitor"), positive))
             score, label = list(columns.scores), columns.label
-    change: Any = _compare_classes(matrices, model) if matrices else _compare(tallies, columns.score, model)
-    alarm = change.p_value <= alpha
-    off = [f"Off by themselves: {', '.join(names)}.\n"] if matrices and (names := change.off(alpha)) else []
-    if as_json:
-        print_json(_plain(change, alpha) | {"p_value": change.p_value, "alarm": alarm})
-    else:
-        verdict = (
-            "ALARM: the probabilities no longer hold; fit again with the new rows"
-            if alarm
-            else "No alarm: no evidence against the probabilities so far"
-        )
-        sys.stdout.write(f"{change}\n{''.join(off)}{verdict} (alarm from an evidence of {1 / alpha:g}).\n")
-    if alarm and fail:
+    change = _compare_classes(matrices, model) if matrices else _compare(tallies, columns.score, model)
+    if print_change(change, alpha, as_json) and fail:
         raise typer.Exit(ALARM)
 
 
 def _compare(tallies: list[Tally], name: str, model: str | None) -> TallyComparison:
-    from calibrant.monitoring.monitor import compare_tallies
+    from calibrant.monitoring import compare_tallies
 
     map_ = load_score_map(model)
     if map_ is None:
@@ -91,18 +78,29 @@ def _compare(tallies: list[Tally], name: str, model: str | None) -> TallyCompari
     return compare_tallies(*tallies, map_=map_)
 
 
-def _compare_classes(rows: list[ClassRows], model: str | None) -> MatrixChange:
-    from calibrant.monitoring.classes import compare_matrices
+def _compare_classes(rows: list[ClassRows], model: str | None) -> TallyComparison:
+    from calibrant.monitoring import compare_tallies
 
-    map_ = load_class_map(model, len(rows[0].classes))
-    before, after = ((one.labels, one.probabilities(map_)) for one in rows)
+    map_, classes = load_class_map(model, len(rows[0].classes)), rows[0].classes
+    before, after = ((one.probabilities(map_), [one.classes[k] for k in one.labels]) for one in rows)
     with progress("testing each class"):
-        return compare_matrices(before, after, classes=rows[0].classes)
+        return compare_tallies(before, after, classes=classes)
 
 
-def _plain(change: Any, alpha: float) -> dict[str, Any]:
-    if not hasattr(change, "classes"):
-        return dict(vars(change))
-    classes = {name: dict(vars(one)) for name, one in change.classes.items()}
-    whole = {"rows": change.rows, "e_value": change.e_value, "off": change.off(alpha)}
-    return whole | {"predicted_class": dict(vars(change.top)), "classes": classes}
+def print_change(change: TallyComparison, alpha: float, as_json: bool) -> bool:
+    """Print what has changed, and tell whether there is an alarm."""
+    from dataclasses import asdict
+
+    from calibrant.monitoring.named_tallies import name_of
+
+    alarms = change.alarms(alpha)
+    if as_json:
+        names = [
+            {"name": name_of(name), "alarm": name in alarms, "adjusted_e_value": change.e_values[name], **asdict(one)}
+            for name, one in change.changes.items()
+        ]
+        whole = {"alarm": bool(alarms), "alarms": [name_of(name) for name in alarms], "p_value": change.p_value}
+        print_json(whole | asdict(change.whole) | {"e_value": change.e_value, "changes": names})
+    else:
+        sys.stdout.write("\n".join(map(escape, change.describe(alpha).split("\n"))) + "\n")
+    return bool(alarms)

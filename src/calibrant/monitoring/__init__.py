@@ -1,17 +1,5 @@
 """Is a deployed calibration still right? Tests that may be looked at every day, and refits without the old rows."""
 
-from calibrant.monitoring.classes import MatrixMonitor, compare_matrices
-from calibrant.monitoring.monitor import CalibrationMonitor, TallyComparison, compare_tallies, update
-from calibrant.monitoring.segments import SegmentComparison, SegmentMonitor, compare_segments
+from calibrant import _lazy
 
-__all__ = [
-    "CalibrationMonitor",
-    "MatrixMonitor",
-    "SegmentComparison",
-    "SegmentMonitor",
-    "TallyComparison",
-    "compare_matrices",
-    "compare_segments",
-    "compare_tallies",
-    "update",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,345 +1,203 @@
-"""Is a deployed calibration still right? Tests that may be looked at every day, and refits without the old rows."""
+"""A running test of calibration, for one score, several classes or many segments."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from scipy import special
-from sklearn.base import clone
-
-from calibrant import _validation
 from calibrant._files import AnyPath
-from calibrant._numerics import bins, links
-from calibrant._typing import ArrayLike, Floats
-from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.files import read_model, write_model
+from calibrant._typing import ArrayLike
+from calibrant.errors import InvalidInputError
+from calibrant.maps.files import read_model, read_part, write_model
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
-from calibrant.tally import Tally, to_tally
+from calibrant.maps.segments import SegmentedMap
+from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
+from calibrant.monitoring.named_tallies import (
+    ALL,
+    NEW,
+    TOP,
+    AnyMap,
+    NamedTallies,
+    gather,
+    predict_tallies,
+    read_named_tallies,
+)
+from calibrant.monitoring.sequential_test import SequentialTest
 
-__all__ = ["CalibrationMonitor", "TallyComparison", "compare_tallies", "update"]
+__all__ = ["CalibrationMonitor"]
 
-SHIFTS = (-1.6, -0.8, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
-SLOPES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.45, 2.0)
-LOCAL_SHIFTS = (-0.8, -0.3, 0.3, 0.8)
-LOCAL_EDGES = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # of the logit
-ALTERNATIVES = len(SHIFTS) * len(SLOPES) - 1 + len(LOCAL_SHIFTS) * (len(LOCAL_EDGES) + 1)
 FORMAT = "calibrant-monitor"
 VERSION = 1
-
-
-def compare_tallies(reference: Tally, current: Tally, *, map_: CalibrationMap | None = None) -> TallyComparison:
-    """Compare current rows with a reference: how far they have moved, and whether their probabilities still hold.
-
-    Parameters
-    ----------
-    reference : Tally
-        Rows at the time of deployment.
-    current : Tally
-        Unweighted rows since then. When the comparison is repeated, it must be the sum of all of them: only then
-        does the test stay valid however often it is looked at. `CalibrationMonitor` keeps such a sum, and notices
-        a late change sooner.
-    map_ : CalibrationMap, optional
-        Turns scores into the probabilities that are tested. Without it the scores are the probabilities.
-
-    Returns
-    -------
-    TallyComparison
-
-    Examples
-    --------
-    >>> from calibrant import Tally
-    >>> from calibrant.monitoring.monitor import compare_tallies
-    >>> reference = Tally.from_arrays([0.1] * 90 + [0.9] * 10, [0] * 81 + [1] * 18 + [0])
-    >>> current = Tally.from_arrays([0.1] * 500 + [0.9] * 500, [0] * 250 + [1] * 750)
-    >>> result = compare_tallies(reference, current)
-    >>> result.p_value < 0.001, round(result.score_shift, 2)
-    (True, 0.4)
-    """
-    for name, tally in {"reference": reference, "current": current}.items():
-        if len(tally) == 0:
-            raise InvalidInputError(f"`{name}` must have at least one row; the tally is empty.")
-    predicted = _probabilities(current, map_)
-    evidence = CalibrationMonitor(map_).updated(current)
-    return TallyComparison(
-        rows=(reference.total, current.total),
-        base_rates=(reference.base_rate, current.base_rate),
-        base_rate_interval=_difference_interval(reference, current),
-        mean_predicted=float(np.average(predicted, weights=current.totals)),
-        score_shift=_largest_gap(reference, current),
-        population_stability_index=_stability_index(reference, current),
-        e_value=evidence.running_e_value,
-    )
-
-
-@dataclass(frozen=True, repr=False)
-class TallyComparison:
-    """Changes between two tallies.
-
-    Attributes
-    ----------
-    rows, base_rates : tuple of float
-        Of the reference and the current tally.
-    base_rate_interval : tuple of float
-        95 % interval of the change of the base rate (Agresti and Caffo 2000), for a single look.
-    mean_predicted : float
-        Mean predicted probability of the current rows, to hold against their base rate.
-    score_shift : float
-        Largest difference of the two distributions of scores (Kolmogorov and Smirnov).
-    population_stability_index : float
-        Population stability index over ten bins of equal reference mass.
-    e_value : float
-        Evidence against the calibration of the current rows: at most 1 on average while it holds.
-
-    Examples
-    --------
-    >>> from calibrant import simulate
-    >>> from calibrant.monitoring.monitor import compare_tallies
-    >>> before, after = simulate.from_truth("D1", 2000, rng=1), simulate.from_truth("D1", 2000, rng=2)
-    >>> result = compare_tallies(before.tally, after.tally)
-    >>> result.rows, result.score_shift < 0.05
-    ((2000.0, 2000.0), True)
-    >>> result.p_value < 0.05  # the scores of D1 are not calibrated, before or after
-    True
-    """
-
-    rows: tuple[float, float]
-    base_rates: tuple[float, float]
-    base_rate_interval: tuple[float, float]
-    mean_predicted: float
-    score_shift: float
-    population_stability_index: float
-    e_value: float
-
-    @property
-    def p_value(self) -> float:
-        """1 / e_value, at most 1: below 0.05 in at most 5 % of all series of looks, however long (Ville 1939)."""
-        return min(1.0, 1.0 / self.e_value) if self.e_value > 0 else 1.0
-
-    def __repr__(self) -> str:
-        (before, now), (low, high) = self.base_rates, self.base_rate_interval
-        return (
-            f"Rows: {self.rows[0]:g} in the reference, {self.rows[1]:g} now.\n"
-            f"Share of positives: {before:.4f}, now {now:.4f}; 95 % interval of the change [{low:+.4f}, {high:+.4f}].\n"
-            f"Mean predicted now: {self.mean_predicted:.4f}.\n"
-            f"Shift of the scores: largest gap {self.score_shift:.4f}, population stability index "
-            f"{self.population_stability_index:.4f}.\n"
-            f"Evidence against the probabilities: {self.e_value:.3g}."
-        )
+MAPS: dict[str, Any] = {"score": CalibrationMap, "matrix": MatrixMap, "segments": SegmentedMap}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationMonitor:
-    """A running test of calibration: feed it each day's tally, look as often as you like, alarm at 1 / alpha.
+    """A running test of calibration: feed it each day's rows, look as often as you like, alarm at 1 / alpha.
 
-    While every row is positive with its predicted probability, each alternative's likelihood ratio is a
-    non-negative martingale, and so is their mixture: it ever exceeds 20 with a probability of at most 5 %
-    (Ville's inequality). The alternatives are shifts and slopes of the logit, and shifts in one range of it. Each
-    of them may begin on any day, with weight 1 / (t (t + 1)) for day t, so that a change after a long good time is
-    found almost as fast as an early one. Weights of rows are not allowed: they have no martingale.
+    It is immutable, and of every shape. One score has one test. A matrix has one of the predicted class and one of
+    each class against the rest. Segments have one each, and one of all segments that were not there at the start. While
+    every row has its predicted probabilities, the chance that any alarm is ever raised is at most alpha, over all
+    names and all looks together. Weights of rows are not allowed: they have no martingale.
 
     Parameters
     ----------
-    map_ : CalibrationMap, optional
-        Turns scores into the probabilities that are tested.
+    map_ : CalibrationMap, MatrixMap or SegmentedMap, optional
+        Turns scores into the probabilities that are tested; without it the scores are the probabilities.
+    classes : sequence, optional
+        The labels of the columns of a matrix; by default those of the map, or the numbers of the columns.
+    segments : sequence, optional
+        The segments to watch: values, or tuples with several keys; by default those of the first look.
+
+    Attributes
+    ----------
+    looks : int
+        Looks with rows so far.
+    largest_e_value : float
+        The largest e-value so far.
 
     Examples
     --------
-    >>> from calibrant import Tally
-    >>> from calibrant.monitoring.monitor import CalibrationMonitor
+    >>> from calibrant.monitoring import CalibrationMonitor
     >>> monitor = CalibrationMonitor()
     >>> for day in range(3):
     ...     monitor = monitor.updated([0.1] * 100, [0] * 60 + [1] * 40)
-    >>> monitor.alarm(alpha=0.05), monitor.looks
-    (True, 3)
-    >>> CalibrationMonitor().updated(Tally.from_arrays([0.5, 0.5], [0, 1]))
-    CalibrationMonitor(1 look, evidence 0.936 now, at most 1 so far, of the scores as they are)
+    >>> monitor.alarms(alpha=0.05), monitor.looks
+    (['(all)'], 3)
+    >>> good, bad = ([0] * n + [1] * (100 - n) for n in (90, 60))
+    >>> monitor = CalibrationMonitor().updated([0.1] * 200, good + bad, segment=["de"] * 100 + ["fr"] * 100)
+    >>> monitor.alarms(alpha=0.05)
+    ['fr']
+    >>> monitor
+    CalibrationMonitor(1 look at 3 tests, e-value 2.38e+11 now, at most 2.38e+11 so far, of the scores as they are)
     """
 
-    map_: CalibrationMap | None = None
-    looks: int = 0
-    _from_start: Floats | None = None
-    _from_any: Floats | None = None
-    largest_e_value: float = 1.0
+    map_: AnyMap | None = None
+    classes: Sequence[Any] | None = None
+    segments: Sequence[Hashable] | None = None
+    looks: int = field(default=0, kw_only=True)
+    largest_e_value: float = field(default=1.0, kw_only=True)
+    _tests: Mapping[Any, SequentialTest] = field(default_factory=dict, kw_only=True)
+    _largest: Mapping[Any, float] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.classes is not None and self.segments is not None:
+            raise InvalidInputError("`classes` and `segments` exclude each other: rows have one shape.")
+        names = [*(self.segments or ()), NEW]
+        if len(set(names)) != len(names):
+            raise InvalidInputError(f"`segments` must be distinct, and none of them {NEW!r}.")
 
     def updated(
-        self, rows: Tally | ArrayLike, y: ArrayLike | None = None, *, pos_label: Any = None
+        self, rows: Any, y: ArrayLike | None = None, *, segment: Any = None, pos_label: Any = None
     ) -> CalibrationMonitor:
         """The monitor after one more look.
 
         Parameters
         ----------
-        rows : Tally, or array-like of shape (n,)
-            All new rows, as a tally or by their scores.
+        rows : array-like of shape (n,) or (n, K), Tally, or mapping of segment to Tally
+            All new rows, by their scores or as tallies.
         y : array-like of shape (n,), optional
             The labels, where scores are given.
+        segment : array-like or table, optional
+            The segment of each row, where scores are given.
         pos_label : label, optional
-            The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+            The positive class of two, where the labels are not bool, {0, 1} or {-1, 1}.
 
         Returns
         -------
         CalibrationMonitor
         """
-        tally = to_tally(rows, y, pos_label=pos_label)
-        if len(tally) == 0:
+        tallies = read_named_tallies(
+            rows, y, map_=self.map_, segment=segment, classes=self.classes, pos_label=pos_label
+        )
+        tests = dict(self._tests or _start(tallies, self.segments))
+        found = gather(predict_tallies(tallies, self.map_), tests)
+        if not found:
             return self
-        if (tally.totals != np.round(tally.totals)).any():
-            raise InvalidInputError("`tally` must count whole rows; weighted rows have no valid sequential test.")
-        ratios = _log_ratios(_probabilities(tally, self.map_), tally)
-        start = np.zeros(len(ratios)) if self._from_start is None else self._from_start
-        any_day = np.full(len(ratios), -np.inf) if self._from_any is None else self._from_any
-        day = self.looks + 1
-        # Shiryaev's recursion with a prior over the day of change: (so far + weight of today) · ratio of today.
-        begun = np.logaddexp(any_day, -math.log(day * (day + 1))) + ratios
-        new = replace(self, looks=day, _from_start=start + ratios, _from_any=begun)
+        tests |= {name: tests[name].updated(tally) for name, tally in found.items()}
+        now = {name: test.e_value for name, test in tests.items()}
+        adjusted = adjust_e_values(list(now.values()), weights_of(now))
+        largest = {
+            name: max(self._largest.get(name, 1.0), float(value)) for name, value in zip(now, adjusted, strict=True)
+        }
+        new = replace(self, looks=self.looks + 1, _tests=tests, _largest=largest)
         return replace(new, largest_e_value=max(self.largest_e_value, new.e_value))
 
     @property
     def e_value(self) -> float:
-        """Evidence now: half for a fault since the first day, half for one that began later."""
-        if self._from_start is None or self._from_any is None:
+        """The e-value against all probabilities now: the weighted mean of all tests."""
+        if not self._tests:
             return 1.0
-        not_begun = 1.0 / (self.looks + 1)
-        late = _mean_exp(self._from_any) + not_begun
-        return 0.5 * self.running_e_value + 0.5 * late
+        return float(weights_of(self._tests) @ [test.e_value for test in self._tests.values()])
 
-    @property
-    def running_e_value(self) -> float:
-        """Evidence for a fault since the first day; it depends on the sum of all tallies alone."""
-        return 1.0 if self._from_start is None else _mean_exp(self._from_start)
+    def e_values(self) -> dict[Any, float]:
+        """The largest e-value so far of each name, adjusted for having looked at all of them."""
+        return dict(self._largest)
+
+    def alarms(self, alpha: float = 0.05) -> list[Any]:
+        """The names whose probabilities no longer hold, largest e-value first; an empty list where there is no alarm.
+
+        In at most a share `alpha` of all series is any of them named wrongly. Where all names together alarm and no
+        single one can be named, the answer is ``["(all)"]``, as it is for one score.
+        """
+        return alarming(self._largest, self.largest_e_value, alpha)
 
     def __repr__(self) -> str:
         looks = f"{self.looks} look{'s' * (self.looks != 1)}"
-        tested = "the scores as they are" if self.map_ is None else self.map_.method
-        now, most = self.e_value, self.largest_e_value
-        return f"CalibrationMonitor({looks}, evidence {now:.3g} now, at most {most:.3g} so far, of {tested})"
+        tests = f" at {len(self._tests)} tests" if len(self._tests) > 1 else ""
+        of = "of the scores as they are" if self.map_ is None else f"of {self.map_!r}"
+        values = f"e-value {self.e_value:.3g} now, at most {self.largest_e_value:.3g} so far"
+        return f"CalibrationMonitor({looks}{tests}, {values}, {of})"
+
+    def __str__(self) -> str:
+        sentence = alarm_sentence(self.alarms(), self.largest_e_value, 0.05)
+        return f"{self.looks} look{'s' * (self.looks != 1)}. {sentence}"
 
     def save(self, path: AnyPath) -> None:
-        """Write the state as JSON, with the map; `CalibrationMonitor.load` reads it."""
-        state = {
+        """Write the monitor with its map as JSON with a checksum; `load` goes on where it was."""
+        content = {
+            "kind": None if self.map_ is None else _kind(self.map_),
             "map": None if self.map_ is None else self.map_.to_dict(),
+            "classes": None if self.classes is None else list(self.classes),
+            "segments": None if self.segments is None else list(self.segments),
             "looks": self.looks,
-            "from_start": None if self._from_start is None else self._from_start.tolist(),
-            "from_any": None if self._from_any is None else self._from_any.tolist(),
             "largest_e_value": self.largest_e_value,
+            "tests": [[name, self._largest[name], test.to_dict()] for name, test in self._tests.items()],
         }
-        write_model(path, FORMAT, VERSION, state)
+        write_model(path, FORMAT, VERSION, content)
 
     @classmethod
     def load(cls, path: AnyPath) -> CalibrationMonitor:
-        """Read a saved monitor; no code from the file is run."""
-        state = read_model(path, {FORMAT: VERSION})
-        try:
-            map_ = None if state["map"] is None else CalibrationMap.from_dict(state["map"])
-            start, any_day = (
-                None if state[key] is None else np.array(state[key]) for key in ("from_start", "from_any")
-            )
-            loaded = cls(map_, int(state["looks"]), start, any_day, float(state["largest_e_value"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"{path} is not a sound monitor: {error!r}.") from error
-        if any(logs is not None and logs.shape != (ALTERNATIVES,) for logs in (start, any_day)):
-            raise ModelFileError(f"{path} is of a version with other alternatives; start a new monitor.")
-        return loaded
+        """Read what `save` wrote."""
+        return read_part(cls._from_dict, read_model(path, {FORMAT: VERSION}), path)
 
-    def alarm(self, alpha: float = 0.05) -> bool:
-        """Whether the evidence has ever reached 1 / alpha."""
-        if not 0.0 < alpha < 1.0:
-            raise InvalidInputError(f"`alpha` must lie between 0 and 1; got {alpha!r}.")
-        return self.largest_e_value >= 1.0 / alpha
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> CalibrationMonitor:
+        tests = [(_as_name(name), *rest) for name, *rest in data["tests"]]
+        return cls(
+            map_=None if data["map"] is None else MAPS[data["kind"]].from_dict(data["map"]),
+            classes=data["classes"],
+            segments=None if data["segments"] is None else [_as_name(name) for name in data["segments"]],
+            looks=int(data["looks"]),
+            largest_e_value=float(data["largest_e_value"]),
+            _tests={name: SequentialTest.from_dict(test) for name, _, test in tests},
+            _largest={name: float(largest) for name, largest, _ in tests},
+        )
 
 
-def update(
-    calibrator: Calibrator, old: Tally, new: Tally, *, forgetting: float = 1.0, max_cells: int | None = 4096
-) -> tuple[Any, Tally]:
-    """Fit again to old and new rows without having the old rows.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-        The method; it is copied, not changed.
-    old, new : Tally
-        What was counted before, and what came since.
-    forgetting : float
-        What an old row counts now, above 0 and at most 1. With one update a day, 0.97 halves a row's weight in
-        about three weeks.
-    max_cells : int, optional
-        Bound on the cells of the sum.
-
-    Returns
-    -------
-    calibrator : Calibrator
-        Fitted to the sum.
-    tally : Tally
-        The sum, to be the `old` of the next update.
-
-    Examples
-    --------
-    >>> from calibrant import IsotonicCalibration, Tally
-    >>> from calibrant.monitoring.monitor import update
-    >>> old, new = Tally.from_arrays([1, 2], [0, 1]), Tally.from_arrays([1, 2], [1, 1])
-    >>> calibrator, tally = update(IsotonicCalibration(target_correction=False), old, new, forgetting=0.5)
-    >>> tally.totals.tolist(), calibrator.predict([1]).round(3).tolist()
-    ([1.5, 1.5], [0.667])
-    """
-    if not 0.0 < forgetting <= 1.0:
-        raise InvalidInputError(f"`forgetting` must lie above 0 and be at most 1; got {forgetting!r}.")
-    total = old.scaled(forgetting) + new
-    if max_cells is not None:
-        total = total.coarsen(max_cells)
-    return clone(calibrator).fit_tally(total), total
+def _start(tallies: NamedTallies, segments: Sequence[Hashable] | None) -> dict[Any, SequentialTest]:
+    """One test for each name of the first look; segments have one more, of those to come."""
+    are_segments = segments is not None or not (ALL in tallies or TOP in tallies)
+    names = [*(tallies if segments is None else segments), NEW] if are_segments else list(tallies)
+    return dict.fromkeys(names, SequentialTest())
 
 
-def _probabilities(tally: Tally, map_: CalibrationMap | None) -> Floats:
-    if map_ is not None:
-        return map_(tally.scores)
-    _validation.check_unit_interval(tally.scores, "scores", "A test of calibration")
-    return tally.scores
+def _as_name(name: Any) -> Any:
+    """A name from a file: JSON has no tuples, so a segment of several keys was written as a list."""
+    return tuple(name) if isinstance(name, list) else name
 
 
-def _log_ratios(predicted: Floats, tally: Tally) -> Floats:
-    """Log likelihood ratio of each alternative to the predicted probabilities, for all rows of a tally."""
-    z = links.logit(predicted)
-    lines = [a + b * z for a in SHIFTS for b in SLOPES if (a, b) != (0.0, 1.0)]
-    place = np.searchsorted(LOCAL_EDGES, z)
-    local = [z + a * (place == i) for a in LOCAL_SHIFTS for i in range(len(LOCAL_EDGES) + 1)]
-    other = np.array(lines + local)
-    positive = special.log_expit(other) - special.log_expit(z)
-    negative = special.log_expit(-other) - special.log_expit(-z)
-    out: Floats = positive @ tally.positives + negative @ tally.negatives
-    return out
-
-
-def _mean_exp(logs: Floats) -> float:
-    # Evidence beyond any use need not overflow.
-    return float(np.exp(min(special.logsumexp(logs) - math.log(len(logs)), 700.0)))
-
-
-def _difference_interval(reference: Tally, current: Tally) -> tuple[float, float]:
-    totals = np.array([reference.total, current.total]) + 2.0
-    rates = (np.array([reference.total_positive, current.total_positive]) + 1.0) / totals
-    middle, half = float(rates[1] - rates[0]), 1.959964 * math.sqrt((rates * (1.0 - rates) / totals).sum())
-    return middle - half, middle + half
-
-
-def _largest_gap(reference: Tally, current: Tally) -> float:
-    grid = np.union1d(reference.scores, current.scores)
-    return float(np.abs(_shares_up_to(reference, grid) - _shares_up_to(current, grid)).max())
-
-
-def _shares_up_to(tally: Tally, grid: Floats) -> Floats:
-    sums = np.concatenate(([0.0], np.cumsum(tally.totals)))
-    return sums[np.searchsorted(tally.scores, grid, side="right")] / tally.total
-
-
-def _stability_index(reference: Tally, current: Tally, n_bins: int = 10) -> float:
-    """Σ (q - p) ln(q / p) over bins of equal reference mass, each bin with half a row more to keep it finite."""
-    edges = reference.scores[bins.equal_mass_starts(reference.totals, n_bins)[1:] - 1]
-    n = len(edges) + 1
-    p, q = (
-        (np.bincount(bins.bin_of(t.scores, edges), t.totals, n) + 0.5) / (t.total + 0.5 * n)
-        for t in (reference, current)
-    )
-    return float(((q - p) * np.log(q / p)).sum())
+def _kind(map_: AnyMap) -> str:
+    return next(kind for kind, cls in MAPS.items() if isinstance(map_, cls))
