@@ -66,12 +66,11 @@ session = onnxruntime.InferenceSession(to_onnx(map_).SerializeToString())
 np.testing.assert_allclose(session.run(None, {"score": scores})[0], map_(scores), rtol=0, atol=1e-12)
 """,
     "Python": """
-from calibrant.export import schema, to_python
+from calibrant.export import to_python
 map_ = registry.create(NAME).fit(scores, y).map_
 space = {}
 exec(to_python(map_), space)
 assert all(abs(space["calibrate"](s) - p) < 1e-12 for s, p in zip(scores.tolist(), map_(scores), strict=True))
-assert map_.function.name in schema()["$defs"]
 """,
     "compare": """
 table = calibrant.compare(scores, y, methods=["isotonic", NAME])

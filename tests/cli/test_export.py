@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.mark.parametrize(("target", "sign"), [("sql", "CASE"), ("python", "def calibrate"), ("schema", "$schema")])
+@pytest.mark.parametrize(("target", "sign"), [("sql", "CASE"), ("python", "def calibrate")])
 def test_export(cli, data, tmp_path, target, sign):
     model = tmp_path / "m.json"
     cli("fit", data, "-m", "isotonic", "-o", model)
@@ -19,7 +19,7 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "def f(" in (tmp_path / "m.py").read_text()
     assert "Say what to write with --to" in refused("export", model)
     assert "Say what to write with --to" in refused("export", model, "-o", tmp_path / "m.txt")
-    assert "--to must be one of sql, onnx, python, c, schema; got java." in refused("export", model, "--to", "java")
+    assert "--to must be one of sql, onnx, python, c; got java." in refused("export", model, "--to", "java")
     assert "data.csv is no model but a table" in refused("export", data, "--to", "sql")
     (tmp_path / "half.json").write_text(model.read_text()[:100])
     assert "not a calibrant model, or it was cut short" in refused("export", tmp_path / "half.json", "--to", "sql")
@@ -33,16 +33,20 @@ def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
     assert "ONNX is not for the screen" in refused("export", model, "--to", "onnx")
 
 
-@pytest.mark.parametrize(
-    ("ending", "sign"), [("sql", 'FROM "animals"'), ("py", "def calibrate(scores)"), ("c", "calibrate("), ("onnx", "")]
-)
-def test_several_classes(cli, refused, animals, tmp_path, ending, sign):
-    model, output = tmp_path / "m.json", tmp_path / f"m.{ending}"
+def test_several_classes_are_onnx_and_nothing_else(cli, refused, animals, tmp_path):
+    model, output = tmp_path / "m.json", tmp_path / "m.onnx"
     cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "vector_scaling", "-o", model)
-    more = ("--table", "animals", "--keep", "region,w") if ending == "sql" else ()
-    assert cli("export", model, "-o", output, *more).code == 0
-    if ending == "sql":
-        text = output.read_text()
-        assert all(f'"{name}"' in text for name in ("p_cat", "p_dog", "p_fox", "region", "w", "calibrated_cat"))
-        assert "must name the 3 score columns; got 2" in refused("export", model, "--to", "sql", "-s", "a,b")
-    assert sign.encode() in output.read_bytes()
+    assert cli("export", model, "-o", output).code == 0
+    assert b"probabilities" in output.read_bytes()
+    for target in ("sql", "python", "c"):
+        assert "this is a map of several classes. Export it to ONNX" in refused("export", model, "--to", target)
+
+
+def test_the_model_is_loaded_once(cli, data, tmp_path, monkeypatch):
+    from calibrant.cli import options
+
+    model, loaded = tmp_path / "m.json", []
+    cli("fit", data, "-m", "platt", "-o", model)
+    monkeypatch.setattr("calibrant.cli.export.load_any", lambda path: loaded.append(path) or options.load_any(path))
+    assert cli("export", model, "--to", "c").code == 0
+    assert len(loaded) == 1

@@ -55,3 +55,26 @@ def test_the_opset_is_current_and_can_be_chosen():
 def test_an_unknown_type_is_refused():
     with pytest.raises(InvalidInputError, match="`dtype` must be one of float64, float32"):
         to_onnx(STEP, dtype="float16")
+
+
+def test_every_part_of_a_matrix_in_both_spaces(full_map):
+    model = to_onnx(full_map)
+    row = np.array([[0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(run_session(model, {"scores": row})[0], full_map(row), atol=1e-13)
+    properties = {entry.key: entry.value for entry in model.metadata_props}
+    assert set(properties) == {"method", "classes", "test_vector"}
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 1e-7)])
+def test_fitted_maps_of_several_classes(fitted_map, rows_with_zeros, dtype, tolerance):
+    rows = rows_with_zeros.astype(dtype)
+    got = run_session(to_onnx(fitted_map, dtype=dtype), {"scores": rows})[0]
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got, fitted_map(rows), atol=tolerance)
+
+
+def test_rows_that_the_map_refuses_are_nan_and_others_are_not(full_map):
+    bad = [0.5, 0.6, 0.5] if full_map.space == "probability" else [np.nan, 0.5, 0.5]
+    got = run_session(to_onnx(full_map), {"scores": np.array([bad, [0.2, 0.3, 0.5]])})[0]
+    assert np.isnan(got[0]).all()
+    assert np.isfinite(got[1]).all()

@@ -1,14 +1,15 @@
 """The export round trip of every registered method, and the check that guards it."""
 
+import json
 import shutil
 
 import numpy as np
 import pytest
 
-from calibrant import CalibrationMap, PlattScaling
+from calibrant import CalibrationMap
 from calibrant.calibrators import registry
-from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export import parity, to_c, to_onnx, to_python, to_sql
+from calibrant.errors import ModelFileError
+from calibrant.export import parity
 from calibrant.export.expression_graph import lower
 from calibrant.maps import functions
 
@@ -72,16 +73,22 @@ def test_a_wrong_export_is_refused():
         parity.check(map_, lambda scores: np.where(scores == 0.5, np.nan, map_(scores)), "nowhere")
 
 
-def test_the_vector_is_what_the_map_says():
-    map_ = CalibrationMap(functions.Sigmoid(1.0, 0.3, "logit"), "probability")
-    scores, probabilities = parity.vector(map_)
-    assert map_(scores).tolist() == probabilities
+def test_the_vector_is_what_the_map_says(full_map):
+    for map_ in (CalibrationMap(functions.Sigmoid(1.0, 0.3, "logit"), "probability"), full_map):
+        vector = json.loads(parity.vector_text(map_))
+        np.testing.assert_allclose(map_(vector["scores"]), vector["probabilities"], atol=1e-15)
 
 
-@pytest.mark.parametrize("write", [to_sql, to_onnx, to_python, to_c])
-def test_a_calibrator_in_place_of_its_map_is_named(write):
-    fitted = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
-    with pytest.raises(InvalidInputError, match=r"map of a fitted calibrator; got PlattScaling\. Pass its `map_`\."):
-        write(fitted)
-    with pytest.raises(InvalidInputError, match=rf"got str\. {write.__name__} is for maps of one score\."):
-        write("map.json")
+def test_the_probe_of_a_matrix_has_rows_that_the_map_accepts_and_exact_zeros(map_of_probabilities):
+    rows = parity.probe(map_of_probabilities)
+    assert map_of_probabilities(rows).shape == rows.shape
+    assert (rows == 0.0).any()
+
+
+def test_a_wrong_export_of_a_matrix_is_refused_with_the_row(full_map):
+    with pytest.raises(ModelFileError, match=r"refused: at score \[.*\] it gives .* where the map gives"):
+        parity.check(full_map, lambda x: full_map(x) + 1e-9, "Cobol")
+    with pytest.raises(ModelFileError, match="it gives nan"):
+        parity.check(full_map, lambda x: np.full(x.shape, np.nan), "Cobol")
+    with pytest.raises(ModelFileError, match="it gives shape"):
+        parity.check(full_map, lambda x: full_map(x)[:, :2], "Cobol")

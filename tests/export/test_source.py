@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant import CalibrationMap
-from calibrant.errors import InvalidInputError
+from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import source, to_c, to_python
 from calibrant.maps import functions
 
@@ -60,6 +60,12 @@ def test_c_compiles_without_warnings(tmp_path):
     path.write_text(to_c(CHAIN), encoding="utf-8")
     options = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-c"]
     subprocess.run(["cc", *options, str(path), "-o", str(tmp_path / "export.o")], check=True)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+def test_what_does_not_compile_is_refused_with_the_compilers_words():
+    with pytest.raises(ModelFileError, match=r"compiler rejected it\.\n.*error"):
+        source._run_c("double half(", "half", np.zeros(1))
 
 
 def test_c_is_checked_as_python_where_there_is_no_compiler(monkeypatch):

@@ -55,7 +55,8 @@ def check_method(*names: str | None, several: bool | None = None) -> None:
         raise Problem(f"{name} is for several classes; name the score column of each, with --score a,b,c.")
 
 
-def _load(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
+def load_any(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
+    """Load the map in a file, of any shape."""
     from calibrant.errors import ModelFileError
     from calibrant.maps.loading import load
 
@@ -71,7 +72,7 @@ def load_segments(path: str) -> SegmentedMap | None:
     """Load the map of segments in a file; None if the file holds another map."""
     from calibrant.maps.segments import SegmentedMap
 
-    map_ = _load(path)
+    map_ = load_any(path)
     return map_ if isinstance(map_, SegmentedMap) else None
 
 
@@ -79,7 +80,7 @@ def load_model(path: str) -> CalibrationMap | MatrixMap:
     """Load the map of one score or of several classes in a file."""
     from calibrant.maps.segments import SegmentedMap
 
-    map_ = _load(path)
+    map_ = load_any(path)
     if isinstance(map_, SegmentedMap):
         raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
     return map_

@@ -119,17 +119,3 @@ def report_unseen(done: Applied, map_: SegmentedMap | None) -> None:
     segments = "a segment" if one else f"one of {done.unseen_segments} segments"
     instead = "the pooled map is used" if len(map_.keys.names) == 1 else "only their other keys count"
     warn(f"{done.unseen_rows} rows have {segments} that the fit did not see; for these rows {instead}.")
-
-
-def export_segments(
-    map_: SegmentedMap, target: str, *, dialect: str, score: str, by: Sequence[str], name: str
-) -> bytes:
-    """Write a map of segments as SQL or Python."""
-    from calibrant import export
-    from calibrant.engines.table_columns import split
-
-    if target not in ("sql", "python"):
-        raise Problem("A model of segments is exported to sql or python; as JSON the model file itself is complete.")
-    if target == "python":
-        return export.to_python(map_, name=name).encode()
-    return export.to_sql(map_, dialect=dialect, column=score, by=split(by) or None).encode() + b"\n"

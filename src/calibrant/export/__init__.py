@@ -1,4 +1,4 @@
-"""Maps that leave Python: SQL, ONNX, plain Python, C, and the schema of the JSON file.
+"""Maps that leave Python: SQL, ONNX, torch, plain Python and C.
 
 Every export is run at export time against the map itself, and refused if it computes anything else.
 """

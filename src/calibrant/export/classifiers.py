@@ -11,9 +11,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export.matrix_form import MatrixForm
-from calibrant.export.matrix_onnx import write_form
-from calibrant.export.onnx import DTYPES, GraphWriter, run_session
+from calibrant.export.onnx import DTYPES, GraphWriter, run_session, write_map
 from calibrant.maps.matrix import MatrixMap
 
 CALLER = "calibrant.export.classifier_to_onnx"
@@ -143,7 +141,7 @@ def _one_vs_rest(part: Any, scores: str, writer: _ContainerWriter) -> str:
     columns = []
     for column, calibrator in zip(part.view.columns, part.calibrators, strict=True):
         chosen = writer.node("Gather", scores, writer.constant(np.array([column], dtype=np.int64)), axis=1)
-        columns.append(writer.write(calibrator.map_, chosen))
+        columns.append(write_map(writer, calibrator.map_, chosen))
     if len(part.classes) == 2:
         return writer.node("Concat", writer.node("Sub", writer.constant(1.0), columns[0]), columns[0], axis=1)
     return _normalised(writer.node("Concat", *columns, axis=1), 1.0 / len(part.classes), writer)
@@ -152,7 +150,7 @@ def _one_vs_rest(part: Any, scores: str, writer: _ContainerWriter) -> str:
 def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
     """The calibrated confidence for the highest score; the others share the rest in proportion."""
     top = writer.node("ArgMax", scores, axis=1, keepdims=1)
-    confidence = writer.write(part.calibrators[0].map_, writer.node("GatherElements", scores, top, axis=1))
+    confidence = write_map(writer, part.calibrators[0].map_, writer.node("GatherElements", scores, top, axis=1))
     is_top = writer.node("Equal", writer.constant(np.arange(len(part.classes), dtype=np.int64)[None]), top)
     others = writer.node("Where", is_top, writer.constant(0.0), scores)
     shares = _normalised(others, 1.0 / (len(part.classes) - 1), writer)
@@ -165,7 +163,7 @@ def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
     calibrator = part.calibrators[0]
     map_ = getattr(calibrator, "map_", None)
     if isinstance(map_, MatrixMap):
-        return write_form(writer, MatrixForm.from_map(map_), scores)
+        return write_map(writer, map_, scores)
     if not hasattr(calibrator, "temperature_"):
         raise InvalidInputError(
             f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'matrix_blend', "
@@ -189,13 +187,14 @@ def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:
 def _scores(part: Any, scope: Any, operator: Any) -> str:
     """The scikit-learn model as a part of the graph; its probabilities or decision scores, (n, n_classes)."""
     estimator = part.estimator.estimator if isinstance(part.estimator, FrozenEstimator) else part.estimator
-    aliases = require("skl2onnx._supported_operators", "onnx", CALLER).sklearn_operator_name_map
     types = require("skl2onnx.common.data_types", "onnx", CALLER)
-    if type(estimator) not in aliases:
+    try:
+        alias = require("skl2onnx", "onnx", CALLER).get_model_alias(type(estimator))
+    except RuntimeError:
         raise InvalidInputError(
             f"skl2onnx cannot convert {type(estimator).__name__}; choose a classifier that it knows."
-        )
-    child = scope.declare_local_operator(aliases[type(estimator)], estimator)
+        ) from None
+    child = scope.declare_local_operator(alias, estimator)
     if part.response == "decision_function":
         scope.add_options(id(_last_step(estimator)), {"raw_scores": True})
     child.inputs = operator.inputs

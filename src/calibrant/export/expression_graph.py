@@ -19,7 +19,6 @@ from calibrant.maps import functions
 from calibrant.maps.score import first_double
 
 LARGEST = float(np.finfo(np.float64).max)
-DOMAINS = {"probability": (0.0, 1.0), "real": (-LARGEST, LARGEST)}  # the scores that a map of each space accepts
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
 
 
@@ -110,6 +109,11 @@ ARITHMETIC: dict[str, Function] = {
     "exp": np.exp,
     "log": np.log,
 }
+
+
+def domain(space: str) -> tuple[float, float]:
+    """The lowest and the highest score that a map of a space accepts."""
+    return (0.0, 1.0) if space == "probability" else (-LARGEST, LARGEST)
 
 
 def operation(kind: str, *operands: Node | float) -> Node:

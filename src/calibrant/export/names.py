@@ -22,7 +22,7 @@ llrint round lround llround trunc fmod remainder remquo copysign nan nextafter n
 y1 yn
 """
 C_TAKEN = frozenset(_WORDS.split()) | {word + suffix for word in _MATH.split() for suffix in ("", "f", "l")}
-PYTHON_TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "expm1", "log", "nan", "bisect_left"}
+PYTHON_TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "log", "nan", "bisect_left"}
 
 
 def check_name(name: str, language: str) -> None:

@@ -1,77 +1,101 @@
 """Every export is run where it was written and compared with the map; one that differs is refused."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from calibrant._numerics.softmax import softmax
 from calibrant._typing import Floats
-from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export.expression_graph import DOMAINS
-from calibrant.maps.score import CalibrationMap
+from calibrant.errors import ModelFileError
+from calibrant.export.expression_graph import domain
+from calibrant.export.shapes import AnyMap
+from calibrant.maps.matrix import MatrixMap
+
+__all__ = ["TOLERANCE", "check", "compare", "probe", "vector", "vector_text"]
 
 TOLERANCE = 1e-12
+RANDOM_ROWS = 12  # of a matrix, at each scale
+MOST_SURE = 20  # classes with a row that is sure of them
 
 
-def check_map(map_: object, caller: str) -> None:
-    """Refuse what is no map of one score, such as a calibrator in place of its map."""
-    if isinstance(map_, CalibrationMap):
-        return
-    kind = type(map_).__name__
-    advice = "Pass its `map_`." if hasattr(map_, "map_") else f"{caller} is for maps of one score."
-    raise InvalidInputError(f"`map_` must be the map of a fitted calibrator; got {kind}. {advice}")
+def probe(map_: AnyMap) -> Floats:
+    """Scores that find a wrong export of a map, (n,), or of a map of several classes, (n, K)."""
+    return _probe_matrix(map_) if isinstance(map_, MatrixMap) else _probe_score(map_)
 
 
-def probe(map_: CalibrationMap) -> Floats:
-    """Scores that find a wrong export: a grid, both ends, very small values, all knots and the doubles next to them."""
+def _probe_score(map_: Any) -> Floats:
+    """A grid, both ends, very small values, all knots and the doubles next to them."""
     knots = map_.function.knots()
-    low, high = (0.0, 1.0) if map_.space == "probability" else _span(knots)
+    low, high = _span(map_)
     tiny = 10.0 ** np.arange(-18.0, -1.0, 0.5)
     grid = np.concatenate((np.linspace(low, high, 1001), low + tiny * (high - low), high - tiny * (high - low)))
     around = np.concatenate((knots, np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)))
     scores = np.unique(np.concatenate((grid, around)))
-    return scores[(scores >= DOMAINS[map_.space][0]) & (scores <= DOMAINS[map_.space][1])]
+    lowest, highest = domain(map_.space)
+    return scores[(scores >= lowest) & (scores <= highest)]
 
 
-def _span(knots: Floats) -> tuple[float, float]:
-    """A range of decision scores that contains every knot."""
+def _probe_matrix(map_: MatrixMap) -> Floats:
+    """Rows that are undecided, sure (of probabilities with exact zeros), and random at all scales."""
+    n_classes = len(map_.classes)
+    sure = np.eye(n_classes)[:MOST_SURE]
+    rng = np.random.default_rng(0)
+    logits = np.concatenate([scale * rng.normal(size=(RANDOM_ROWS, n_classes)) for scale in (0.0, 0.3, 1.0, 3.0, 10.0)])
+    if map_.space != "probability":
+        return np.concatenate((logits, 500.0 * sure))
+    return np.concatenate((softmax(logits), sure, softmax(np.concatenate((10.0 * sure, 33.0 * sure)))))
+
+
+def _span(map_: Any) -> tuple[float, float]:
+    """All probabilities, or a range of decision scores that contains every knot."""
+    if map_.space == "probability":
+        return 0.0, 1.0
+    knots = map_.function.knots()
     if len(knots) == 0:
         return -40.0, 40.0
     wide = 0.1 * float(knots[-1] - knots[0]) + 1.0
     return float(knots[0]) - wide, float(knots[-1]) + wide
 
 
-def vector(map_: CalibrationMap, n: int = 9) -> tuple[list[float], list[float]]:
+def vector(map_: AnyMap) -> dict[str, Any]:
     """The few scores and probabilities that an export carries, so that its user can check it too."""
-    low, high = (0.0, 1.0) if map_.space == "probability" else _span(map_.function.knots())
-    scores = np.linspace(low, high, n).round(6)
-    return scores.tolist(), map_(scores).tolist()
+    if isinstance(map_, MatrixMap):
+        logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(len(map_.classes))))
+        scores = softmax(logits) if map_.space == "probability" else logits
+    else:
+        scores = np.linspace(*_span(map_), 9).round(6)
+    return {"scores": scores.tolist(), "probabilities": map_(scores).tolist()}
 
 
-def vector_text(map_: CalibrationMap) -> str:
+def vector_text(map_: AnyMap) -> str:
     """The test vector as one line of JSON."""
-    scores, probabilities = vector(map_)
-    return json.dumps({"scores": scores, "probabilities": probabilities})
+    return json.dumps(vector(map_))
 
 
 def check(
-    map_: CalibrationMap | Callable[[Floats], Floats],
+    map_: AnyMap,
     run: Callable[[Floats], Floats],
     target: str,
     tolerance: float = TOLERANCE,
     scores: Floats | None = None,
 ) -> None:
-    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`.
+    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`."""
+    scores = probe(map_) if scores is None else scores
+    compare(scores.tolist(), map_(scores), run(scores), target, tolerance)
 
-    A function in place of the map needs `scores` to be compared at.
-    """
-    scores = probe(map_) if scores is None and isinstance(map_, CalibrationMap) else np.asarray(scores)
-    expected, got = map_(scores), np.asarray(run(scores), dtype=np.float64)
+
+def compare(rows: Sequence[Any], expected: Floats, got: Floats, target: str, tolerance: float = TOLERANCE) -> None:
+    """Refuse an export that gives `got` for `rows` where the map gives `expected`."""
+    got = np.asarray(got, dtype=np.float64)
+    if got.shape != expected.shape:
+        raise ModelFileError(f"The export to {target} was refused: it gives shape {got.shape}, not {expected.shape}.")
     off = np.abs(expected - got)
     if not (off <= tolerance).all():
-        worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
-        at, mine, other = (float(column[worst]) for column in (scores, expected, got))
+        worst = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
         raise ModelFileError(
-            f"The export to {target} was refused: at score {at!r} it gives {other!r} where the map gives {mine!r}, "
-            f"more than {tolerance:g} apart. Nothing was written; please report this map."
+            f"The export to {target} was refused: at score {rows[int(worst[0])]!r} it gives {float(got[worst])!r} "
+            f"where the map gives {float(expected[worst])!r}, more than {tolerance:g} apart. Nothing was written; "
+            "please report this map."
         )

@@ -2,22 +2,25 @@
 
 import ctypes
 import shutil
+import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats
+from calibrant.errors import ModelFileError
 from calibrant.export import parity
-from calibrant.export.expression_graph import DOMAINS, LARGEST, Node, Number, Operation, Pick, Search, lower, walk
+from calibrant.export.expression_graph import LARGEST, Node, Number, Operation, Pick, Search, domain, lower, walk
 from calibrant.export.names import check_name
-from calibrant.export.run_source import c_function, python_function
-from calibrant.maps.functions import MapFunction
-from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import SegmentedMap
+from calibrant.export.shapes import AnyMap, check_shape
 
+# Fused multiply-add would round differently on some processors.
+C_OPTIONS = ("-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC")
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -108,10 +111,8 @@ static int calibrant_search(const double *edges, int n, double value)
 """
 
 
-def to_python(map_: CalibrationMap | MatrixMap | SegmentedMap, *, name: str = "calibrate") -> str:
+def to_python(map_: AnyMap, *, name: str = "calibrate") -> str:
     """Source of a Python module with one function of one score, `name`, and no imports beyond the standard library.
-
-    The function of a map of segments takes a score and the segment of each key, ``calibrate(score, country, device)``.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
     map before it is returned.
@@ -126,21 +127,13 @@ def to_python(map_: CalibrationMap | MatrixMap | SegmentedMap, *, name: str = "c
     >>> round(namespace["calibrate"](0.4) / float(map_([0.4])[0]), 12)
     1.0
     """
-    if isinstance(map_, MatrixMap):
-        from calibrant.export import matrix_source
-
-        return matrix_source.matrix_to_python(map_, name=name)
-    if isinstance(map_, SegmentedMap):
-        from calibrant.export import segment_source
-
-        return segment_source.segments_to_python(map_, name=name)
-    parity.check_map(map_, "to_python")
+    check_shape(map_, "to_python")
     text = _write(map_, name, PYTHON, PYTHON_FILE)
     parity.check(map_, lambda scores: _run_python(text, name, scores), "Python")
     return text
 
 
-def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
+def to_c(map_: AnyMap, *, name: str = "calibrate") -> str:
     """Source of a C99 file with the function ``double name(double score)`` and its tables.
 
     Where a C compiler is installed (``cc``), the file is compiled, run and compared with the map before it is
@@ -154,11 +147,7 @@ def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
     >>> "double calibrate(double score)" in source
     True
     """
-    if isinstance(map_, MatrixMap):
-        from calibrant.export import matrix_source
-
-        return matrix_source.matrix_to_c(map_, name=name)
-    parity.check_map(map_, "to_c")
+    check_shape(map_, "to_c")
     text = _write(map_, name, C, C_FILE)
     if shutil.which("cc"):
         parity.check(map_, lambda scores: _run_c(text, name, scores), "C")
@@ -167,20 +156,12 @@ def to_c(map_: CalibrationMap | MatrixMap, *, name: str = "calibrate") -> str:
     return text
 
 
-def write_function(function: MapFunction, name: str) -> str:
-    """A Python function of checked scores and its tables, for a module that imports what the formula needs."""
-    writer = Writer(PYTHON, name.upper())
-    result = writer.write(lower(function))
-    lines = [*writer.tables, "", "", f"def {name}(score):", *writer.lines, f"    return {result}"]
-    return "\n".join(lines).lstrip() + "\n"
-
-
-def _write(map_: CalibrationMap, name: str, language: Language, template: str) -> str:
+def _write(map_: Any, name: str, language: Language, template: str) -> str:
     check_name(name, "Python" if language is PYTHON else "C")
     writer = Writer(language)
     result = writer.write(lower(map_.function))
-    scores, probabilities = parity.vector(map_)
-    low, high = DOMAINS[map_.space]
+    vector = parity.vector(map_)
+    low, high = domain(map_.space)
     # The method's name goes into a comment; nothing in it may end that comment.
     title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
     return template.format(
@@ -192,8 +173,8 @@ def _write(map_: CalibrationMap, name: str, language: Language, template: str) -
         result=result,
         low=repr(low),
         high=repr(high),
-        scores=scores,
-        probabilities=probabilities,
+        scores=vector["scores"],
+        probabilities=vector["probabilities"],
         vector=parity.vector_text(map_),
     )
 
@@ -201,8 +182,8 @@ def _write(map_: CalibrationMap, name: str, language: Language, template: str) -
 class Writer:
     """Writes a graph as lines of one language: a line for each shared value, the rest inside expressions."""
 
-    def __init__(self, language: Language, prefix: str = "") -> None:
-        self.language, self.prefix = language, prefix
+    def __init__(self, language: Language) -> None:
+        self.language = language
         self.tables: list[str] = []
         self.lines: list[str] = []
         self.n_searches = 0
@@ -224,7 +205,7 @@ class Writer:
         return name
 
     def _table(self, numbers: Floats, prefix: str) -> str:
-        name = f"{self.prefix}{prefix}{len(self.tables) + 1}"
+        name = f"{prefix}{len(self.tables) + 1}"
         self.tables.append(self.language.table(name, ", ".join(map(repr, numbers.tolist()))))
         return name
 
@@ -253,11 +234,20 @@ def _wrapped(root: Node) -> bool:
 
 
 def _run_python(text: str, name: str, scores: Floats) -> Floats:
-    function = python_function(text, name)
-    return np.array([function(score) for score in scores.tolist()])
+    namespace: dict[str, Any] = {"__name__": "calibrant_export"}
+    exec(compile(text, "<export>", "exec"), namespace)
+    return np.array([namespace[name](score) for score in scores.tolist()])
 
 
 def _run_c(text: str, name: str, scores: Floats) -> Floats:
-    with c_function(text, name) as function:
+    """Compile the text to a library that is kept as long as its function is called."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "export.c"), Path(folder, "export.so")
+        source.write_text(text, encoding="utf-8")
+        command = ["cc", *C_OPTIONS, str(source), "-o", str(library), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ModelFileError(f"The export to C was refused: the compiler rejected it.\n{done.stderr}")
+        function = getattr(ctypes.CDLL(str(library)), name)
         function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double]
         return np.array([function(score) for score in scores.tolist()])

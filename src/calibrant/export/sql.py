@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,9 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.case_tree import decide, fold
-from calibrant.export.expression_graph import DOMAINS, lower
+from calibrant.export.case_tree import fold, maps_of_segments, tree_of, tree_of_segments, value_of
+from calibrant.export.expression_graph import Node, domain
+from calibrant.export.shapes import AnyMap, check_shape
 from calibrant.export.thinning import thin
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
@@ -25,7 +28,7 @@ ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "ma
 
 
 def to_sql(
-    map_: CalibrationMap | SegmentedMap,
+    map_: AnyMap,
     *,
     dialect: str = "duckdb",
     column: str = "score",
@@ -70,30 +73,79 @@ def to_sql(
     CASE WHEN "margin" BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157E+308 THEN \
 CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
-    if isinstance(map_, SegmentedMap):
-        from calibrant.export import segment_sql
+    shape = check_shape(map_, "to_sql")
+    sqlglot = require("sqlglot", "tables", CALLER)
+    _check_dialect(dialect)
+    query = QUERIES[shape](map_, by)
+    names = (column, *query.keys)
+    algebra = SqlAlgebra(sqlglot.exp, dialect, names)
+    expression = algebra.write(query.tree, domain(map_.space))
+    text: str = expression.sql(dialect=dialect)
+    columns = dict(zip(names, query.columns, strict=True))
+    got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
+    parity.compare(list(zip(*query.columns, strict=True)), query.expected, got, f"SQL ({dialect})")
+    distance = f"within {query.distance:.1e} of the map; " if query.distance else ""
+    return f"{text} /* {distance}calibrant test vector {json.dumps(query.vector).replace('*/', '* /')} */"
 
-        return segment_sql.segments_to_sql(map_, dialect=dialect, column=column, by=by)
-    parity.check_map(map_, "to_sql")
+
+@dataclass(frozen=True)
+class Query:
+    """What is written, of the score and of columns of segments, and rows on which it is compared with the map."""
+
+    tree: Node
+    keys: tuple[str, ...]
+    columns: tuple[list[Any], ...]  # scores, then the segments of each key
+    expected: Floats
+    vector: dict[str, Any]
+    distance: float = 0.0
+
+
+def _score_query(map_: CalibrationMap, by: Sequence[str] | None) -> Query:
     if by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
-    sqlglot = require("sqlglot", "tables", CALLER)
-    check_dialect(dialect)
-    shorter, off = thin(map_)
-    expression = expression_of(shorter, column, SqlAlgebra(sqlglot.exp, dialect))
-    text: str = expression.sql(dialect=dialect)
+    shorter, distance = thin(map_)
+    scores = parity.probe(shorter)
+    return Query(
+        tree=tree_of(shorter),
+        keys=(),
+        columns=(scores.tolist(),),
+        expected=shorter(scores),
+        vector=parity.vector(shorter),
+        distance=distance,
+    )
 
-    def run(scores: Floats) -> Floats:
-        return (
-            _run_sqlite(expression, scores) if dialect == "sqlite" else run_expression(text, dialect, {column: scores})
+
+def _segments_query(map_: SegmentedMap, by: Sequence[str] | None) -> Query:
+    keys = tuple(map_.keys.names if by is None else by)
+    if len(keys) != len(map_.keys.names):
+        raise InvalidInputError(
+            f"`by` must name a column for each key of the fit, {', '.join(map_.keys.names)}; got {len(keys)}."
         )
+    maps = maps_of_segments(map_)
+    probes = {codes: parity.probe(segment_map) for codes, segment_map in maps.items()}
+    scores = np.concatenate(list(probes.values()))
+    expected = np.concatenate([segment_map(probes[codes]) for codes, segment_map in maps.items()])
+    rows = [codes for codes, probe in probes.items() for _ in probe]
+    segments = [[value_of(map_, k, codes[k]) for codes in rows] for k in range(len(keys))]
+    few = np.linspace(0, len(scores) - 1, 9).astype(int).tolist()
+    vector = {
+        "scores": scores[few].tolist(),
+        "segments": [[column[row] for column in segments] for row in few],
+        "probabilities": expected[few].tolist(),
+    }
+    return Query(
+        tree=tree_of_segments(map_, maps),
+        keys=keys,
+        columns=(scores.tolist(), *segments),
+        expected=expected,
+        vector=vector,
+    )
 
-    parity.check(shorter, run, f"SQL ({dialect})")
-    distance = f"within {off:.1e} of the map; " if off else ""
-    return f"{text} /* {distance}calibrant test vector {parity.vector_text(shorter)} */"
+
+QUERIES: dict[str, Callable[..., Query]] = {"score": _score_query, "segments": _segments_query}
 
 
-def check_dialect(dialect: str) -> None:
+def _check_dialect(dialect: str) -> None:
     """Refuse a dialect that sqlglot does not write."""
     sqlglot = require("sqlglot", "tables", CALLER)
     if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
@@ -103,32 +155,31 @@ def check_dialect(dialect: str) -> None:
         )
 
 
-def column_node(name: str, exp: Any) -> Any:
-    """A quoted column; a dot separates table and column."""
-    parts = [exp.to_identifier(part, quoted=True) for part in name.split(".")]
-    return exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
-
-
-def expression_of(map_: CalibrationMap, column: str, algebra: SqlAlgebra) -> Any:
-    """The expression of a map, which is NULL for scores that the map refuses."""
-    exp = algebra.exp
-    score = column_node(column, exp)
-    low, high = DOMAINS[map_.space]
-    body = fold(decide(lower(map_.function), (low, high)), score, algebra)
-    inside = exp.Between(this=algebra.free(score), low=algebra.number(low), high=algebra.number(high))
-    guarded = exp.Case(ifs=[exp.If(this=inside, true=algebra.free(body))])
-    # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.
-    return exp.Cast(this=guarded, to=exp.DataType.build("double")) if algebra.dialect == "postgres" else guarded
-
-
 class SqlAlgebra:
     """Writes the tree as a sqlglot expression; columns and numbers are nodes, never pasted text."""
 
-    def __init__(self, exp: Any, dialect: str) -> None:
+    def __init__(self, exp: Any, dialect: str, names: Sequence[str]) -> None:
         self.exp = exp
         self.dialect = dialect
+        self.score, *self.keys = (self._column(name) for name in names)
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
         self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
+
+    def _column(self, name: str) -> Any:
+        """A quoted column; a dot separates table and column."""
+        parts = [self.exp.to_identifier(part, quoted=True) for part in name.split(".")]
+        return self.exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+
+    def write(self, tree: Node, within: tuple[float, float]) -> Any:
+        """The expression of a tree, which is NULL for scores outside these bounds."""
+        exp = self.exp
+        body = fold(tree, self.score, self)
+        low, high = map(self.number, within)
+        guarded = exp.Case(
+            ifs=[exp.If(this=exp.Between(this=self.free(self.score), low=low, high=high), true=self.free(body))]
+        )
+        # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.
+        return exp.Cast(this=guarded, to=exp.DataType.build("double")) if self.dialect == "postgres" else guarded
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -136,7 +187,7 @@ class SqlAlgebra:
 
     def number(self, value: float) -> Any:
         """A double; without the exponent, engines read a decimal and convert it with a second rounding."""
-        literal = self.exp.Literal.number(scientific(abs(value)))
+        literal = self.exp.Literal.number(_scientific(abs(value)))
         return self.exp.Neg(this=literal) if value < 0 else literal
 
     def apply(self, kind: str, *operands: Any) -> Any:
@@ -163,6 +214,28 @@ class SqlAlgebra:
         self.flat[id(case)] = value, lines, default
         return case
 
+    def choose(self, column: int, branches: Mapping[Any, Any], otherwise: Any) -> Any:
+        """A CASE over the values of a column of segments, of which None is NULL."""
+        exp, key = self.exp, self.keys[column]
+        ifs = []
+        for level, branch in branches.items():
+            if level is None:
+                question = exp.Is(this=self.free(key), expression=exp.Null())
+            else:
+                question = exp.EQ(this=self.free(key), expression=self._literal(level))
+            ifs.append(exp.If(this=question, true=exp.Null() if branch is None else self.free(branch)))
+        return exp.Case(ifs=ifs, default=otherwise and self.free(otherwise))
+
+    def _literal(self, level: Any) -> Any:
+        if isinstance(level, bool):
+            return self.exp.Boolean(this=level)
+        if isinstance(level, str):
+            return self.exp.Literal.string(level)
+        if isinstance(level, float):
+            return self.number(level)
+        literal = self.exp.Literal.number(str(abs(level)))
+        return self.exp.Neg(this=literal) if level < 0 else literal
+
     def _at_most(self, value: Any, edge: Any) -> Any:
         return self.exp.LTE(this=self.free(value), expression=self.free(edge))
 
@@ -176,37 +249,42 @@ class SqlAlgebra:
         return (lines, default) if own is value else ([], branch)
 
 
-def scientific(value: float) -> str:
+def _scientific(value: float) -> str:
     """The shortest decimal that is this double, with an exponent."""
     return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
 
 
-def _run_sqlite(expression: Any, scores: Floats) -> Floats:
-    """Let SQLite compute the expression of one column."""
-    exp = require("sqlglot", "tables", CALLER).exp
-    for reference in list(expression.find_all(exp.Column)):
-        reference.replace(exp.Column(this=exp.to_identifier("score", quoted=True)))
+def _run_sqlite(expression: Any, columns: Mapping[str, Sequence[Any]]) -> Floats:
+    """Let SQLite compute the expression on these columns."""
+    _rename_columns(expression, list(columns))
+    names = ", ".join(f"column_{i}" for i in range(len(columns)))
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE probe (score REAL)")
-        connection.executemany("INSERT INTO probe VALUES (?)", [(score,) for score in scores.tolist()])
+        connection.execute(f"CREATE TABLE probe ({names})")
+        marks = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO probe VALUES ({marks})", zip(*columns.values(), strict=True))
         rows = connection.execute(f"SELECT {expression.sql(dialect='sqlite')} FROM probe ORDER BY rowid").fetchall()
     return np.array([np.nan if row[0] is None else row[0] for row in rows], dtype=np.float64)
 
 
-def run_expression(text: str, dialect: str, columns: Mapping[str, Any]) -> Floats:
+def run_expression(text: str, dialect: str, columns: Mapping[str, Sequence[Any]]) -> Floats:
     """Let DuckDB compute the text on these columns, after sqlglot has read it back from its dialect."""
     sqlglot = require("sqlglot", "tables", CALLER)
     duckdb, pa = require("duckdb", "tables", CALLER), require("pyarrow", "tables", CALLER)
     expression = sqlglot.parse_one(text, dialect=dialect)
-    own = {name: f"column_{i}" for i, name in enumerate(columns)}
-    for reference in list(expression.find_all(sqlglot.exp.Column)):
-        name = own[".".join(part.name for part in reference.parts)]
-        reference.replace(sqlglot.exp.Column(this=sqlglot.exp.to_identifier(name, quoted=True)))
+    _rename_columns(expression, list(columns))
     for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         extreme.set("ignore_nulls", True)  # as in the algebra: there are none
-    table = {own[name]: pa.array(values) for name, values in columns.items()}
-    table["row"] = pa.array(np.arange(len(next(iter(table.values())))))
+    table = {f"column_{i}": pa.array(values) for i, values in enumerate(columns.values())}
+    table["row"] = pa.array(np.arange(len(table["column_0"])))
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         connection.register("probe", pa.table(table))
         out = connection.sql(f"SELECT {expression.sql(dialect='duckdb')} AS p FROM probe ORDER BY row").fetchnumpy()
     return np.ma.filled(np.ma.asarray(out["p"], dtype=np.float64), np.nan)
+
+
+def _rename_columns(expression: Any, names: Sequence[str]) -> None:
+    """Give the columns the names of the table that is run: what a user calls them may not be a table's name there."""
+    exp = require("sqlglot", "tables", CALLER).exp
+    for reference in list(expression.find_all(exp.Column)):
+        place = names.index(".".join(part.name for part in reference.parts))
+        reference.replace(exp.Column(this=exp.to_identifier(f"column_{place}", quoted=True)))

@@ -8,7 +8,6 @@ import pytest
 from calibrant import SegmentedCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.export import to_sql
-from calibrant.export.segment_sql import segments_to_sql
 from calibrant.maps.tabulate import tabulate_logits
 
 duckdb = pytest.importorskip("duckdb", reason="the export is checked with DuckDB")
@@ -83,7 +82,7 @@ def test_it_carries_a_test_vector(map_, text):
     np.testing.assert_allclose(map_(vector["scores"], segment), vector["probabilities"], atol=3 * OFF)
 
 
-@pytest.mark.parametrize("dialect", ["postgres", "spark", "bigquery", "snowflake"])
+@pytest.mark.parametrize("dialect", ["postgres", "spark", "bigquery", "snowflake", "sqlite"])
 def test_every_dialect(dialect):
     map_ = fit(truth=np.array([True, False] * 100))
     assert "calibrant test vector" in to_sql(map_, dialect=dialect)
@@ -102,12 +101,12 @@ def test_names_cannot_leave_their_quotes():
 
 
 def test_what_is_too_long_is_refused(map_, monkeypatch):
-    monkeypatch.setattr("calibrant.export.segment_sql.MOST_PIECES", 20)
+    monkeypatch.setattr("calibrant.export.case_tree.MOST_PIECES", 20)
     with pytest.raises(InvalidInputError, match="at most 20 pieces to become SQL; this one has 9 maps of"):
-        segments_to_sql(map_)
-    monkeypatch.setattr("calibrant.export.segment_sql.MOST_PIECES", 8)
+        to_sql(map_)
+    monkeypatch.setattr("calibrant.export.case_tree.MOST_PIECES", 8)
     with pytest.raises(InvalidInputError, match=r"this one has 9 maps\. Use fewer"):
-        segments_to_sql(map_)
+        to_sql(map_)
 
 
 def test_columns_must_be_as_many_as_keys(map_):

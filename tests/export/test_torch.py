@@ -3,7 +3,32 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the module is one of torch")
 
-from calibrant.export.matrix_torch import to_torch  # noqa: E402 - after the check that torch is there
+from calibrant import CalibrationMap  # noqa: E402 - after the check that torch is there
+from calibrant.calibrators import registry  # noqa: E402
+from calibrant.export import to_torch  # noqa: E402
+from calibrant.maps.functions import Linear, Sigmoid  # noqa: E402
+
+
+@pytest.mark.parametrize("name", sorted(registry.METHODS))
+def test_every_method_of_one_score(name):
+    rng = np.random.default_rng(0)
+    raw = np.round(rng.beta(0.8, 1.2, 300), 2)
+    map_ = registry.create(name).fit(raw, rng.random(300) < raw**1.4).map_
+    scores = rng.random((50, 2))
+    np.testing.assert_allclose(to_torch(map_)(torch.tensor(scores)), map_(scores.ravel()).reshape(50, 2), atol=1e-12)
+
+
+def test_scores_that_the_map_refuses_give_nan():
+    module = to_torch(CalibrationMap(Linear([0.0, 1.0], [0.1, 0.4]), "probability", True))
+    assert torch.isnan(module(torch.tensor([-0.1, 0.5, 1.1, torch.nan]))).tolist() == [True, False, True, True]
+
+
+def test_gradients_are_the_slopes_of_the_map():
+    logits = torch.tensor([[0.0], [1.0]], requires_grad=True)
+    module = to_torch(CalibrationMap(Sigmoid(2.0, 0.0, "identity")))
+    module(logits).sum().backward()
+    p = module(logits).detach()
+    torch.testing.assert_close(logits.grad, 2.0 * p * (1.0 - p))
 
 
 def test_every_part_in_both_spaces(full_map):

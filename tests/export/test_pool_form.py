@@ -1,7 +1,7 @@
 import numpy as np
 
-from calibrant.export import matrix_parity
-from calibrant.export.matrix_form import MatrixForm, Ramps
+from calibrant.export import parity
+from calibrant.export.pool_form import PoolForm, Ramps
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 
@@ -17,18 +17,18 @@ def test_a_curve_is_the_sum_of_its_ramps():
 
 
 def test_the_form_computes_what_the_map_computes(full_map):
-    scores = matrix_parity.probe(full_map)
-    form = MatrixForm.from_map(full_map)
+    scores = parity.probe(full_map)
+    form = PoolForm.from_map(full_map)
     np.testing.assert_allclose(form(full_map.tempered(scores)), full_map(scores), atol=1e-14)
 
 
 def test_fitted_maps_too(fitted_map, rows_with_zeros):
-    form = MatrixForm.from_map(fitted_map)
+    form = PoolForm.from_map(fitted_map)
     np.testing.assert_allclose(form(fitted_map.tempered(rows_with_zeros)), fitted_map(rows_with_zeros), atol=1e-14)
 
 
 def test_parts_that_no_member_has_are_empty_and_bounds_are_finite():
-    form = MatrixForm.from_map(MatrixMap((0, 1, 2), "logits", 2.0, (MatrixMember(1.0),)))
+    form = PoolForm.from_map(MatrixMap((0, 1, 2), "logits", 2.0, (MatrixMember(1.0),)))
     assert form.gate.size == form.matrix.size == form.confusion.size == form.curves.size == 0
     assert np.isfinite([form.low, form.high]).all()
 
@@ -37,4 +37,4 @@ def test_a_curve_with_one_knot_is_a_constant():
     member = MatrixMember(1.0, class_curves=np.array([[0.5], [0.0]]))
     map_ = MatrixMap((0, 1), "logits", 1.0, (member,), class_knots=np.array([-1.0]))
     ell = map_.tempered(np.array([[0.3, 0.1]]))
-    np.testing.assert_allclose(MatrixForm.from_map(map_)(ell), map_([[0.3, 0.1]]))
+    np.testing.assert_allclose(PoolForm.from_map(map_)(ell), map_([[0.3, 0.1]]))

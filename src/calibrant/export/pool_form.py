@@ -16,7 +16,7 @@ from calibrant._typing import Floats
 from calibrant.export.expression_graph import LARGEST
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 
-__all__ = ["NEAR_ZERO", "MatrixForm", "Ramps"]
+__all__ = ["NEAR_ZERO", "PoolForm", "Ramps"]
 
 # Where a language has no expm1: from here on 1 − exp(x) loses digits, and a short series does not.
 NEAR_ZERO = -1e-3
@@ -44,7 +44,7 @@ class Ramps:
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixForm:
+class PoolForm:
     """Arrays of a map with M members and K classes; arrays of size 0 are parts that no member has.
 
     With ℓ the tempered log-probabilities and u = ℓ clipped to [low, high], the logit of class k in member m is
@@ -56,9 +56,9 @@ class MatrixForm:
     --------
     >>> import numpy as np
     >>> from calibrant.maps.matrix import MatrixMap, MatrixMember
-    >>> from calibrant.export.matrix_form import MatrixForm
+    >>> from calibrant.export.pool_form import PoolForm
     >>> map_ = MatrixMap((0, 1), "logits", 1.0, (MatrixMember(1.0, bias=np.array([1.0, 0.0])),))
-    >>> form = MatrixForm.from_map(map_)
+    >>> form = PoolForm.from_map(map_)
     >>> form.bias.tolist(), bool(np.allclose(form(np.zeros((1, 2))), map_([[0.0, 0.0]])))
     ([[1.0, 0.0]], True)
     """

@@ -1,0 +1,49 @@
+"""Which export is written for which shape of data: the one place that knows, and says what serves the others."""
+
+from calibrant.errors import InvalidInputError
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
+
+__all__ = ["AnyMap", "check_shape", "shape_of"]
+
+AnyMap = CalibrationMap | MatrixMap | SegmentedMap
+SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments"}
+TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python", "to_c": "C"}
+OFFERED = {
+    "to_sql": ("score", "segments"),
+    "to_onnx": ("score", "matrix"),
+    "to_torch": ("score", "matrix"),
+    "to_python": ("score",),
+    "to_c": ("score",),
+}
+
+
+def shape_of(map_: object) -> str | None:
+    """The shape of a map; None for anything else."""
+    kinds = {CalibrationMap: "score", MatrixMap: "matrix", SegmentedMap: "segments"}
+    return next((shape for kind, shape in kinds.items() if isinstance(map_, kind)), None)
+
+
+def check_shape(map_: object, caller: str) -> str:
+    """The shape of a map that `caller` writes; what it does not write is refused with what serves instead.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling
+    >>> from calibrant.export.shapes import check_shape
+    >>> check_shape(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_, "to_sql")
+    'score'
+    """
+    shape = shape_of(map_)
+    if shape is None:
+        advice = "Pass its `map_`." if hasattr(map_, "map_") else "`calibrant.load` reads one from a file."
+        raise InvalidInputError(f"`map_` must be the map of a fitted calibrator; got {type(map_).__name__}. {advice}")
+    if shape not in OFFERED[caller]:
+        written = " or ".join(SHAPES[other] for other in OFFERED[caller])
+        others = " or ".join(f"{TITLES[name]} (`{name}`)" for name, shapes in OFFERED.items() if shape in shapes)
+        raise InvalidInputError(
+            f"{TITLES[caller]} is written for maps of {written}; this is a map of {SHAPES[shape]}. Export it to "
+            f"{others}, or save it: `calibrant.load` needs numpy alone."
+        )
+    return shape

@@ -1,0 +1,48 @@
+"""Every export of every shape: it is written, or refused in one sentence that says what serves instead."""
+
+import numpy as np
+import pytest
+
+from calibrant import PlattScaling, SegmentedCalibrator, export
+from calibrant.errors import InvalidInputError, MissingExtraError
+from calibrant.export.shapes import OFFERED, SHAPES
+from calibrant.multiclass.vector_scaling import VectorScaling
+
+
+@pytest.fixture(scope="module")
+def maps():
+    rng = np.random.default_rng(0)
+    matrix = rng.dirichlet(np.ones(3), 60)
+    scores = rng.uniform(0.1, 0.9, 60)
+    y = rng.random(60) < scores
+    return {
+        "score": PlattScaling().fit(scores, y).map_,
+        "matrix": VectorScaling().fit(matrix, np.arange(60) % 3).map_,
+        "segments": SegmentedCalibrator("platt").fit(scores, y, segment=["a", "b"] * 30).map_,
+    }
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", OFFERED)
+def test_each_shape_is_written_or_refused(maps, name, shape):
+    write = getattr(export, name)
+    if shape in OFFERED[name]:
+        try:
+            assert write(maps[shape])
+        except MissingExtraError as error:
+            pytest.skip(str(error))
+        return
+    others = [other for other, shapes in OFFERED.items() if shape in shapes]
+    sentence = rf"is written for maps of .*; this is a map of {SHAPES[shape]}\. Export it to .*`{others[0]}`"
+    with pytest.raises(InvalidInputError, match=sentence):
+        write(maps[shape])
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_a_calibrator_in_place_of_its_map_is_named(name):
+    write = getattr(export, name)
+    fitted = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])
+    with pytest.raises(InvalidInputError, match=r"map of a fitted calibrator; got PlattScaling\. Pass its `map_`\."):
+        write(fitted)
+    with pytest.raises(InvalidInputError, match=r"got str\. `calibrant\.load` reads one from a file\."):
+        write("map.json")
