@@ -49,7 +49,7 @@ def _wilson(hits: np.ndarray, wider: float) -> Answer:
 def ask_blend(run: Run) -> dict[str, Answer]:
     blend = Blend().fit(run.scores, run.labels)
     asked = [what for what in WHAT if what != "precision" or (run.hidden_scores >= THRESHOLD).any()]
-    answers = estimate_several(blend, run.hidden_scores, asked, of="scores", level=LEVEL)
+    answers = estimate_several(blend, run.hidden_scores, asked, target="scores", level=LEVEL)
     return {what: (answer.value, answer.low, answer.high) for what, answer in answers.items()}
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 __all__ = ["Interval"]
 
@@ -40,11 +40,18 @@ class Interval:
         cls, mean: float, error: float, level: float, lowest: float = -np.inf, degrees: float = np.inf
     ) -> Interval:
         """The interval of a mean with its standard error, cut at `lowest`; Student's where degrees are given."""
+        from scipy.special import ndtri, stdtrit  # saved maps are read and applied with numpy alone
+
         upper = 0.5 + 0.5 * level
         half = float(ndtri(upper) if np.isinf(degrees) else stdtrit(degrees, upper)) * error
         return Interval(mean, max(mean - half, lowest), mean + half, level)
 
-    def to_dict(self) -> dict[str, float]:
+    @property
+    def width(self) -> float:
+        """The length of the interval."""
+        return self.high - self.low
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
         return {"value": self.value, "low": self.low, "high": self.high}
 

@@ -24,7 +24,7 @@ def files(cli, tmp_path):
 def test_it_prints_what_the_loaded_model_estimates(cli, files):
     model, new, scores = files
     answers = json.loads(cli("estimate", model, new, "--json").out)["estimates"]
-    assert [answer["what"] for answer in answers] == list(QUANTITIES)
+    assert [answer["quantity"] for answer in answers] == list(QUANTITIES)
     loaded = calibrant.load(model)
     assert answers[0]["value"] == pytest.approx(loaded.estimate(scores).value)
     text = cli("estimate", model, new, "--what", "mean,f1", "--threshold", "0.4", "--level", "0.8")

@@ -13,8 +13,8 @@ def test_one_model_gives_what_it_gives_alone():
     calibrator = ABB().fit(data.scores[:200], data.labels[:200])
     scores = data.scores[200:]
     for what in ("mean", "accuracy", "auc", "log_loss"):
-        together = estimate_ensemble([(calibrator, scores)], calibrator.predict(scores), what, finite=False)
-        alone = calibrator.estimate(scores, what, finite=False)
+        together = estimate_ensemble([(calibrator, scores)], calibrator.predict(scores), what, sampling_noise=False)
+        alone = calibrator.estimate(scores, what, sampling_noise=False)
         assert together.value == pytest.approx(alone.value, abs=1e-6)
         assert (together.low, together.high) == pytest.approx((alone.low, alone.high), abs=0.02)
 
@@ -34,7 +34,7 @@ def test_draws_are_those_of_a_loop_over_models_maps_and_rows():
     first, second = rng.random(300), rng.random(300)
     averaged = 0.5 * (first + second)
     members = [(Known(), first), (Known(), second)]
-    answer = estimate_ensemble(members, averaged, "accuracy", threshold=0.4, finite=False, n_draws=20)
+    answer = estimate_ensemble(members, averaged, "accuracy", threshold=0.4, sampling_noise=False, n_draws=20)
     called = averaged >= 0.4
     loop = [
         np.where(called, truth, 1 - truth).mean()
@@ -49,7 +49,7 @@ def test_many_rows_are_merged():
     scores = rng.random(20_000)
     labels = rng.random(200) < scores[:200]
     calibrator = ABB().fit(scores[:200], labels)
-    together = estimate_ensemble([(calibrator, scores)], calibrator.predict(scores), "recall", finite=False)
+    together = estimate_ensemble([(calibrator, scores)], calibrator.predict(scores), "recall", sampling_noise=False)
     predicted = calibrator.predict(scores)
     assert together.value == pytest.approx(predicted[predicted >= 0.5].sum() / predicted.sum(), rel=1e-3)
 

@@ -57,5 +57,5 @@ def test_what_has_no_value_is_nan():
 
 
 def test_an_unknown_quantity_is_refused():
-    with pytest.raises(InvalidInputError, match="`what` must be one of mean, positives"):
+    with pytest.raises(InvalidInputError, match="`quantity` must be one of mean, positives"):
         find_quantity("averages")

@@ -13,8 +13,8 @@ from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.adjust.prior import adjust_prior
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.cells import as_unlabelled
-from calibrant.estimates.source import LabelledRows, check_posterior, labelled_rows
+from calibrant.estimates.labelled_rows import LabelledRows, check_posterior, labelled_rows
+from calibrant.estimates.unlabelled import as_unlabelled
 from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 

@@ -14,8 +14,8 @@ from calibrant._numerics import links
 from calibrant._numerics.interpolation import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, NotFittedError
-from calibrant.estimates.methods import EstimateMethods
-from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.estimation import EstimateMethods
+from calibrant.estimates.labelled_rows import LabelledRows
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
 from calibrant.maps.score import CalibrationMap, PosteriorMap, ends_like

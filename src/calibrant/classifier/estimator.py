@@ -29,7 +29,7 @@ from calibrant.classifier.sharing import share_map, with_own_map
 from calibrant.classifier.summary import describe_models
 from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe, choose_recipe
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.result import Estimate
+from calibrant.estimates.results import Estimate
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 
@@ -237,7 +237,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
         return low, high
 
-    def estimate(self, X: Any, what: str = "mean", **options: Any) -> Estimate:
+    def estimate(self, X: Any, quantity: str = "mean", **options: Any) -> Estimate:
         """Say something about rows without labels, such as their share of positives or the accuracy of `predict`.
 
         For two classes and a method with a posterior; ``classes_[1]`` is the positive class.
@@ -246,10 +246,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : array, sparse matrix, table or list of n rows
             Rows for which the relation of scores and labels is that of the rows of the fit.
-        what : str
+        quantity : str
             Any of those that `calibrant.estimates.estimate` knows.
         **options : dict
-            `threshold`, `level`, `finite`, `n_draws` and `random_state`, as there.
+            `threshold`, `level`, `sampling_noise`, `n_draws` and `random_state`, as there.
 
         Returns
         -------
@@ -259,7 +259,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         check_is_fitted(self)
         members = [with_own_map(model).posterior(X) for model in self.calibrated_classifiers_]
-        return estimate_ensemble(members, self.predict_proba(X)[:, 1], what, **options)
+        return estimate_ensemble(members, self.predict_proba(X)[:, 1], quantity, **options)
 
     def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
         each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))

@@ -11,7 +11,7 @@ from calibrant.cli.options import load_model
 from calibrant.cli.printing import print_json, print_table, progress, warn
 
 if TYPE_CHECKING:
-    from calibrant.estimates.result import Estimate
+    from calibrant.estimates.results import Estimate
     from calibrant.maps.score import PosteriorMap
     from calibrant.tally import Tally
 
@@ -55,14 +55,16 @@ def estimate(
         other = count_unlabelled([against], score, weight)
         with progress("estimating"):
             answers = [
-                estimate_difference(map_, tally, other, name, threshold=_threshold(name, threshold), level=level, of=of)
+                estimate_difference(
+                    map_, tally, other, name, threshold=_threshold(name, threshold), level=level, target=of
+                )
                 for name in names
             ]
         _print([answer.to_dict() for answer in answers], as_json, "Difference, the first minus the second", level)
         return
     deciding = any(_threshold(name, threshold) is not None for name in names)
     with progress("estimating"):
-        found = estimate_several(map_, tally, names, threshold=threshold if deciding else None, level=level, of=of)
+        found = estimate_several(map_, tally, names, threshold=threshold if deciding else None, level=level, target=of)
     _print([answer.to_dict() for answer in found.values()], as_json, _title(next(iter(found.values()))), level)
 
 
@@ -103,9 +105,9 @@ def _print(answers: list[dict[str, object]], as_json: bool, title: str, level: f
     head = ["", "estimate", f"from ({100 * level:g} %)", "to"]
     rows = []
     for answer in answers:
-        digits = 0 if answer["what"] == "positives" else 4
+        digits = 0 if answer["quantity"] == "positives" else 4
         numbers = [f"{answer[key]:.{digits}f}" for key in ("value", "low", "high")]
-        rows.append([QUANTITIES[str(answer["what"])].title, *numbers])
+        rows.append([QUANTITIES[str(answer["quantity"])].title, *numbers])
         if "first_higher" in answer:
             rows[-1].append(f"{answer['first_higher']:.3f}")
     if "first_higher" in answers[0]:

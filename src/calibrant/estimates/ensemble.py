@@ -8,12 +8,11 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
-from calibrant._typing import Floats, Ints, RandomState
-from calibrant.estimates.answer import draw_worlds
-from calibrant.estimates.cells import Cells, check_threshold, count_scores
+from calibrant._typing import Floats, HasPosterior, Ints, RandomState
+from calibrant.estimates.labelled_rows import check_posterior, outside
 from calibrant.estimates.quantities import find_quantity
-from calibrant.estimates.result import Estimate, ends
-from calibrant.estimates.source import HasPosterior, check_posterior, outside
+from calibrant.estimates.results import Estimate, central_interval
+from calibrant.estimates.unlabelled import Cells, check_threshold, count_scores
 
 __all__ = ["estimate_ensemble"]
 
@@ -21,11 +20,11 @@ __all__ = ["estimate_ensemble"]
 def estimate_ensemble(
     members: Sequence[tuple[HasPosterior, Floats]],
     probabilities: Floats,
-    what: str = "mean",
+    quantity: str = "mean",
     *,
     threshold: float | None = None,
     level: float = 0.9,
-    finite: bool = True,
+    sampling_noise: bool = True,
     n_draws: int = 400,
     random_state: RandomState = 0,
 ) -> Estimate:
@@ -40,7 +39,7 @@ def estimate_ensemble(
         Each model with its own scores of the rows, (n,).
     probabilities : ndarray of shape (n,)
         The averaged probabilities of the rows.
-    what, threshold, level, finite, n_draws, random_state
+    quantity, threshold, level, sampling_noise, n_draws, random_state
         As for `estimate`.
 
     Returns
@@ -60,8 +59,8 @@ def estimate_ensemble(
     0.5
     """
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
-    quantity, rng = find_quantity(what), _validation.generator(random_state)
-    limit = check_threshold([quantity], "probabilities", threshold)
+    asked, rng = find_quantity(quantity), _validation.generator(random_state)
+    limit = check_threshold([asked], "probabilities", threshold)
     cells, owner = _merge_rows(probabilities, limit)
     each = -(-count // len(members))
     worlds, shares = [], []
@@ -69,12 +68,22 @@ def estimate_ensemble(
         check_posterior(model)
         shares.append(outside(model, count_scores(scores)))
         maps = _average_in_cells((model, scores), owner, cells.totals, each, rng)
-        worlds.append(quantity.compute(draw_worlds(cells, maps, rng if finite else None)))
+        worlds.append(asked.compute(cells.outcomes(maps, rng if sampling_noise else None)))
     draws = np.concatenate(worlds)
-    value = float(quantity.compute(cells.outcomes(cells.values[None, :]))[0])
-    low, high = ends(what, value, draws, level)
+    value = float(asked.compute(cells.outcomes(cells.values[None, :]))[0])
+    low, high = central_interval(quantity, value, draws, level)
     share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
-    return Estimate(what, value, low, high, level, float(len(probabilities)), share, warning, draws)
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        level=level,
+        quantity=quantity,
+        warning=warning,
+        draws=draws,
+        rows=float(len(probabilities)),
+        outside=share,
+    )
 
 
 def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
@@ -99,10 +108,12 @@ def _average_in_cells(
 
     model, scores = member
     distinct, inverse = np.unique(scores, return_inverse=True)
-    place = _join(np.bincount(inverse, minlength=len(distinct)).astype(np.float64), _limits.ESTIMATE_CELLS)[inverse]
-    at = np.bincount(place, scores) / np.bincount(place)
-    shares = coo_array((1.0 / totals[owner], (place, owner)), shape=(len(at), len(totals))).tocsr()
-    maps = np.clip(model.sample_maps(at, n_draws=n_draws, random_state=rng), 0.0, 1.0)
+    counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
+    group = _join(counts, _limits.ESTIMATE_CELLS)[inverse]
+    means = np.bincount(group, scores) / np.bincount(group)
+    # Entry (group of scores, cell) is the share of the cell's rows that have a score of the group.
+    shares = coo_array((1.0 / totals[owner], (group, owner)), shape=(len(means), len(totals))).tocsr()
+    maps = np.clip(model.sample_maps(means, n_draws=n_draws, random_state=rng), 0.0, 1.0)
     averaged: Floats = np.clip(maps @ shares, 0.0, 1.0)
     return averaged
 

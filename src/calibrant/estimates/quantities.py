@@ -182,6 +182,6 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
-def find_quantity(what: str) -> Quantity:
+def find_quantity(name: str) -> Quantity:
     """Return the quantity of a name."""
-    return QUANTITIES[_validation.check_choice("what", what, tuple(QUANTITIES))]
+    return QUANTITIES[_validation.check_choice("quantity", name, tuple(QUANTITIES))]

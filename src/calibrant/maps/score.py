@@ -13,8 +13,8 @@ from calibrant._files import AnyPath
 from calibrant._numerics import doubles
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
-from calibrant.estimates.methods import EstimateMethods
-from calibrant.estimates.source import LabelledRows
+from calibrant.estimates.estimation import EstimateMethods
+from calibrant.estimates.labelled_rows import LabelledRows
 from calibrant.maps.files import checksum, write_model
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.posterior_table import PosteriorTable

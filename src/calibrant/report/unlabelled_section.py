@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from calibrant._typing import HasPosterior
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
-from calibrant.estimates.source import HasPosterior
 from calibrant.report.figures import Figure, error_bars, scatter, titled
 from calibrant.report.section import Section, SectionFigure, SectionTable
 from calibrant.report.wording import rounded, sentence_case
@@ -75,7 +75,7 @@ def _percent(answer: Estimate) -> str:
 
 
 def _draw(answers: list[Estimate]) -> Figure:
-    names = [sentence_case(QUANTITIES[answer.what].title) for answer in answers]
+    names = [sentence_case(QUANTITIES[answer.quantity].title) for answer in answers]
     above, below = ([a.high - a.value for a in answers], [a.value - a.low for a in answers])
     trace = scatter("markers", "estimates", [answer.value for answer in answers], []) | {
         "y": names,  # a row for each
@@ -90,9 +90,9 @@ def _draw(answers: list[Estimate]) -> Figure:
 
 def _tabulate(answers: list[Estimate]) -> SectionTable:
     def write(answer: Estimate) -> tuple[str, ...]:
-        digits = 0 if answer.what == "positives" else 4
+        digits = 0 if answer.quantity == "positives" else 4
         return (
-            sentence_case(QUANTITIES[answer.what].title),
+            sentence_case(QUANTITIES[answer.quantity].title),
             *(f"{number:.{digits}f}" for number in (answer.value, answer.low, answer.high)),
         )
 

@@ -3,9 +3,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+import calibrant
 from calibrant import ABB, Blend, IsotonicCalibration, Tally, simulate
+from calibrant.calibrators import registry
+from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
-from calibrant.estimates import QUANTITIES, count_scores, estimate, estimate_several
+from calibrant.estimates import QUANTITIES, count_scores, estimate, estimate_difference, estimate_several
 
 
 class Known:
@@ -41,7 +44,7 @@ def test_the_finite_number_of_rows_is_enumerated():
 
 def test_draws_are_those_of_a_loop_over_maps_and_rows():
     model, scores = Known(0.5, 1.0, 2.0), np.linspace(0.05, 0.95, 19)
-    answer = estimate(model, scores, "accuracy", threshold=0.4, finite=False, n_draws=30, of="scores")
+    answer = estimate(model, scores, "accuracy", threshold=0.4, sampling_noise=False, n_draws=30, target="scores")
     called = scores >= 0.4
     loop = [np.where(called, truth, 1 - truth).mean() for truth in model.sample_maps(scores, 30)]
     np.testing.assert_allclose(answer.draws, loop, rtol=1e-12)
@@ -70,7 +73,7 @@ def test_a_billion_rows_are_weights_of_cells():
     scores = np.linspace(0.01, 0.99, 99)
     once = estimate(Known(1.0, 1.1), count_scores(scores, np.full(99, 10.0)))
     often = estimate(Known(1.0, 1.1), count_scores(scores, np.full(99, 1e7)))
-    expected = estimate(Known(1.0, 1.1), scores, finite=False)
+    expected = estimate(Known(1.0, 1.1), scores, sampling_noise=False)
     assert often.value == pytest.approx(once.value)
     assert often.rows == pytest.approx(9.9e8)
     assert often.width == pytest.approx(expected.width, rel=0.01)
@@ -80,7 +83,7 @@ def test_a_billion_rows_are_weights_of_cells():
 def test_many_scores_are_merged_without_mixing_decisions():
     rng = np.random.default_rng(3)
     scores = rng.random(50_000)
-    answer = estimate(Known(1.0, 1.3), scores, "precision", threshold=0.777, of="scores", finite=False)
+    answer = estimate(Known(1.0, 1.3), scores, "precision", threshold=0.777, target="scores", sampling_noise=False)
     exact = [(scores**power)[scores >= 0.777].mean() for power in (1.0, 1.3)]
     assert sorted(set(answer.draws.round(6))) == pytest.approx(sorted(exact), abs=1e-5)
 
@@ -88,7 +91,7 @@ def test_many_scores_are_merged_without_mixing_decisions():
 def test_what_is_judged_is_chosen():
     """Scores that were squared decide otherwise than their square roots."""
     scores = np.linspace(0.01, 0.99, 99)
-    of_scores = estimate(Known(0.5), scores, "accuracy", of="scores")
+    of_scores = estimate(Known(0.5), scores, "accuracy", target="scores")
     of_probabilities = estimate(Known(0.5), scores, "accuracy")
     truth = np.sqrt(scores)
     assert of_scores.value == pytest.approx(np.where(scores >= 0.5, truth, 1 - truth).mean())
@@ -131,14 +134,14 @@ def test_intervals_cover_the_truth():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"what": "recal"}, "`what` must be one of"),
-        ({"what": "mean", "threshold": 0.5}, "`threshold` has no part in the mean outcome"),
-        ({"what": "net_benefit"}, "`threshold` must be given for the net benefit"),
-        ({"what": "accuracy", "threshold": 1.5}, "`threshold` must lie between 0 and 1"),
-        ({"what": "precision", "threshold": 0.999}, "has no value on these rows"),
+        ({"quantity": "recal"}, "`quantity` must be one of"),
+        ({"quantity": "mean", "threshold": 0.5}, "`threshold` has no part in the mean outcome"),
+        ({"quantity": "net_benefit"}, "`threshold` must be given for the net benefit"),
+        ({"quantity": "accuracy", "threshold": 1.5}, "`threshold` must lie between 0 and 1"),
+        ({"quantity": "precision", "threshold": 0.999}, "has no value on these rows"),
         ({"level": 1.0}, "`level` must lie"),
         ({"n_draws": 0}, "`n_draws` must be"),
-        ({"of": "ranks"}, "`of` must be one of"),
+        ({"target": "ranks"}, "`target` must be one of"),
     ],
 )
 def test_bad_questions_are_refused(arguments, message):
@@ -166,3 +169,64 @@ def test_several_questions_are_answered_in_the_same_worlds():
 
 def test_all_questions_are_asked_unless_some_are_named():
     assert list(estimate_several(Known(1.0), [0.2, 0.8], threshold=0.4)) == list(QUANTITIES)
+
+
+BAYESIAN = [name for name in registry.names() if isinstance(registry.create(name), BayesianCalibrator)]
+
+
+@pytest.mark.parametrize("name", BAYESIAN)
+def test_every_bayesian_method_answers_and_again_after_it_was_saved(name, tmp_path):
+    calibrator = registry.create(name).fit([0.1, 0.3, 0.4, 0.6, 0.9], [0, 0, 1, 0, 1])
+    answer = calibrator.estimate([0.2, 0.7], n_draws=400)
+    assert 0.0 <= answer.low <= answer.value <= answer.high <= 1.0
+    calibrator.save(tmp_path / "model.json")
+    saved = calibrant.load(tmp_path / "model.json").estimate([0.2, 0.7], sampling_noise=False)
+    assert saved.value == answer.value
+    fitted = calibrator.estimate([0.2, 0.7], sampling_noise=False)
+    assert (saved.low, saved.high) == pytest.approx((fitted.low, fitted.high), abs=0.1)
+
+
+@pytest.fixture
+def judge():
+    data = simulate.bayes_iso(150, rng=0)
+    return ABB().fit(data.scores, data.labels)
+
+
+def test_the_value_is_the_difference_of_the_values(judge):
+    a, b = np.linspace(0.3, 0.9, 50), np.linspace(0.1, 0.8, 70)
+    answer = estimate_difference(judge, a, b, "accuracy")
+    assert answer.value == pytest.approx(judge.estimate(a, "accuracy").value - judge.estimate(b, "accuracy").value)
+    assert answer.low <= answer.value <= answer.high
+
+
+def test_the_same_rows_do_not_differ(judge):
+    a = np.linspace(0.1, 0.9, 50)
+    answer = judge.estimate_difference(a, a, sampling_noise=False)
+    assert (answer.value, answer.low, answer.high, answer.first_higher) == (0.0, 0.0, 0.0, 0.5)
+
+
+def test_what_is_uncertain_about_both_alike_cancels(judge):
+    a, b = np.linspace(0.42, 0.62, 200), np.linspace(0.40, 0.60, 200)
+    apart = estimate(judge, a, sampling_noise=False).width
+    assert judge.estimate_difference(a, b, sampling_noise=False).width < 0.5 * apart
+
+
+def test_draws_are_those_of_a_loop_over_maps(judge):
+    a, b = np.linspace(0.3, 0.9, 5), np.linspace(0.1, 0.8, 7)
+    maps = judge.sample_maps(np.concatenate((a, b)), 25, np.random.default_rng(1))
+    expected = [truth[:5].mean() - truth[5:].mean() for truth in maps]
+    drawn = estimate_difference(judge, a, b, sampling_noise=False, target="scores", n_draws=25, random_state=1).draws
+    np.testing.assert_allclose(drawn, expected, atol=1e-12)
+
+
+def test_it_says_which_is_higher_and_warns(judge):
+    answer = judge.estimate_difference(np.linspace(0.6, 2.0, 500), np.linspace(0.1, 0.3, 500))
+    assert answer.first_higher > 0.95
+    assert "the first is higher with probability" in str(answer)
+    assert answer.warning.startswith("First: ")
+    assert answer.to_dict()["outside"][1] <= 0.1
+
+
+def test_differences_of_unknown_quantities_are_refused(judge):
+    with pytest.raises(InvalidInputError, match="`quantity`"):
+        judge.estimate_difference([0.1], [0.2], "median")

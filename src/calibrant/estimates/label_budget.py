@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from sklearn.base import clone
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.answer import estimate
-from calibrant.estimates.cells import as_unlabelled
-from calibrant.estimates.source import check_posterior, labelled_rows
+from calibrant.estimates.estimation import estimate
+from calibrant.estimates.labelled_rows import check_posterior, labelled_rows
+from calibrant.estimates.unlabelled import as_unlabelled
 from calibrant.tally import Tally, row_count
 
 __all__ = ["LabelsNeeded", "labels_needed"]
@@ -29,7 +28,7 @@ class LabelsNeeded:
 
     Attributes
     ----------
-    what : str
+    quantity : str
         The number in question.
     width : float
         The wanted width of its interval.
@@ -50,7 +49,7 @@ class LabelsNeeded:
     about 120 more labels for an interval of width 0.1 (mean, level 0.9); the width is 0.14 now
     """
 
-    what: str
+    quantity: str
     width: float
     level: float
     more: float
@@ -58,7 +57,7 @@ class LabelsNeeded:
     widths: Floats
 
     def __str__(self) -> str:
-        wanted = f"for an interval of width {self.width:g} ({self.what}, level {self.level:g})"
+        wanted = f"for an interval of width {self.width:g} ({self.quantity}, level {self.level:g})"
         if self.more == 0:
             return f"no more labels {wanted}; the width is {self.widths[0]:.3g} now"
         if not np.isfinite(self.more):
@@ -72,13 +71,13 @@ class LabelsNeeded:
 def labels_needed(
     calibrator: Any,
     unlabelled: ArrayLike | Tally,
-    what: str = "mean",
+    quantity: str = "mean",
     *,
     width: float,
     threshold: float | None = None,
     level: float = 0.9,
-    finite: bool = True,
-    of: str = "probabilities",
+    sampling_noise: bool = True,
+    target: str = "probabilities",
     most: int = 10_000,
     n_simulations: int = N_SIMULATIONS,
     random_state: RandomState = 0,
@@ -95,8 +94,8 @@ def labels_needed(
         It remembers its labelled rows; a saved model cannot be fitted again.
     unlabelled : array-like of shape (n,) or Tally
         The rows that the answer is about, and of which some are to be labelled.
-    what, threshold, level, finite, of
-        The question, as for `estimate`.
+    quantity, threshold, level, sampling_noise, target
+        As for `estimate`.
     width : float
         The wanted width.
     most : int
@@ -130,16 +129,21 @@ def labels_needed(
     wanted, most = _validation.check_positive("width", width), _validation.check_count("most", most)
     times = _validation.check_count("n_simulations", n_simulations)
     tally, rng = as_unlabelled(unlabelled), _validation.generator(random_state)
-    ask = partial(estimate, scores=tally, what=what, threshold=threshold, level=level, finite=finite, of=of)
-    sizes, widths = [0], [ask(calibrator).width]
+
+    def width_of(model: Any) -> float:
+        return estimate(
+            model, tally, quantity, threshold=threshold, level=level, sampling_noise=sampling_noise, target=target
+        ).width
+
+    sizes, widths = [0], [width_of(calibrator)]
     trial = max(1.0, FIRST * rows.cells.total)
     while widths[-1] > wanted and sizes[-1] < most:
         sizes.append(min(round(trial), most))
-        mean = np.mean([ask(_imagine(calibrator, rows.cells, tally, sizes[-1], rng)).width for _ in range(times)])
+        mean = np.mean([width_of(_imagine(calibrator, rows.cells, tally, sizes[-1], rng)) for _ in range(times)])
         widths.append(min(float(mean), widths[-1]))  # chance alone makes it grow
         trial *= STEP
     more = _interpolate(sizes, widths, rows.cells.total, wanted)
-    return LabelsNeeded(what, wanted, level, more, np.array(sizes), np.array(widths))
+    return LabelsNeeded(quantity, wanted, level, more, np.array(sizes), np.array(widths))
 
 
 def _imagine(calibrator: Any, labelled: Tally, unlabelled: Tally, n: int, rng: np.random.Generator) -> Any:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
-from calibrant.estimates.cells import count_scores
-from calibrant.estimates.source import LabelledRows, draw_outcomes, labelled_rows, outside
+from calibrant.estimates.labelled_rows import LabelledRows, labelled_rows, outside
+from calibrant.estimates.unlabelled import count_scores
 
 
 def test_the_range_is_that_of_the_rows_not_of_their_cells():
@@ -35,13 +35,3 @@ def test_chance_leaves_rows_outside_without_a_warning():
 def test_models_without_memory_have_no_share():
     assert labelled_rows(object()) is None
     assert outside(object(), count_scores([0.5])) == (None, "")
-
-
-def test_outcomes_have_the_moments_of_bernoulli_rows():
-    rng = np.random.default_rng(2)
-    totals, p = np.array([3.0, 1e8, 0.25]), np.array([0.3, 0.5, 0.6])
-    drawn = draw_outcomes(np.tile(p, (20_000, 1)), totals, rng)
-    assert drawn.mean(axis=0) == pytest.approx(totals * p, rel=0.02)
-    expected = [3 * 0.3 * 0.7, 1e8 * 0.25, 0.25**2 * 0.6 * 0.4]
-    assert drawn.var(axis=0) == pytest.approx(expected, rel=0.05)
-    assert set(drawn[:, 2]) == {0.0, 0.25}

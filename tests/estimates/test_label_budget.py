@@ -5,7 +5,7 @@ import calibrant
 from calibrant import BayesIso, SplineCalibration, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.estimates import labels_needed
-from calibrant.estimates.labels import _imagine, _interpolate
+from calibrant.estimates.label_budget import _imagine, _interpolate
 
 
 @pytest.fixture(scope="module")

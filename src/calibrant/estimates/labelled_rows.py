@@ -1,33 +1,18 @@
-"""Where answers come from: a model with a posterior over maps, and what is known of its labelled rows."""
+"""What a fitted model remembers of its labelled rows, and whether unlabelled rows lie among them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Any
 
 from calibrant import _limits
-from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = ["HasPosterior", "LabelledRows"]
+__all__ = ["LabelledRows", "check_posterior", "labelled_rows", "outside"]
 
 LEAST_SHARE = 0.005  # fewer rows outside move no answer
 RARE = 0.01  # probability that as many rows lie outside by chance
-
-
-class HasPosterior(Protocol):
-    """A fitted model that predicts, and draws whole maps from its posterior."""
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """P(positive) at each score, (n,)."""
-        ...
-
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of the map at `scores`, (n_draws, n)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +29,7 @@ class LabelledRows:
     Examples
     --------
     >>> from calibrant import Tally
-    >>> from calibrant.estimates.source import LabelledRows
+    >>> from calibrant.estimates.labelled_rows import LabelledRows
     >>> rows = LabelledRows.of(Tally.from_arrays([0.2, 0.4, 0.6], [0, 1, 1]))
     >>> rows.share_outside(Tally.from_arrays([0.1, 0.3, 0.5, 0.7], [0, 0, 0, 0]))
     0.5
@@ -103,13 +88,3 @@ def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
         return None, ""
     share = rows.share_outside(unlabelled)
     return share, rows.warn_of(share)
-
-
-def draw_outcomes(probabilities: Floats, totals: Floats, rng: np.random.Generator) -> Floats:
-    """Draw how many rows of each cell are positive, (d, m); what exceeds a whole number is a row of that weight."""
-    whole = np.floor(totals + 1e-9)
-    part = np.maximum(totals - whole, 0.0)
-    drawn: Floats = rng.binomial(whole.astype(np.int64), probabilities).astype(np.float64)
-    if (part > 1e-9).any():
-        drawn += part * (rng.random(probabilities.shape) < probabilities)
-    return drawn

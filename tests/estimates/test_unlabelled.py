@@ -3,8 +3,8 @@ import pytest
 
 from calibrant import Identity, Tally
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.cells import as_unlabelled, check_threshold, count_scores, make_cells
 from calibrant.estimates.quantities import QUANTITIES
+from calibrant.estimates.unlabelled import Cells, as_unlabelled, check_threshold, count_scores, make_cells
 
 
 def test_scores_are_counted_with_their_weights():
@@ -28,8 +28,8 @@ def test_cells_keep_rows_and_decisions_when_they_are_merged():
     rng = np.random.default_rng(0)
     tally = count_scores(rng.random(5000))
     model = Identity().fit([0.1, 0.9], [0, 1])
-    cells = make_cells(model, tally, [QUANTITIES["accuracy"]], "scores", 0.3, most=100)
-    assert len(cells.scores) <= 100
+    cells = make_cells(model, tally, [QUANTITIES["accuracy"]], "scores", 0.3)
+    assert len(cells.scores) <= 512 < len(tally)
     assert cells.totals.sum() == 5000
     assert cells.totals[cells.called].sum() == tally.totals[tally.scores >= 0.3].sum()
     assert (np.diff(cells.values) > 0).all()
@@ -44,3 +44,14 @@ def test_losses_of_scores_need_probabilities():
 def test_the_threshold_of_scores_may_be_any_number():
     assert check_threshold([QUANTITIES["accuracy"]], "scores", -3.0) == -3.0
     assert check_threshold([QUANTITIES["accuracy"]], "probabilities", None) == 0.5
+
+
+def test_outcomes_have_the_moments_of_bernoulli_rows():
+    rng = np.random.default_rng(2)
+    totals, p = np.array([3.0, 1e8, 0.25]), np.array([0.3, 0.5, 0.6])
+    cells = Cells(p, p, totals, p >= 0.5, 0.5)
+    drawn = cells.outcomes(np.tile(p, (20_000, 1)), rng).positives
+    assert drawn.mean(axis=0) == pytest.approx(totals * p, rel=0.02)
+    expected = [3 * 0.3 * 0.7, 1e8 * 0.25, 0.25**2 * 0.6 * 0.4]
+    assert drawn.var(axis=0) == pytest.approx(expected, rel=0.05)
+    assert set(drawn[:, 2]) == {0.0, 0.25}

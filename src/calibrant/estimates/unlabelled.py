@@ -9,15 +9,14 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import grouping
-from calibrant._typing import ArrayLike, Bools, Floats
+from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
-from calibrant.estimates.source import HasPosterior
 from calibrant.tally import Tally
 
-__all__ = ["count_scores"]
+__all__ = ["Cells", "as_unlabelled", "check_threshold", "count_scores", "make_cells"]
 
-JUDGED = ("probabilities", "scores")
+TARGETS = ("probabilities", "scores")
 
 
 def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> Tally:
@@ -76,12 +75,9 @@ class Cells(NamedTuple):
     called: Bools
     threshold: float
 
-    def outcomes(self, probabilities: Floats) -> Outcomes:
-        """Return the expected outcomes where the rows of each cell are positive with these probabilities, (d, m)."""
-        return self.with_positives(probabilities * self.totals)
-
-    def with_positives(self, positives: Floats) -> Outcomes:
-        """Return outcomes with these numbers of positive rows, (d, m)."""
+    def outcomes(self, probabilities: Floats, rng: np.random.Generator | None = None) -> Outcomes:
+        """Return the expected outcomes under the probabilities of each cell, (d, m); with a generator, drawn ones."""
+        positives = probabilities * self.totals if rng is None else _draw_positives(probabilities, self.totals, rng)
         return Outcomes(self.values, self.called, self.totals, positives, self.threshold)
 
 
@@ -89,29 +85,27 @@ def make_cells(
     model: HasPosterior,
     tally: Tally,
     quantities: Sequence[Quantity],
-    of: str,
+    target: str,
     threshold: float | None,
-    *,
-    most: int = _limits.ESTIMATE_CELLS,
 ) -> Cells:
     """Merge rows into cells; rows that are called positive never share a cell with others."""
-    _validation.check_choice("of", of, JUDGED)
-    limit = check_threshold(quantities, of, threshold)
+    _validation.check_choice("target", target, TARGETS)
+    limit = check_threshold(quantities, target, threshold)
     losses = [quantity.title for quantity in quantities if quantity.probabilities]
-    if losses and of == "scores":
+    if losses and target == "scores":
         _validation.check_unit_interval(tally.scores, "scores", f"The {losses[0]} of scores")
-    called = (tally.scores if of == "scores" else model.predict(tally.scores)) >= limit
+    called = (tally.scores if target == "scores" else model.predict(tally.scores)) >= limit
     sides = [(_rows(tally, mask), flag) for mask, flag in ((~called, False), (called, True)) if mask.any()]
-    parts = [(side.coarsen(most // len(sides)), flag) for side, flag in sides]
+    parts = [(side.coarsen(_limits.ESTIMATE_CELLS // len(sides)), flag) for side, flag in sides]
     scores = np.concatenate([side.scores for side, _ in parts])
-    values = scores if of == "scores" else model.predict(scores)
+    values = scores if target == "scores" else model.predict(scores)
     flags = np.concatenate([np.full(len(side), flag) for side, flag in parts])
     order = np.argsort(values, kind="stable")
     totals = np.concatenate([side.totals for side, _ in parts])
     return Cells(scores[order], values[order], totals[order], flags[order], limit)
 
 
-def check_threshold(quantities: Sequence[Quantity], of: str, threshold: float | None) -> float:
+def check_threshold(quantities: Sequence[Quantity], target: str, threshold: float | None) -> float:
     """Return the threshold; a half unless stated, but net benefit, whose exchange rate it is, must be told."""
     deciding = [quantity for quantity in quantities if quantity.decides]
     if threshold is None:
@@ -120,10 +114,20 @@ def check_threshold(quantities: Sequence[Quantity], of: str, threshold: float | 
         return 0.5
     if not deciding:
         raise InvalidInputError(f"`threshold` has no part in the {quantities[0].title}; leave it out.")
-    if of == "probabilities" or any(quantity.probabilities for quantity in deciding):
+    if target == "probabilities" or any(quantity.probabilities for quantity in deciding):
         return _validation.check_number("threshold", threshold, "rate")
     return float(_validation.as_floats(threshold, "threshold"))
 
 
 def _rows(tally: Tally, mask: Bools) -> Tally:
     return Tally(tally.scores[mask], tally.positives[mask], tally.totals[mask])
+
+
+def _draw_positives(probabilities: Floats, totals: Floats, rng: np.random.Generator) -> Floats:
+    """Draw how many rows of each cell are positive, (d, m); what exceeds a whole number is a row of that weight."""
+    whole = np.floor(totals + 1e-9)
+    part = np.maximum(totals - whole, 0.0)
+    drawn: Floats = rng.binomial(whole.astype(np.int64), probabilities).astype(np.float64)
+    if (part > 1e-9).any():
+        drawn += part * (rng.random(probabilities.shape) < probabilities)
+    return drawn

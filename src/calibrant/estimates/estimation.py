@@ -1,0 +1,261 @@
+"""Numbers about rows without labels: every map drawn from the posterior is pushed through their tally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, HasPosterior, RandomState
+from calibrant.estimates.labelled_rows import check_posterior, outside
+from calibrant.estimates.quantities import QUANTITIES, Outcomes, Quantity, find_quantity
+from calibrant.estimates.results import Difference, Estimate, central_interval
+from calibrant.estimates.unlabelled import as_unlabelled, make_cells
+from calibrant.tally import Tally
+
+__all__ = ["EstimateMethods", "estimate", "estimate_difference", "estimate_several"]
+
+N_DRAWS = 400  # the ends of a 90 % interval then vary by 5 % of its width
+
+
+def estimate(
+    model: HasPosterior,
+    scores: ArrayLike | Tally,
+    quantity: str = "mean",
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    sampling_noise: bool = True,
+    target: str = "probabilities",
+    n_draws: int = N_DRAWS,
+    random_state: RandomState = 0,
+) -> Estimate:
+    """Say something about rows without labels, from a posterior over maps.
+
+    The labelled rows of the model and these rows must have the same relation of scores and outcomes; their scores may
+    be distributed differently.
+
+    Parameters
+    ----------
+    model : fitted Bayesian calibrator, or a saved one with its posterior
+        Anything with `predict` and `sample_maps`.
+    scores : array-like of shape (n,) or Tally
+        The unlabelled scores, or their tally (see `count_scores`); its labels are not looked at.
+    quantity : str
+        "mean" (the share of positives), "positives" (their number), "accuracy", "precision", "recall", "specificity",
+        "f1", "auc", "brier_score", "log_loss" or "net_benefit".
+    threshold : float, optional
+        Rows from this value on are called positive; 0.5 unless stated. Net benefit must be told.
+    level : float
+        Posterior probability inside the interval.
+    sampling_noise : bool
+        Whether the interval is for these very rows, whose outcomes are random given their probabilities, or for what
+        is to be expected at these scores. The former is wider.
+    target : {"probabilities", "scores"}
+        Whose accuracy, area, loss …: that of the calibrated probabilities, or of the scores as they came.
+    n_draws : int
+        How many maps are drawn.
+    random_state : int, Generator, RandomState or None
+        The seed of the draws.
+
+    Returns
+    -------
+    Estimate
+
+    Notes
+    -----
+    The value is that of the fitted map. Above 512 distinct scores neighbours are merged, so a billion rows cost
+    what their cells cost.
+
+    Examples
+    --------
+    >>> from calibrant import Blend, simulate
+    >>> from calibrant.estimates import estimate
+    >>> data = simulate.bayes_iso(3000, rng=0)
+    >>> blend = Blend().fit(data.scores[:200], data.labels[:200])
+    >>> answer = estimate(blend, data.scores[200:], "accuracy", threshold=0.5)
+    >>> bool(answer.low < answer.value < answer.high)
+    True
+    """
+    answers = estimate_several(
+        model,
+        scores,
+        (quantity,),
+        threshold=threshold,
+        level=level,
+        sampling_noise=sampling_noise,
+        target=target,
+        n_draws=n_draws,
+        random_state=random_state,
+    )
+    return answers[quantity]
+
+
+def estimate_several(
+    model: HasPosterior,
+    scores: ArrayLike | Tally,
+    quantities: Iterable[str] = tuple(QUANTITIES),
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    sampling_noise: bool = True,
+    target: str = "probabilities",
+    n_draws: int = N_DRAWS,
+    random_state: RandomState = 0,
+) -> dict[str, Estimate]:
+    """Estimate several numbers about the same rows in the same possible worlds.
+
+    Parameters
+    ----------
+    model, scores
+        As for `estimate`.
+    quantities : iterable of str
+        Their names; all of them unless stated.
+    threshold, level, sampling_noise, target, n_draws, random_state
+        As for `estimate`; the threshold holds for those quantities that depend on one.
+
+    Returns
+    -------
+    dict of str to Estimate
+
+    Examples
+    --------
+    >>> from calibrant import BayesIso, simulate
+    >>> from calibrant.estimates import estimate_several
+    >>> data = simulate.from_truth("D1", 300)
+    >>> answers = estimate_several(BayesIso().fit(data.scores, data.labels), data.scores, ["mean", "auc"])
+    >>> list(answers)
+    ['mean', 'auc']
+    """
+    level, rng = _validation.check_level(level), _validation.generator(random_state)
+    chosen = {name: find_quantity(name) for name in quantities}
+    tally = as_unlabelled(scores)
+    ((fitted, worlds),) = _push_through(
+        model,
+        [tally],
+        quantities=list(chosen.values()),
+        target=target,
+        threshold=threshold,
+        n_draws=n_draws,
+        rng=rng,
+        sampling_noise=sampling_noise,
+    )
+    share, warning = outside(model, tally)
+    answers = {}
+    for name, quantity in chosen.items():
+        value, draws = float(quantity.compute(fitted)[0]), quantity.compute(worlds)
+        low, high = central_interval(name, value, draws, level)
+        answers[name] = Estimate(
+            value=value,
+            low=low,
+            high=high,
+            level=level,
+            quantity=name,
+            warning=warning,
+            draws=draws,
+            rows=tally.total,
+            outside=share,
+        )
+    return answers
+
+
+def estimate_difference(
+    model: HasPosterior,
+    first: ArrayLike | Tally,
+    second: ArrayLike | Tally,
+    quantity: str = "mean",
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    sampling_noise: bool = True,
+    target: str = "probabilities",
+    n_draws: int = N_DRAWS,
+    random_state: RandomState = 0,
+) -> Difference:
+    """Compare two sets of unlabelled rows on the same maps, so that what is uncertain about both alike cancels.
+
+    Parameters
+    ----------
+    model : fitted Bayesian calibrator, or a saved one with its posterior
+        The judge of both sets.
+    first, second : array-like of shape (n,) or Tally
+        Their scores. The outcomes of different rows count as independent.
+    quantity, threshold, level, sampling_noise, target, n_draws, random_state
+        As for `estimate`.
+
+    Returns
+    -------
+    Difference
+
+    Examples
+    --------
+    >>> from calibrant import Blend, simulate
+    >>> from calibrant.estimates import estimate_difference
+    >>> data = simulate.bayes_iso(3000, rng=0)
+    >>> judge = Blend().fit(data.scores[:200], data.labels[:200])
+    >>> answer = estimate_difference(judge, data.scores[data.scores > 0.4], data.scores)
+    >>> bool(answer.low > 0), answer.first_higher
+    (True, 1.0)
+    """
+    level, rng = _validation.check_level(level), _validation.generator(random_state)
+    compute = find_quantity(quantity).compute
+    tallies = [as_unlabelled(scores) for scores in (first, second)]
+    sets = _push_through(
+        model,
+        tallies,
+        quantities=[find_quantity(quantity)],
+        target=target,
+        threshold=threshold,
+        n_draws=n_draws,
+        rng=rng,
+        sampling_noise=sampling_noise,
+    )
+    values, worlds = ([compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
+    value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
+    low, high = central_interval(quantity, value, draws, level)
+    finite = draws[np.isfinite(draws)]
+    shares, warnings = zip(*(outside(model, tally) for tally in tallies), strict=True)
+    named = zip(("First", "Second"), warnings, strict=True)
+    return Difference(
+        value=value,
+        low=low,
+        high=high,
+        level=level,
+        quantity=quantity,
+        warning=" ".join(f"{name}: {text}" for name, text in named if text),
+        draws=draws,
+        first_higher=float((finite > 0.0).mean() + 0.5 * (finite == 0.0).mean()),
+        outside=(shares[0], shares[1]),
+    )
+
+
+def _push_through(
+    model: HasPosterior,
+    tallies: Sequence[Tally],
+    *,
+    quantities: Sequence[Quantity],
+    target: str,
+    threshold: float | None,
+    n_draws: int,
+    rng: np.random.Generator,
+    sampling_noise: bool,
+) -> list[tuple[Outcomes, Outcomes]]:
+    """Return the outcomes under the fitted map, and in possible worlds, of each set of rows."""
+    check_posterior(model)
+    count = _validation.check_count("n_draws", n_draws)
+    sets = [make_cells(model, tally, quantities, target, threshold) for tally in tallies]
+    # One call for all sets: some methods draw differently at different scores.
+    maps = np.clip(model.sample_maps(np.concatenate([cells.scores for cells in sets]), count, rng), 0.0, 1.0)
+    ends = np.cumsum([len(cells.scores) for cells in sets])[:-1]
+    return [
+        (cells.outcomes(model.predict(cells.scores)[None, :]), cells.outcomes(drawn, rng if sampling_noise else None))
+        for cells, drawn in zip(sets, np.split(maps, ends, axis=1), strict=True)
+    ]
+
+
+class EstimateMethods:
+    """A base of models with `predict` and `sample_maps`: the functions as their methods."""
+
+    estimate = estimate
+    estimate_difference = estimate_difference
