@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import ENIR, BayesIso, BetaCalibration, IsotonicCalibration, PlattScaling, VennAbers, simulate
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso
 
 SIZES = (100, 1000, 3000, 30_000)
 SEEDS = range(20)
@@ -22,9 +23,9 @@ IMPORTANCE_UP_TO = 3000  # on every distinct score it takes half a minute for ea
 
 METHODS: dict[str, Callable[[], Calibrator]] = {
     "Bayes-Iso, levels": BayesIso,
-    "Bayes-Iso, importance, paper's bounds": lambda: BayesIso(method="importance", bounds="paper"),
-    "Bayes-Iso, importance, code's bounds": lambda: BayesIso(method="importance", bounds="code"),
-    "Bayes-Iso, importance, 100 cells": lambda: BayesIso(method="importance", bounds="code", max_cells=100),
+    "Bayes-Iso, importance, paper's bounds": lambda: SampledBayesIso(bounds="paper"),
+    "Bayes-Iso, importance, code's bounds": lambda: SampledBayesIso(bounds="code"),
+    "Bayes-Iso, importance, 100 cells": lambda: SampledBayesIso(bounds="code", max_cells=100),
     "ENIR": lambda: ENIR(target_correction=False),
     "ENIR-Platt": lambda: ENIR(target_correction=True),
     "Iso": lambda: IsotonicCalibration(target_correction=False),

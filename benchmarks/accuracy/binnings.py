@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from calibrant import ABB, BBQ, SBB, simulate
+from calibrant.calibrators.published.printed_abb import PrintedABB
 
 TASKS: dict[str, Callable[..., simulate.Simulation]] = {
     "bayes_iso": simulate.bayes_iso,
@@ -63,7 +64,7 @@ def map_errors(rows: int = 3000, repeats: int = 10) -> None:
     print(f"\nmean |map − truth| × 10⁴, {rows} rows, {repeats} repeats")
     methods = {
         "ABB": ABB,
-        "ABB as printed": partial(ABB, averaging="max"),
+        "ABB as printed": PrintedABB,
         "ABB λ=16": partial(ABB, lam=16.0),
         "SBB": SBB,
         "BBQ": BBQ,

@@ -28,6 +28,7 @@ from benchmarks.accuracy import bayes_iso as synthetic
 from benchmarks.papers import experiment
 from calibrant import BayesIso, metrics
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso
 
 SETS = ("2dplanes", "house_16H", "cal_housing", "letter")
 SIZES = (100, 1000, 3000)
@@ -45,8 +46,8 @@ LEARNERS: dict[str, Callable[[], object]] = {
 }
 VARIANTS: dict[str, Callable[[], Calibrator]] = {
     "levels": BayesIso,
-    "paper": lambda: BayesIso(method="importance", bounds="paper"),
-    "code": lambda: BayesIso(method="importance", bounds="code"),
+    "paper": lambda: SampledBayesIso(bounds="paper"),
+    "code": lambda: SampledBayesIso(bounds="code"),
 }
 OTHERS = ("Iso", "Iso-Platt", "ENIR", "ENIR-Platt", "Beta", "Beta-Platt", "Log", "Log-Platt")
 LOSSES = {"BS": metrics.brier_score, "LL": metrics.log_loss}

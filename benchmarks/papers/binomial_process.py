@@ -18,12 +18,12 @@ from calibrant import (
     BetaCalibration,
     EnsembleTemperatureScaling,
     IsotonicCalibration,
-    SplineCalibration,
     Tally,
     TemperatureScaling,
     metrics,
     simulate,
 )
+from calibrant.calibrators.published.cumulative_spline import CumulativeSpline
 
 MEASURES: dict[str, Callable[[Tally], float]] = {
     "ECE_bin": partial(metrics.expected_calibration_error, strategy="quantile"),
@@ -77,7 +77,7 @@ def calibrated(path: Path) -> tuple[dict[str, np.ndarray], Confidence, np.ndarra
     on_confidence = {
         "isotonic": IsotonicCalibration(target_correction=False),
         "Mix-n-Match": EnsembleTemperatureScaling(),
-        "spline": SplineCalibration(kind="cumulative"),
+        "spline": CumulativeSpline(),
         "BPM": BPM(),
         "beta": BetaCalibration(),
     }

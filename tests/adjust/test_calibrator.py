@@ -61,7 +61,7 @@ def adjust_in_every_way(calibrator, scores):
 @pytest.mark.parametrize("way", ["prior", "sampling", "anchor", "twice"])
 def test_every_adjustment_of_a_calibrator_keeps_its_posterior(way):
     data = simulate.from_truth("D1", 200)
-    calibrator = BayesIso(n_draws=100).fit(data.scores, data.labels)
+    calibrator = BayesIso().fit(data.scores, data.labels)
     adjusted = adjust_in_every_way(calibrator, data.scores)[way]
     plain = adjust_in_every_way(calibrator.map_, data.scores)[way]
     np.testing.assert_allclose(adjusted.predict(data.scores), plain(data.scores))
@@ -73,7 +73,7 @@ def test_every_adjustment_of_a_calibrator_keeps_its_posterior(way):
 
 def test_an_adjusted_posterior_serves_where_a_posterior_is_asked_for():
     data = simulate.from_truth("D1", 200)
-    adjusted = adjust_prior(BayesIso(n_draws=100).fit(data.scores, data.labels), data.tally.base_rate, 0.2)
+    adjusted = adjust_prior(BayesIso().fit(data.scores, data.labels), data.tally.base_rate, 0.2)
     curve = posterior_decision_curve(adjusted, data.tally, thresholds=[0.1, 0.3])
     assert curve.base_rate == pytest.approx(adjusted.predict(data.scores).mean(), abs=0.03)
     assert metrics.metric_posterior(adjusted, data.tally, n_draws=20).mean > 0.1

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant import BayesIso, IsotonicCalibration, SplineCalibration, simulate
+from calibrant import BayesIso, IsotonicCalibration, simulate
 from calibrant.errors import ModelFileError
 from calibrant.maps import functions
 from calibrant.maps.files import LARGEST_FILE, checksum, read_model
@@ -156,9 +156,3 @@ def test_wrong_types_in_a_posterior_are_refused(saved_posterior, entry, value):
     forge(saved_posterior, change)
     with pytest.raises(ModelFileError, match=r"posterior|A tally"):
         calibrant.load(saved_posterior)
-
-
-def test_a_method_without_a_posterior_saves_the_map_alone(tmp_path):
-    path = tmp_path / "map.json"
-    SplineCalibration(kind="cumulative").fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]).save(path)
-    assert "posterior" not in json.loads(path.read_text())

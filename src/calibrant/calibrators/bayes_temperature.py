@@ -3,7 +3,8 @@
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import curves, links
+from calibrant._numerics import links
+from calibrant._numerics.straight_pieces import straight_pieces
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.calibrators import lapse_grid
 from calibrant.calibrators.base import BayesianCalibrator
@@ -63,7 +64,7 @@ class BayesianTemperature(BayesianCalibrator):
         self._grid = lapse_grid.posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
-        x, y = curves.straight_pieces(NODES, links.logit(self._mean(NODES)), NODES[[0, -1]])
+        x, y = straight_pieces(NODES, links.logit(self._mean(NODES)), NODES[[0, -1]])
         return LogitLinear(x, y, 0.0, 0.0)
 
     def _mean(self, z: Floats) -> Floats:

@@ -6,6 +6,7 @@ import pytest
 import calibrant
 from calibrant import ABB, SBB, Tally, simulate
 from calibrant.calibrators.abb.posterior import average_binnings
+from calibrant.calibrators.published.printed_abb import PrintedABB
 from calibrant.errors import InvalidInputError
 
 SCORES = np.array([0.05, 0.2, 0.25, 0.5, 0.8, 0.9])
@@ -99,22 +100,6 @@ def test_boundaries_are_where_the_steps_are():
     assert calibrator.boundary_probability_[near].sum() > 0.99
 
 
-def test_the_printed_average_is_close_to_the_exact_one_and_not_equal():
-    data = simulate.bayes_iso(600, rng=0)
-    exact, printed = (ABB(lam=8.0, averaging=kind).fit(data.scores, data.labels) for kind in ("sum", "max"))
-    difference = np.abs(exact.predict(data.scores) - printed.predict(data.scores))
-    assert 1e-6 < difference.mean() < 0.05
-    assert printed.evidence_ == exact.evidence_
-
-
-def test_the_cache_is_the_map_at_the_centres_of_equal_cells():
-    data = simulate.bayes_iso(300, rng=0)
-    cached = ABB(n_cache=10).fit(data.scores, data.labels)
-    np.testing.assert_array_equal(cached.predict([0.31, 0.39, 0.4]), np.repeat(exact_mean(cached)(np.array([0.35])), 3))
-    with pytest.raises(InvalidInputError, match="n_cache"):
-        ABB(n_cache=10).fit([-3.0, 5.0], [0, 1])
-
-
 EXTREMES = {
     "a cell of 1e9 rows": ([0.1, 0.5, 0.9], [3.0, 5e8, 2.0], [10.0, 1e9, 10.0]),
     "cells of 1e9 rows of one class": (np.arange(6), [0.0, 1e9, 0.0, 1e9, 1e9, 0.0], np.full(6, 1e9)),
@@ -143,7 +128,7 @@ def test_extremes_are_finite_and_inside_the_unit_interval(case, lam):
         assert np.isfinite(values).all()
     averaged = "best" if lam == "average" else lam
     assert np.isfinite(SBB(lam=averaged).fit_tally(tally).log_score_)
-    assert np.isfinite(ABB(lam=lam, averaging="max").fit_tally(tally).predict(x)).all()
+    assert np.isfinite(PrintedABB(lam=lam).fit_tally(tally).predict(x)).all()
 
 
 def test_sharp_data_win_over_a_tiny_prior():
@@ -173,10 +158,8 @@ def test_the_map_survives_json_and_inverts(tmp_path):
         ({"lam": True}, "`lam`"),
         ({"alpha": -1.0}, "`alpha`"),
         ({"beta": "1"}, "`beta`"),
-        ({"averaging": "mean"}, "`averaging` must be one of sum, max"),
         ({"interval": "wald"}, "`interval` must be one of"),
         ({"n_draws": 0}, "`n_draws`"),
-        ({"n_cache": 2.5}, "`n_cache`"),
         ({"max_cells": 1}, "`max_cells`"),
     ],
 )

@@ -1,12 +1,11 @@
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
 from calibrant import BayesIso, Tally, simulate
+from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso
 from calibrant.errors import InvalidInputError
 
 
@@ -32,20 +31,8 @@ def test_two_rows_by_hand():
     pairs = [(u, u + v * (1 - u)), (u * v, u)]
     mass = sum((b * (1 - a)).sum() for a, b in pairs)
     exact = [sum((c[k] * c[1] * (1 - c[0])).sum() for c in pairs) / mass for k in (0, 1)]
-    for method, atol in (("levels", 0.001), ("importance", 0.015)):
-        p = BayesIso(method=method, n_draws=20_000, bounds=None).fit([1, 2], [0, 1]).predict([1, 2])
-        assert p == pytest.approx(exact, abs=atol)
-
-
-@pytest.mark.parametrize(("n", "seed"), [(10, 0), (20, 1), (30, 2)])
-def test_both_methods_agree_on_few_rows(n, seed):
-    data = simulate.bayes_iso(n, rng=seed)
-    levels = BayesIso(max_cells=100).fit(data.scores, data.labels)
-    importance = BayesIso(method="importance", bounds=None, n_draws=100_000).fit(data.scores, data.labels)
-    assert importance.diagnostics_["ess"] > 300
-    np.testing.assert_allclose(levels.predict(data.scores), importance.predict(data.scores), atol=0.04)
-    for a, b in zip(levels.predict_interval(data.scores), importance.predict_interval(data.scores), strict=True):
-        np.testing.assert_allclose(a, b, atol=0.12)
+    for method, atol in ((BayesIso(), 0.001), (SampledBayesIso(n_draws=20_000, bounds=None), 0.015)):
+        assert method.fit([1, 2], [0, 1]).predict([1, 2]) == pytest.approx(exact, abs=atol)
 
 
 @pytest.mark.parametrize(("n", "limit"), [(100, 0.040), (1000, 0.005), (30_000, 0.0006)])
@@ -84,40 +71,10 @@ def test_diagnostics_of_the_sums():
     assert 0.0 <= found["edge"] < 0.01
 
 
-def test_importance_sampling_flags_domination():
-    data = simulate.bayes_iso(3000, rng=0)
-    with pytest.warns(ConvergenceWarning, match="outweighs"):
-        calibrator = BayesIso(method="importance", bounds=None, n_draws=300).fit(data.scores, data.labels)
-    assert calibrator.diagnostics_["dominated"]
-    assert calibrator.diagnostics_["ess"] < 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        small = BayesIso(method="importance", bounds="paper").fit(data.scores[:50], data.labels[:50])
-    assert not small.diagnostics_["dominated"]
-    assert small.diagnostics_["n_draws"] == 10_000
-
-
 def test_cells_and_their_number():
     data = simulate.bayes_iso(5000, rng=0)
     few = BayesIso(max_cells=20).fit(data.scores, data.labels)
     assert len(few.map_.function.x) == few.diagnostics_["n_cells"] == 20
-    one = BayesIso(method="importance", max_cells=10).fit(data.scores[:200], data.labels[:200])
-    assert one.diagnostics_["n_cells"] == 10
-
-
-def test_the_seed_decides_about_draws_alone():
-    data = simulate.bayes_iso(200, rng=0)
-
-    def p(seed, method):
-        made = BayesIso(method=method, n_draws=1000, max_cells=15, random_state=seed)
-        return made.fit(data.scores, data.labels).predict(data.scores)
-
-    before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state must stay as it is
-    np.testing.assert_array_equal(p(1, "levels"), p(None, "levels"))
-    np.testing.assert_array_equal(p(1, "importance"), p(1, "importance"))
-    np.testing.assert_array_equal(p(np.random.default_rng(1), "importance"), p(np.random.default_rng(1), "importance"))
-    assert not np.array_equal(p(1, "importance"), p(np.random.RandomState(2), "importance"))
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
 @pytest.mark.parametrize("n", [30, 101, 1000])
@@ -145,11 +102,6 @@ def test_draws_have_the_mean_of_the_map():
     low, high = calibrator.predict_interval(at, level=0.8)
     np.testing.assert_allclose(np.quantile(draws, 0.1, axis=0), low, atol=0.015)
     np.testing.assert_allclose(np.quantile(draws, 0.9, axis=0), high, atol=0.015)
-
-
-def test_more_candidates_than_kept_repeat_some():
-    calibrator = BayesIso(method="importance", n_draws=500).fit(np.arange(20), np.arange(20) % 4 > 1)
-    assert calibrator.sample_maps([3.0], n_draws=3000).shape == (3000, 1)
 
 
 def test_leaving_a_row_out_is_a_refit_without_it():
@@ -196,21 +148,10 @@ def test_millions_of_rows_need_no_more_cells():
     assert np.abs(calibrator.predict(tally.scores) - truth).max() < 0.02
 
 
-@pytest.mark.parametrize(
-    ("parameters", "word"),
-    [
-        ({"method": "gibbs"}, "method"),
-        ({"bounds": "tight"}, "bounds"),
-        ({"max_cells": 0}, "max_cells"),
-        ({"max_cells": 1000}, "max_cells"),
-        ({"n_draws": 200.5}, "n_draws"),
-        ({"method": "importance", "n_draws": 0}, "n_draws"),
-        ({"n_draws": True}, "n_draws"),
-    ],
-)
-def test_wrong_parameters_are_named(parameters, word):
-    with pytest.raises(InvalidInputError, match=f"`{word}`"):
-        BayesIso(**parameters).fit([0.1, 0.9], [0, 1])
+@pytest.mark.parametrize("max_cells", [0, 1000])
+def test_wrong_numbers_of_cells_are_refused(max_cells):
+    with pytest.raises(InvalidInputError, match="`max_cells`"):
+        BayesIso(max_cells=max_cells).fit([0.1, 0.9], [0, 1])
 
 
 def test_nothing_works_before_fit():

@@ -6,7 +6,7 @@ from scipy.special import expit, logit, xlogy
 
 from calibrant import SplineCalibration, Tally, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.maps.functions import Linear, LogitLinear
+from calibrant.maps.functions import LogitLinear
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
@@ -147,24 +147,9 @@ def test_one_extreme_score(score):
     assert np.isfinite(p).all()
 
 
-def test_the_cumulative_spline_follows_gupta():
-    calibrator = fitted("underconfident", 20_000, kind="cumulative")
-    assert isinstance(calibrator.map_.function, Linear)
-    at = np.linspace(0.1, 0.9, 9)
-    np.testing.assert_allclose(calibrator.predict(at), expit(1.8 * logit(at) + 0.3), atol=0.05)
-    for call in (calibrator.predict_interval, calibrator.sample_maps):
-        with pytest.raises(InvalidInputError, match="has no posterior"):
-            call(at)
-
-
-def test_the_cumulative_spline_can_be_made_to_rise():
-    assert np.diff(fitted("hump", 2000, kind="cumulative", monotone=True).predict(GRID)).min() >= 0.0
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kind": "cubic"}, "`kind` must be one of"),
         ({"n_basis": 3}, "`n_basis` must be an integer of at least 6"),
         ({"max_cells": 0}, "`max_cells` must be an integer of at least 1"),
     ],

@@ -6,16 +6,14 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._numerics import bins
 from calibrant._numerics.interpolation import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb import posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.published.sbb import check_binning_parameters, counts, lam_grid, unit_range
-from calibrant.maps.functions import Linear, MapFunction, Step
+from calibrant.maps.functions import MapFunction, Step
 from calibrant.tally import Tally
 
-AVERAGINGS = ("sum", "max")
 INTERVALS = ("akaike", "posterior")
 
 
@@ -31,11 +29,6 @@ class ABB(BayesianCalibrator):
         by evidence; so does a sequence, over its values.
     alpha, beta : float
         Parameters of the Beta prior of each bin's probability; the paper has 1 and 1.
-    averaging : {"sum", "max"}
-        "sum" is eq. 2.8, the average over all binnings, exactly. "max" is eq. 2.9 as the paper prints it, where V^f
-        and V^b are the scores of the best binnings on either side, not the sums over all; straight lines between cells.
-    n_cache : int, optional
-        Keep only the values at the centres of this many equal cells of [0, 1], as section 2.4 of the paper does.
     max_cells : int
         More distinct scores than this are first merged into so many cells of nearly equal mass.
     interval : {"akaike", "posterior"}
@@ -60,7 +53,8 @@ class ABB(BayesianCalibrator):
 
     Notes
     -----
-    The fitted map is a table of straight pieces within 1e-5 of the posterior mean, constant outside the scores.
+    The fitted map is a table of straight pieces within 1e-5 of the posterior mean (eq. 2.8), constant outside the
+    scores. `calibrators.published.printed_abb` has eq. 2.9 as the paper prints it, and its cache of cells.
 
     Examples
     --------
@@ -85,8 +79,6 @@ class ABB(BayesianCalibrator):
         lam: float | str | Sequence[float] = "average",
         alpha: float = 1.0,
         beta: float = 1.0,
-        averaging: str = "sum",
-        n_cache: int | None = None,
         max_cells: int = _limits.BINNING_CELLS,
         interval: str = "akaike",
         n_draws: int = 1000,
@@ -95,8 +87,6 @@ class ABB(BayesianCalibrator):
         self.lam = lam
         self.alpha = alpha
         self.beta = beta
-        self.averaging = averaging
-        self.n_cache = n_cache
         self.max_cells = max_cells
         self.interval = interval
         self.n_draws = n_draws
@@ -120,26 +110,14 @@ class ABB(BayesianCalibrator):
         exact = self._posterior = posterior.BinningPosterior(*given)
         akaike = posterior.AkaikePosterior.of(exact, tally)
         self._interval_model = exact if self.interval == "posterior" else akaike
-        exact_mean, self.boundary_probability_ = posterior.average_binnings(exact)
-        mean = _as_printed(exact) if self.averaging == "max" else exact_mean
-        return self._tabulate(mean, cells)
+        mean, self.boundary_probability_ = posterior.average_binnings(exact)
+        return mean if isinstance(mean, Step) else mean.tabulated()
 
     def _checked_grid(self) -> Floats:
         check_binning_parameters(self.alpha, self.beta, self.max_cells)
-        _validation.check_choice("averaging", self.averaging, AVERAGINGS)
         _validation.check_choice("interval", self.interval, INTERVALS)
         _validation.check_count("n_draws", self.n_draws)
-        if self.n_cache is not None:
-            _validation.check_count("n_cache", self.n_cache)
         return lam_grid(self.lam, "average")
-
-    def _tabulate(self, mean: posterior.PosteriorMean | Linear | Step, cells: Tally) -> MapFunction:
-        """Straight pieces; or, as at the end of section 2.4, equal cells of [0, 1] with the values at their centres."""
-        if self.n_cache is None:
-            return mean.tabulated() if isinstance(mean, posterior.PosteriorMean) else mean
-        _validation.check_unit_interval(cells.scores, "scores", "ABB with `n_cache`")
-        centres = (np.arange(self.n_cache) + 0.5) / self.n_cache
-        return Step(bins.equal_width_edges(self.n_cache), mean(centres))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).
@@ -162,20 +140,6 @@ class ABB(BayesianCalibrator):
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
-        at, *bounds = self._interval_model.bounds(n_draws, rng)
-        low, high = (np.stack([interpolate(scores, at, draw) for draw in draws]) for draws in bounds)
+        drawn_at, *bounds = self._interval_model.bounds(n_draws, rng)
+        low, high = (np.stack([interpolate(scores, drawn_at, draw) for draw in draws]) for draws in bounds)
         return low, high
-
-
-def _as_printed(posterior: posterior.BinningPosterior) -> Linear:
-    """Eq. 2.9 with V^f and V^b as the best scores; normalised over the bins that contain the score."""
-    from calibrant._compiled import partitions
-
-    cells = posterior.cells
-    given = (posterior.x, *counts(cells), posterior.lam, posterior.alpha, posterior.beta)
-    log_v, _ = partitions.forward(*given, True)
-    sums = []
-    for what in (partitions.MEAN, partitions.ONE):
-        _, starts, ends = partitions.backward(*given, log_v, True, what)
-        sums.append(np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
-    return Linear(cells.scores, posterior.lam_posterior @ (sums[0] / sums[1]))

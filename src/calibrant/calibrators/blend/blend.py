@@ -7,8 +7,9 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._numerics import curves, linear_pool, links
+from calibrant._numerics import linear_pool, links
 from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.monotone import nearest_monotone
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.abb.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
@@ -163,7 +164,7 @@ class Blend(BayesianCalibrator):
             return self._draw(array, count, rng)
         # Whether a curve falls shows between scores, too, so it is drawn where rows were.
         at, own = np.unique(np.concatenate((self._cells.scores, array)), return_inverse=True)
-        out: Floats = curves.nearest_monotone(self._draw(at, count, rng))[:, own[len(self._cells) :]]
+        out: Floats = nearest_monotone(self._draw(at, count, rng))[:, own[len(self._cells) :]]
         return out
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -212,7 +213,7 @@ class Blend(BayesianCalibrator):
                 elif count:
                     found.append((np.tile(at, (count, 1)),) * 2)
             lower, upper = (np.concatenate(draws) for draws in zip(*found, strict=True))
-            shape = curves.nearest_monotone if self.monotone else np.asarray
+            shape = nearest_monotone if self.monotone else np.asarray
             self._draws = shape(lower), shape(upper)
         return self._draws
 

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _limits, _validation
-from calibrant._numerics import curves, grouping, links
+from calibrant._numerics import grouping, links
+from calibrant._numerics.monotone import nearest_monotone
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
@@ -88,7 +89,7 @@ class ACP(Calibrator):
         if not len(x) == len(lower) == len(upper) > 0 or (lower > upper).any():
             raise InvalidInputError("`interval` must be three arrays of one length with lower ≤ upper everywhere.")
         ends = [grouping.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
-        low, high = (curves.nearest_monotone(total / count) for _, total, count in ends)
+        low, high = (nearest_monotone(total / count) for _, total, count in ends)
         return ends[0][0], low, high
 
     def predict_between(self, scores: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
@@ -135,8 +136,8 @@ def _own_intervals(cells: Tally, level: float) -> tuple[Floats, Floats, Floats]:
     reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(features, precision)
     return (
         cells.scores,
-        curves.nearest_monotone(links.expit(z - reach)),
-        curves.nearest_monotone(links.expit(z + reach)),
+        nearest_monotone(links.expit(z - reach)),
+        nearest_monotone(links.expit(z + reach)),
     )
 
 

@@ -1,20 +1,19 @@
-"""Splines: a Bayesian curve around the identity, and the spline on cumulative sums."""
+"""A Bayesian spline: a smooth curve around the identity."""
 
 from itertools import pairwise
 
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import curves, links
+from calibrant._numerics import links
+from calibrant._numerics.monotone import nearest_monotone
+from calibrant._numerics.straight_pieces import straight_pieces
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline.posterior import SplinePosterior, fit_posterior
-from calibrant.errors import InvalidInputError
-from calibrant.maps.functions import Linear, LogitLinear
+from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
-KINDS = ("bayesian", "cumulative")
-CUMULATIVE_KNOTS = 6  # as in Gupta et al.
 LEAST_BASIS = 6
 BETWEEN_KNOTS = 10  # nodes of the exact mean in each gap; a cubic spline runs through them
 OUTSIDE_KNOTS = 33  # nodes of it in each stretch without knots
@@ -25,7 +24,7 @@ EXTREME = float(links.logit(np.array(1.0)))
 class SplineCalibration(BayesianCalibrator):
     """A smooth curve, near the identity unless the data say otherwise, with its uncertainty.
 
-    The default models logit p = z + a + b z + f(z), where z is the logit of the score. A Gaussian prior of scale t1
+    It models logit p = z + a + b z + f(z), where z is the logit of the score. A Gaussian prior of scale t1
     holds the straight part near zero and one of scale t2 holds the curve f near zero, through its second or its
     first derivative; or through its second derivative with one stretch, a fifth of the curve, free to bend ten times
     as sharply. All scales and kinds of curve are averaged by their evidence, so a small sample returns the score
@@ -39,9 +38,6 @@ class SplineCalibration(BayesianCalibrator):
 
     Parameters
     ----------
-    kind : {"bayesian", "cumulative"}
-        The model above; or the natural cubic spline through cumulative differences of labels and scores, whose
-        derivative corrects the score (Gupta et al. 2021). The latter has no posterior and no intervals.
     monotone : bool
         Replace the curve, and every curve of the posterior, by the nearest non-decreasing one.
     n_basis : int
@@ -52,7 +48,7 @@ class SplineCalibration(BayesianCalibrator):
     Attributes
     ----------
     posterior_ : SplinePosterior
-        The mixture of Gaussian curves (``kind="bayesian"``).
+        The mixture of Gaussian curves.
 
     Notes
     -----
@@ -77,80 +73,62 @@ class SplineCalibration(BayesianCalibrator):
 
     name = "spline"
     title = "Bayesian spline"
-    description = "smooth curve around the identity, averaged by evidence; intervals; or the cumulative spline"
-    reference = "this library; cumulative: Gupta et al. 2021"
+    description = "smooth curve around the identity, averaged by evidence; intervals"
+    reference = "this library"
     space = "probability"
 
     def __init__(
         self,
         *,
-        kind: str = "bayesian",
         monotone: bool = False,
         n_basis: int = 28,
         max_cells: int = _limits.SMOOTH_CELLS,
     ) -> None:
-        self.kind = kind
         self.monotone = monotone
         self.n_basis = n_basis
         self.max_cells = max_cells
 
-    def fit_map(self, tally: Tally) -> Linear | LogitLinear:
-        _validation.check_choice("kind", self.kind, KINDS)
+    def fit_map(self, tally: Tally) -> LogitLinear:
         _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
         _validation.check_count("max_cells", self.max_cells)
-        self.posterior_: SplinePosterior | None = None
         self._ends: dict[float, Floats] = {}
-        if self.kind == "cumulative":
-            return self._cumulative(tally)
         self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
         x, y = _tabulate(self.posterior_)
-        return LogitLinear(x, curves.nearest_monotone(y) if self.monotone else y, 0.0, 0.0)
-
-    def _cumulative(self, tally: Tally) -> Linear:
-        cells = tally.coarsen(_limits.CUMULATIVE_SPLINE_CELLS)
-        added = curves.cumulative_corrections(cells.scores, cells.positives, cells.totals, CUMULATIVE_KNOTS)
-        values = np.clip(cells.scores + added, 0.0, 1.0)
-        return Linear(cells.scores, curves.nearest_monotone(values) if self.monotone else values)
+        return LogitLinear(x, self._shaped(y), 0.0, 0.0)
 
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Quantiles on a grid of logits, joined by straight lines."""
-        posterior, grid, z = self._posterior(scores)
+        grid, z = self._logits(scores)
         if level not in self._ends:
             tails = (0.5 - 0.5 * level, 0.5 + 0.5 * level)
-            self._ends[level] = self._shaped(np.array([posterior.quantile(grid, tail) for tail in tails]))
+            self._ends[level] = self._shaped(np.array([self.posterior_.quantile(grid, tail) for tail in tails]))
         low, high = (links.expit(np.interp(z, grid, end)) for end in self._ends[level])
         return low, high
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        posterior, grid, z = self._posterior(scores)
+        grid, z = self._logits(scores)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         if not self.monotone and len(z) < len(grid):
-            return links.expit(posterior.draws(z, count, rng))
-        drawn = self._shaped(posterior.draws(grid, count, rng))
+            return links.expit(self.posterior_.draws(z, count, rng))
+        drawn = self._shaped(self.posterior_.draws(grid, count, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
-
-    def _has_posterior(self) -> bool:
-        return self.posterior_ is not None
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, in closed form."""
         if self.monotone:
             return super().leave_one_out(tally)
-        posterior, _, z = self._posterior(tally.scores)
-        return posterior.leave_one_out(z)
+        _, z = self._logits(tally.scores)
+        return self.posterior_.leave_one_out(z)
 
-    def _posterior(self, scores: ArrayLike) -> tuple[SplinePosterior, Floats, Floats]:
-        """The posterior, the logits at which the map is tabulated, and the logits of `scores`."""
+    def _logits(self, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """The logits at which the map is tabulated, and those of `scores`."""
         function = self._fitted_map().function
-        if self.posterior_ is None or not isinstance(function, LogitLinear):
-            raise InvalidInputError(
-                "SplineCalibration(kind='cumulative') has no posterior; use kind='bayesian' for intervals and draws."
-            )
-        return self.posterior_, function.x, links.logit(self.map_.check_scores(scores))
+        assert isinstance(function, LogitLinear)
+        return function.x, links.logit(self.map_.check_scores(scores))
 
-    def _shaped(self, drawn: Floats) -> Floats:
-        return curves.nearest_monotone(drawn) if self.monotone else drawn
+    def _shaped(self, curves: Floats) -> Floats:
+        return nearest_monotone(curves) if self.monotone else curves
 
 
 def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
@@ -165,7 +143,7 @@ def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
         nodes.append((inner[:-1, None] + np.diff(inner)[:, None] * steps).ravel())
     x = np.unique(np.concatenate(nodes))
     x = x[(x >= -EXTREME) & (x <= EXTREME)]
-    return curves.straight_pieces(x, posterior.mean(x), breaks)
+    return straight_pieces(x, posterior.mean(x), breaks)
 
 
 def _breaks(posterior: SplinePosterior) -> Floats:

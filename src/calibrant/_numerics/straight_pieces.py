@@ -1,4 +1,4 @@
-"""Straight pieces for a smooth curve on the logit scale, with a bound on the error; and the nearest rising curve."""
+"""Straight pieces for a smooth curve on the logit scale, with a bound on the error."""
 
 from itertools import pairwise
 
@@ -43,36 +43,3 @@ def _apart(x: Floats) -> Ints:
     if len(kept) > 1 and x[-1] - x[kept[-1]] <= CLOSE:
         kept = kept[:-1]
     return np.append(kept, len(x) - 1)
-
-
-def nearest_monotone(y: Floats) -> Floats:
-    """The non-decreasing sequence with the smallest largest difference to y, along the last axis.
-
-    It is the middle between the highest value so far and the lowest value to come (isotonic regression in the
-    maximum norm). A sequence that rises already stays as it is, and no rising truth gets farther away. O(n).
-    """
-    so_far = np.maximum.accumulate(y, axis=-1)
-    to_come = np.minimum.accumulate(y[..., ::-1], axis=-1)[..., ::-1]
-    out: Floats = 0.5 * (so_far + to_come)
-    return out
-
-
-def cumulative_corrections(scores: Floats, positives: Floats, totals: Floats, n_knots: int) -> Floats:
-    """How much the spline of Gupta et al. (2021) adds to the score of each cell, for cells sorted by score.
-
-    With t the share of rows up to a score, h(t) is the cumulative sum of (label - score) divided by N. A natural
-    cubic spline with evenly spaced knots is fitted to h by least squares over the rows; since
-    h'(t) = P(y = 1 | s(t)) - s(t), its derivative is the correction. O(m · knots²).
-    """
-    total = totals.sum()
-    ends = np.concatenate(([0.0], np.cumsum(totals) / total))
-    heights = np.concatenate(([0.0], np.cumsum(positives - scores * totals) / total))
-    knots = np.linspace(0.0, 1.0, min(n_knots, len(scores) + 1))
-    if len(knots) == 2:
-        return np.full(len(scores), heights[-1])
-    basis = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
-    weight = np.sqrt(np.concatenate((totals[:1], totals)))
-    coefficients = np.linalg.lstsq(basis(ends) * weight[:, None], heights * weight, rcond=None)[0]
-    middle = 0.5 * (ends[1:] + ends[:-1])
-    out: Floats = basis(middle, 1) @ coefficients
-    return out
