@@ -28,7 +28,6 @@ PUBLIC = [
     "calibrant.reliability",
     "calibrant.report",
     "calibrant.simulate",
-    "calibrant.adjust.updating",
 ]
 TABLE = re.compile(r"\.\. currentmodule:: (\S+)\n(.*?)```", re.DOTALL)
 

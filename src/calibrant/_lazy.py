@@ -45,4 +45,5 @@ def attach(
         own[name] = module if is_module else getattr(module, name)
         return own[name]
 
-    return get, lambda: sorted({*own, *home}), sorted(home)
+    # What a module imports for itself, and its submodules, are nobody's business.
+    return get, lambda: sorted({*home, *(name for name in own if name.startswith("__"))}), sorted(home)

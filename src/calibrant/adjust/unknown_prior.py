@@ -11,10 +11,11 @@ from scipy.special import chdtrc
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.adjust.prior import adjust_prior
+from calibrant.adjust.shifts import adjust_prior
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.labelled_rows import LabelledRows, check_posterior, labelled_rows
 from calibrant.estimates.unlabelled import as_unlabelled
+from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
@@ -28,7 +29,7 @@ DOUBTFUL = 0.01  # p-value from which on the check says that something else has 
 
 
 @dataclass(frozen=True, eq=False)
-class PriorEstimate:
+class PriorEstimate(Interval):
     """The share of positives among unlabelled rows, if it is all that has changed.
 
     Attributes
@@ -58,12 +59,8 @@ class PriorEstimate:
     ''
     """
 
-    value: float
-    low: float
-    high: float
-    level: float
     train_rate: float
-    map_: CalibrationMap
+    map_: CalibrationMap = field(repr=False)
     p_value: float
     warning: str
     draws: Floats = field(repr=False)
@@ -74,10 +71,8 @@ class PriorEstimate:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        text = (
-            f"share of positives {self.value:.4f} [{self.low:.4f}, {self.high:.4f}], level {self.level:g}; "
-            f"where the map was fitted, {self.train_rate:.4f}"
-        )
+        share = f"share of positives {super().__str__()}, level {self.level:g}"
+        text = f"{share}; where the map was fitted, {self.train_rate:.4f}"
         return f"{text}\n{self.warning}" if self.warning else text
 
 
@@ -137,10 +132,17 @@ def estimate_prior(
     draws = _draw(model, labelled, new, count, rng)
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
     p_value = _check_shift(labelled, new, fitted, train, value)
-    ends = min(float(low), value), max(float(high), value)
-    clipped = float(np.clip(value, 1e-9, 1.0 - 1e-9))
-    adjusted = adjust_prior(model.map_, train, clipped)
-    return PriorEstimate(value, *ends, level, train, adjusted, p_value, _warn(p_value), draws)
+    return PriorEstimate(
+        value=value,
+        low=min(float(low), value),
+        high=max(float(high), value),
+        level=level,
+        train_rate=train,
+        map_=adjust_prior(model.map_, train, float(np.clip(value, 1e-9, 1.0 - 1e-9))),
+        p_value=p_value,
+        warning=_warn(p_value),
+        draws=draws,
+    )
 
 
 def _remembered(model: Any) -> LabelledRows:

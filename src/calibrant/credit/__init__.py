@@ -1,9 +1,5 @@
-"""Rating grades: tests of their default rates, upper bounds where defaults are rare, and a master scale."""
+"""Rating grades: tests of their default rates, and a master scale."""
 
-from __future__ import annotations
+from calibrant import _lazy
 
-from calibrant.credit.grade_tests import GradeTests, grade_tests
-from calibrant.credit.low_default import low_default_bounds
-from calibrant.credit.master_scale import MasterScale, master_scale
-
-__all__ = ["GradeTests", "MasterScale", "grade_tests", "low_default_bounds", "master_scale"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,19 +1,5 @@
 """Data with a known truth: every simulation returns scores, labels and the true probability of each score."""
 
-from calibrant.simulate.draws import MulticlassSimulation, Simulation, bayes_iso, binomial_process, temperature_logits
-from calibrant.simulate.plane import circular, separable, xor
-from calibrant.simulate.truths import TRUTHS, Truth, from_truth
+from calibrant import _lazy
 
-__all__ = [
-    "TRUTHS",
-    "MulticlassSimulation",
-    "Simulation",
-    "Truth",
-    "bayes_iso",
-    "binomial_process",
-    "circular",
-    "from_truth",
-    "separable",
-    "temperature_logits",
-    "xor",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from calibrant import Tally
 from calibrant.credit import grade_tests
-from calibrant.credit.grade_tests import holm
+from calibrant.credit.grades import holm
 from calibrant.errors import InvalidInputError
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
@@ -57,7 +57,8 @@ def test_the_overall_level_holds_over_all_grades():
 
 
 def test_the_table_marks_the_grades_that_fail():
-    result = grade_tests(Tally.from_dict(GRADES), alpha=0.1)
+    result = grade_tests(Tally.from_dict(GRADES), alpha=0.2)
+    assert repr(result) == "GradeTests(4 grades, 1 fail, jeffreys test)"
     lines = str(result).splitlines()
     assert len(lines) == 6
     assert "portfolio: p = " in lines[-1]

@@ -73,6 +73,9 @@ class GradeTests:
         return make_frame({name: getattr(self, name) for name in names})
 
     def __repr__(self) -> str:
+        return f"GradeTests({len(self.totals)} grades, {int(self.rejected.sum())} fail, {self.test} test)"
+
+    def __str__(self) -> str:
         lines = [f"{'PD':>8} {'rows':>9} {'defaults':>9} {'rate':>8} {'p':>8} {'adjusted':>9}"]
         columns = (self.probabilities, self.totals, self.defaults, self.defaults / self.totals)
         for pd, rows, defaults, rate, p, adjusted in zip(*columns, self.p_values, self.adjusted, strict=True):
@@ -186,7 +189,7 @@ def holm(p_values: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.credit.grade_tests import holm
+    >>> from calibrant.credit.grades import holm
     >>> holm(np.array([0.01, 0.03, 0.02])).round(3).tolist()
     [0.03, 0.04, 0.04]
     """

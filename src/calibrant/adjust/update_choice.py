@@ -1,4 +1,4 @@
-"""The updating ladder: how much of a model's probabilities must be changed for new data, and why."""
+"""How much of a model's probabilities must be changed for new data, and why."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.base import as_tally, both_classes
 from calibrant.tally import Tally
 
-__all__ = ["Rung", "Updating", "updating_ladder"]
+__all__ = ["Update", "UpdateChoice", "choose_update"]
 
 QUANTILES = (0.25, 0.5, 0.75)
 SENTENCES = {
@@ -29,7 +29,7 @@ SENTENCES = {
 
 
 @dataclass(frozen=True)
-class Rung:
+class Update:
     """One way to update, from the least to the most extensive.
 
     Attributes
@@ -41,16 +41,16 @@ class Rung:
     deviance : float
         −2 ln likelihood on these rows.
     p_value : float
-        Of the test whether the flexible curve fits better than this rung; 1 for the flexible curve itself.
+        Of the test whether the flexible curve fits better than this update; 1 for the flexible curve itself.
     map_ : CalibrationMap
         The updated probabilities as a function of the old ones.
 
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.adjust.updating import updating_ladder
+    >>> from calibrant.adjust import choose_update
     >>> data = simulate.from_truth("D1", 500)
-    >>> [rung.parameters for rung in updating_ladder(data.labels, data.scores).rungs]
+    >>> [update.parameters for update in choose_update(data.labels, data.scores).updates]
     [0, 1, 2, 5]
     """
 
@@ -62,16 +62,16 @@ class Rung:
 
 
 @dataclass(frozen=True, repr=False)
-class Updating:
-    """All rungs, and the one that the closed test chose.
+class UpdateChoice:
+    """All updates, and the one that the closed test chose.
 
     Attributes
     ----------
-    rungs : tuple of Rung
+    updates : tuple of Update
         From "keep" to "flexible".
-    chosen : Rung
-        The lowest rung that the flexible curve does not beat.
-    level : float
+    chosen : Update
+        The least extensive one that the flexible curve does not beat.
+    alpha : float
         Significance level of each test and of the procedure.
     sentence : str
         What to do and why.
@@ -79,35 +79,38 @@ class Updating:
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.adjust.updating import updating_ladder
+    >>> from calibrant.adjust import choose_update
     >>> data = simulate.from_truth("D1", 500)
-    >>> updating_ladder(data.labels, data.probabilities).chosen.name
+    >>> choose_update(data.labels, data.probabilities).chosen.name
     'keep'
     """
 
-    rungs: tuple[Rung, ...]
-    chosen: Rung
-    level: float
+    updates: tuple[Update, ...]
+    chosen: Update
+    alpha: float
     sentence: str
 
     def __repr__(self) -> str:
+        return f"UpdateChoice({self.chosen.name}, alpha {self.alpha:g})"
+
+    def __str__(self) -> str:
         return self.sentence
 
 
-def updating_ladder(
+def choose_update(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
     alpha: float = 0.05,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-) -> Updating:
+) -> UpdateChoice:
     """Choose between keeping a model, shifting it, recalibrating it and refitting its curve, by a closed test.
 
-    The rungs are nested logistic models of logit(p): nothing; an intercept; intercept and slope; and a curve of
+    The updates are nested logistic models of logit(p): nothing; an intercept; intercept and slope; and a curve of
     straight pieces that may bend at the quartiles of logit(p). The flexible curve is tested by likelihood ratio first
-    against the model as it is, then against the intercept, then against intercept and slope, and the first rung that it
-    does not beat is chosen. Because every test must be passed before the next, all of them together keep the
+    against the model as it is, then against the intercept, then against intercept and slope, and the first that it does
+    not beat is chosen. Because every test must be passed before the next, all of them together keep the
     level: a model that needs no update is changed with probability `alpha` at most, for large samples.
 
     Parameters
@@ -125,46 +128,46 @@ def updating_ladder(
 
     Returns
     -------
-    Updating
+    UpdateChoice
 
     References
     ----------
     Vergouwe, Nieboer, Oostenbrink, Debray, Murray, Kattan, Koffijberg, Moons, Steyerberg 2017, "A closed testing
-    procedure to select an appropriate method for updating prediction models". Their highest rung refits the model's
-    coefficients; here, where only probabilities are known, it is a curve of them.
+    procedure to select an appropriate method for updating prediction models". Their most extensive update refits the
+    model's coefficients; here, where only probabilities are known, it is a curve of them.
 
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.adjust.updating import updating_ladder
+    >>> from calibrant.adjust import choose_update
     >>> data = simulate.from_truth("underconfident", 3000)  # the truth is 1.8 logit(p) + 0.3
-    >>> print(updating_ladder(data.labels, data.scores).chosen.name)
+    >>> print(choose_update(data.labels, data.scores).chosen.name)
     intercept and slope
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    both_classes(tally, "The updating ladder")
+    both_classes(tally, "Choosing an update")
     _validation.check_number("alpha", alpha, "rate")
     z = links.logit(tally.scores)
     knots = _knots(tally, z)
     fits = _fits(tally, z, knots)
     best = fits[-1][2]
-    rungs = tuple(
-        Rung(name, parameters, deviance, _p_value(deviance - best, fits[-1][1] - parameters), map_)
+    updates = tuple(
+        Update(name, parameters, deviance, _p_value(deviance - best, fits[-1][1] - parameters), map_)
         for name, parameters, deviance, map_ in fits
     )
-    chosen = next((rung for rung in rungs[:-1] if rung.p_value > alpha), rungs[-1])
-    return Updating(rungs, chosen, float(alpha), _sentence(chosen, rungs[0], alpha))
+    chosen = next((update for update in updates[:-1] if update.p_value > alpha), updates[-1])
+    return UpdateChoice(updates, chosen, float(alpha), _sentence(chosen, updates[0], alpha))
 
 
 def _knots(tally: Tally, z: Floats) -> Floats:
     """The quartiles of the logits, over rows."""
     if len(z) < 5:
         raise InvalidInputError(
-            f"The updating ladder needs at least five different probabilities; got {len(z)}. With so few, compare the "
+            f"Choosing an update needs at least five different probabilities; got {len(z)}. With so few, compare the "
             "share of positives at each with a table."
         )
-    places = np.searchsorted(np.cumsum(tally.totals) / tally.total, QUANTILES)
-    knots = np.unique(z[np.minimum(places, len(z) - 2)])
+    quartiles = np.searchsorted(np.cumsum(tally.totals) / tally.total, QUANTILES)
+    knots = np.unique(z[np.minimum(quartiles, len(z) - 2)])
     out: Floats = knots[knots > z[0]]
     return out if len(out) else z[len(z) // 2 : len(z) // 2 + 1]  # three rows of four at the lowest probability
 
@@ -212,10 +215,10 @@ def _p_value(gain: float, degrees: int) -> float:
     return float(special.chdtrc(degrees, max(gain, 0.0))) if degrees else 1.0
 
 
-def _sentence(chosen: Rung, first: Rung, alpha: float) -> str:
+def _sentence(chosen: Update, first: Update, alpha: float) -> str:
     function = chosen.map_.function
     numbers = {"intercept": getattr(function, "intercept", 0.0), "slope": getattr(function, "slope", 1.0)}
     what = SENTENCES[chosen.name].format(**numbers)
     if chosen is first:
-        return f"{what} (p = {first.p_value:.2g} against a flexible curve, level {alpha:g})."
-    return f"{what} (p = {first.p_value:.2g} for the probabilities as they are, level {alpha:g})."
+        return f"{what} (p = {first.p_value:.2g} against a flexible curve, alpha {alpha:g})."
+    return f"{what} (p = {first.p_value:.2g} for the probabilities as they are, alpha {alpha:g})."

@@ -7,7 +7,7 @@ from scipy import stats
 
 from calibrant import load, simulate
 from calibrant._numerics import links
-from calibrant.adjust.updating import updating_ladder
+from calibrant.adjust import choose_update
 from calibrant.errors import InvalidInputError
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
@@ -15,9 +15,9 @@ RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").r
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
 def test_agrees_with_statsmodels(case):
-    ladder = updating_ladder(case["data"]["labels"], case["data"]["probabilities"])
-    ours = {rung.name: rung for rung in ladder.rungs}
-    deviances = {name: rung.deviance for name, rung in ours.items()}
+    choice = choose_update(case["data"]["labels"], case["data"]["probabilities"])
+    ours = {update.name: update for update in choice.updates}
+    deviances = {name: update.deviance for name, update in ours.items()}
     # The knots of the curve are quartiles of rows here and interpolated ones there.
     assert deviances == pytest.approx(case["deviances"], abs=0.2)
     for name in ("keep", "intercept", "intercept and slope"):
@@ -46,62 +46,61 @@ def rows(n, bend, seed):
     ],
     ids=["keep", "intercept", "slope", "flexible"],
 )
-def test_finds_the_rung_that_is_needed(bend, name):
-    ladder = updating_ladder(*rows(3000, bend, 1))
-    assert ladder.chosen.name == name
-    at = np.linspace(-2, 1, 7)
-    error = np.abs(ladder.chosen.map_(links.expit(at)) - links.expit(bend(at))).max()
+def test_finds_the_update_that_is_needed(bend, name):
+    choice = choose_update(*rows(3000, bend, 1))
+    assert choice.chosen.name == name
+    logits = np.linspace(-2, 1, 7)
+    error = np.abs(choice.chosen.map_(links.expit(logits)) - links.expit(bend(logits))).max()
     assert error < 0.09
-    assert str(ladder) == ladder.sentence
+    assert str(choice) == choice.sentence
+    assert repr(choice) == f"UpdateChoice({name}, alpha 0.05)"
 
 
 def test_a_model_that_needs_no_update_is_changed_as_rarely_as_it_says():
-    changed = sum(
-        updating_ladder(*rows(400, lambda z: z, seed), alpha=0.1).chosen.name != "keep" for seed in range(200)
-    )
+    changed = sum(choose_update(*rows(400, lambda z: z, seed), alpha=0.1).chosen.name != "keep" for seed in range(200))
     assert changed <= 30  # 20 are expected; and each is a chi-squared limit
 
 
-def test_rungs_are_nested_and_their_maps_can_be_saved(tmp_path):
-    ladder = updating_ladder(*rows(500, lambda z: 0.7 * z, 0))
-    deviances = [rung.deviance for rung in ladder.rungs]
+def test_updates_are_nested_and_their_maps_can_be_saved(tmp_path):
+    choice = choose_update(*rows(500, lambda z: 0.7 * z, 0))
+    deviances = [update.deviance for update in choice.updates]
     assert deviances == sorted(deviances, reverse=True)
-    for rung in ladder.rungs:
-        rung.map_.save(tmp_path / "map.json")
-        assert load(tmp_path / "map.json") == rung.map_
+    for update in choice.updates:
+        update.map_.save(tmp_path / "map.json")
+        assert load(tmp_path / "map.json") == update.map_
 
 
 def test_sentences_say_what_to_do():
-    shifted = updating_ladder(*rows(3000, lambda z: z - 0.8, 1)).sentence
+    shifted = choose_update(*rows(3000, lambda z: z - 0.8, 1)).sentence
     assert shifted.startswith("Shift all log-odds by -0.")
-    kept = updating_ladder(*rows(500, lambda z: z, 1)).sentence
+    kept = choose_update(*rows(500, lambda z: z, 1)).sentence
     assert kept.startswith("Keep the probabilities as they are")
-    assert "level 0.05" in kept
+    assert "alpha 0.05" in kept
 
 
 def test_the_flexible_curve_has_the_deviance_of_its_map():
     y, p = rows(800, lambda z: z + np.sin(2 * z), 3)
-    rung = updating_ladder(y, p).rungs[-1]
-    q = rung.map_(p)
-    assert rung.deviance == pytest.approx(-2 * np.sum(np.where(y, np.log(q), np.log1p(-q))))
+    update = choose_update(y, p).updates[-1]
+    q = update.map_(p)
+    assert update.deviance == pytest.approx(-2 * np.sum(np.where(y, np.log(q), np.log1p(-q))))
 
 
 def test_refuses_few_probabilities_and_one_class():
     with pytest.raises(InvalidInputError, match="five different"):
-        updating_ladder([0, 1, 0, 1], [0.2, 0.2, 0.7, 0.7])
+        choose_update([0, 1, 0, 1], [0.2, 0.2, 0.7, 0.7])
     with pytest.raises(InvalidInputError, match="both classes"):
-        updating_ladder(np.ones(10), np.linspace(0.1, 0.9, 10))
+        choose_update(np.ones(10), np.linspace(0.1, 0.9, 10))
 
 
 def test_data_with_ties_at_the_quartiles():
     data = simulate.from_truth("D1", 1000)
-    ladder = updating_ladder(data.labels, np.round(data.probabilities, 1))
-    assert 2 <= ladder.rungs[-1].parameters <= 5
+    choice = choose_update(data.labels, np.round(data.probabilities, 1))
+    assert 2 <= choice.updates[-1].parameters <= 5
 
 
 def test_most_rows_at_the_lowest_probability():
     rng = np.random.default_rng(0)
     p = np.concatenate((np.full(900, 0.05), np.linspace(0.1, 0.8, 100)))
-    ladder = updating_ladder(rng.random(1000) < p, p)
-    assert ladder.rungs[-1].parameters == 3
-    assert ladder.rungs[-1].deviance <= ladder.rungs[-2].deviance
+    choice = choose_update(rng.random(1000) < p, p)
+    assert choice.updates[-1].parameters == 3
+    assert choice.updates[-1].deviance <= choice.updates[-2].deviance
