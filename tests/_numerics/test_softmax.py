@@ -23,12 +23,17 @@ def test_softmax_agrees_with_scipy_and_does_not_overflow():
     np.testing.assert_array_equal(softmax.softmax(logits)[1], [1.0, 0.0, 0.0])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_minimum_of_the_log_loss(seed):
-    logits, labels, weights = data(seed=seed)
-    found = softmax.fit_inverse_temperature(logits, labels, weights, LOW, HIGH)
-    peer = optimize.minimize_scalar(loss, args=(logits, labels, weights), bounds=(0.01, 10), options={"xatol": 1e-10})
-    assert found == pytest.approx(peer.x, abs=1e-6)
+@pytest.mark.parametrize("prior_sd", [np.inf, 1.0, 0.1])
+@pytest.mark.parametrize("beta", [0.01, 0.4, 3.0])
+def test_the_minimum_of_the_log_loss_with_and_without_a_prior(beta, prior_sd):
+    logits, labels, weights = data(beta=beta)
+    found = softmax.fit_inverse_temperature(logits, labels, weights, LOW, HIGH, prior_sd)
+    peer = optimize.minimize_scalar(
+        lambda tau: loss(np.exp(tau), logits, labels, weights) + 0.5 * (tau / prior_sd) ** 2,
+        bounds=(-9.0, 5.0),
+        options={"xatol": 1e-10},
+    )
+    assert np.log(found) == pytest.approx(peer.x, abs=1e-5)
 
 
 def test_recovers_the_truth_through_the_sample_of_rows():

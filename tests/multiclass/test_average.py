@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_softmax
 
+from calibrant.multiclass import laplace
 from calibrant.multiclass.average import centre, spread_draws, tighten
 from calibrant.multiclass.features import Features
-from calibrant.multiclass.laplace import ScalePrior, learn
+from calibrant.multiclass.laplace import ScalePrior
 from calibrant.multiclass.rows import Rows
 
 
@@ -13,7 +14,7 @@ def fit(n=40, blocks=("slope", "bias", "vector"), seed=1):
     ell = log_softmax(rng.normal(size=(n, 3)) * 2.0, axis=1)
     y = np.array([rng.choice(3, p=p) for p in np.exp(ell)])
     rows = Rows(Features.from_rows(ell, np.ones(n)), ell, y, np.ones(n), blocks)
-    return rows, learn(rows, ScalePrior({"slope": 0.5, "bias": 1.0, "vector": 1.0}, strength=np.inf))
+    return rows, laplace.fit(rows, ScalePrior({"slope": 0.5, "bias": 1.0, "vector": 1.0}, strength=np.inf))
 
 
 def test_deviations_cancel_and_have_the_posterior_covariance():
@@ -38,7 +39,7 @@ def test_the_centred_average_is_nearer_to_the_exact_posterior_mean_than_the_aver
     """Two classes and an intercept: five rows, all of one class. The exact answer comes from a grid."""
     ell = np.log(np.full((5, 2), 0.5))
     rows = Rows(Features.from_rows(ell, np.ones(5)), ell, np.zeros(5, dtype=int), np.ones(5), ("bias",))
-    posterior = learn(rows, ScalePrior({"bias": 1.5}, strength=np.inf))
+    posterior = laplace.fit(rows, ScalePrior({"bias": 1.5}, strength=np.inf))
     draws = spread_draws(posterior, 4000, np.random.default_rng(0))
     mean = centre(rows, posterior, draws)
     centred, around_mode = (
@@ -71,7 +72,7 @@ def test_separated_classes_do_not_blow_the_average_up():
     y = np.repeat([0, 1, 2], 30)
     ell = log_softmax(6.0 * np.eye(3)[y] + 0.1 * np.random.default_rng(0).normal(size=(90, 3)), axis=1)
     rows = Rows(Features.from_rows(ell, np.ones(90)), ell, y, np.ones(90), ("slope", "bias", "vector"))
-    posterior = learn(rows, ScalePrior({"slope": 20.0, "bias": 20.0, "vector": 20.0}, strength=np.inf))
+    posterior = laplace.fit(rows, ScalePrior({"slope": 20.0, "bias": 20.0, "vector": 20.0}, strength=np.inf))
     tight = tighten(rows, posterior, spread_draws(posterior, 32, np.random.default_rng(0)))
     draws = spread_draws(tight, 32, np.random.default_rng(0))
     mean = centre(rows, tight, draws)

@@ -5,7 +5,7 @@ from scipy.special import log_softmax
 from calibrant.multiclass import class_rows
 from calibrant.multiclass.class_rows import ClassRows
 from calibrant.multiclass.features import Features
-from calibrant.multiclass.laplace import ScalePrior, learn
+from calibrant.multiclass.laplace import ScalePrior, fit
 from calibrant.multiclass.rows import Rows
 
 
@@ -35,7 +35,7 @@ def test_agrees_with_the_general_rows(pair, monkeypatch):
 def test_learning_ends_at_the_same_probabilities(pair):
     rows, single = pair
     prior = ScalePrior({"bias": 0.3, "vector": 0.3}, strength=np.inf)
-    exact = learn(rows, prior)
-    found = learn(single, prior)
+    exact = fit(rows, prior)
+    found = fit(single, prior)
     p, q = (np.exp(rows.log_probabilities(posterior.mean)) for posterior in (exact, found))
     np.testing.assert_allclose(q, p, atol=0.01)

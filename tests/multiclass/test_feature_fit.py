@@ -3,7 +3,7 @@ import pytest
 from scipy.special import log_softmax
 
 from calibrant.multiclass import feature_fit
-from calibrant.multiclass.feature_fit import Preparation
+from calibrant.multiclass.feature_fit import FeatureFit
 
 
 @pytest.fixture
@@ -15,16 +15,16 @@ def rows():
 
 def test_classes_are_ordered_by_their_scores(rows):
     p, y = rows
-    preparation = Preparation.from_rows(p[:, [2, 0, 1]], y, np.ones(200), "probability")
-    assert preparation.order.tolist() == [1, 2, 0]
-    assert preparation.labels(np.array([0, 1, 2])).tolist() == [2, 0, 1]
+    found = FeatureFit.from_rows(p[:, [2, 0, 1]], y, np.ones(200), "probability")
+    assert found.order.tolist() == [1, 2, 0]
+    assert found.labels(np.array([0, 1, 2])).tolist() == [2, 0, 1]
 
 
 def test_tempered_scores_are_normalised_powers(rows, monkeypatch):
     p, y = rows
-    preparation = Preparation.from_rows(p, y, np.ones(200), "probability")
-    expected = log_softmax(preparation.inverse_temperature * np.log(p), axis=1)[:, preparation.order]
+    found = FeatureFit.from_rows(p, y, np.ones(200), "probability")
+    expected = log_softmax(found.inverse_temperature * np.log(p), axis=1)[:, found.order]
     monkeypatch.setattr(feature_fit, "CHUNK_ENTRIES", 50)
-    np.testing.assert_allclose(preparation.tempered(p), expected, atol=1e-12)
-    assert preparation.tempered(p, np.float32).dtype == np.float32
-    assert Preparation.from_rows(p, y, np.ones(200), "probability", tempered=False).inverse_temperature == 1.0
+    np.testing.assert_allclose(found.tempered(p), expected, atol=1e-12)
+    assert found.tempered(p, np.float32).dtype == np.float32
+    assert FeatureFit.from_rows(p, y, np.ones(200), "probability", tempered=False).inverse_temperature == 1.0

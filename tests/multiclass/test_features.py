@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax as scipy_log_softmax
 
 from calibrant._numerics.softmax import log_odds, log_softmax
-from calibrant.multiclass import features
-from calibrant.multiclass.features import Features, fit_log_slope, zero_as
+from calibrant.multiclass.features import Features, floor_for_zeros
 
 
 @pytest.fixture
@@ -28,27 +26,8 @@ def test_log_odds_is_the_logit_and_bounded():
 
 
 def test_exact_zeros_are_half_the_smallest_positive_entry():
-    assert zero_as(np.array([[0.0, 0.2, 0.8], [0.1, 0.1, 0.8]])) == 0.05
-    assert zero_as(np.array([[0.5, 0.5]])) < 1e-299
-
-
-def test_log_slope_is_the_mode_of_the_posterior(rows):
-    logits, y = rows
-    weights = np.linspace(0.5, 2.0, len(y))
-
-    def loss(tau):
-        log_p = scipy_log_softmax(np.exp(tau) * 2.0 * logits, axis=1)
-        return -(weights @ log_p[np.arange(len(y)), y]) + 0.5 * tau**2
-
-    best = minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).x
-    assert fit_log_slope(2.0 * logits, y, weights) == pytest.approx(best, abs=1e-5)
-
-
-def test_many_rows_begin_with_some_and_find_the_same_slope(rows, monkeypatch):
-    logits, y = rows
-    direct = fit_log_slope(2.0 * logits, y, np.ones(len(y)))
-    monkeypatch.setattr(features, "START_ROWS", 50)
-    assert fit_log_slope(2.0 * logits, y, np.ones(len(y))) == pytest.approx(direct, abs=1e-6)
+    assert floor_for_zeros(np.array([[0.0, 0.2, 0.8], [0.1, 0.1, 0.8]])) == 0.05
+    assert floor_for_zeros(np.array([[0.5, 0.5]])) < 1e-299
 
 
 def test_features_of_a_class_hold_every_block_in_order(rows):

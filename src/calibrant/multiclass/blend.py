@@ -153,8 +153,8 @@ def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Flo
 
 def _verdict(gain: float, n_rows: float) -> str:
     figures = (
-        f"foreseeing the labels, each before it is seen, costs {abs(gain):.4f} nats a row "
-        f"{'less' if gain > 0.0 else 'more'} than with the raw scores"
+        f"the prequential log-loss is {abs(gain):.4f} nats per row {'lower' if gain > 0.0 else 'higher'} "
+        "than with the raw scores"
     )
     if gain * n_rows > BEYOND_DOUBT:
         return f"Calibration was needed: {figures}."

@@ -21,7 +21,7 @@ BLOCKS = ("bias", "vector")
 
 
 class ClassRows:
-    """Rows whose logits are offset + bias_k + vector_k · scaled, with the interface of `Rows` that `learn` uses."""
+    """Rows whose logits are offset + bias_k + vector_k · scaled, as far as `laplace.fit` asks of `Rows`."""
 
     def __init__(
         self, features: Features, ell: np.ndarray[Any, Any], offset: np.ndarray[Any, Any], y: Ints, weights: Floats

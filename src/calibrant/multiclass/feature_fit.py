@@ -7,20 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import log_softmax
+from calibrant._numerics.softmax import fit_inverse_temperature, log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, MatrixMember, log_scores
-from calibrant.multiclass.features import Features, fit_log_slope, zero_as
+from calibrant.multiclass.features import Features, floor_for_zeros
 from calibrant.multiclass.formula import write_formula
 from calibrant.multiclass.rows import Layout
 
-__all__ = ["Preparation"]
+__all__ = ["FeatureFit"]
 
 CHUNK_ENTRIES = 4_000_000
+BETA_LIMITS = float(np.exp(-10.0)), float(np.exp(10.0))  # of the inverse temperature
 
 
 @dataclass(frozen=True)
-class Preparation:
+class FeatureFit:
     """From scores to tempered log-probabilities in an order of the classes that the data set, and back to a map.
 
     Draws from a posterior depend on the order of its coefficients; sorting the classes by their mean score makes
@@ -46,11 +47,11 @@ class Preparation:
         standardised: bool = True,
     ) -> Self:
         """Learn them; without `tempered` the temperature is 1; the other two are those of `Features`."""
-        floor = zero_as(scores) if space == "probability" else 0.0
+        floor = floor_for_zeros(scores) if space == "probability" else 0.0
         x = log_scores(scores, space, floor)
         order = np.argsort(np.average(log_softmax(x), axis=0, weights=weights), kind="stable")
         x, y = x[:, order], np.argsort(order)[labels]
-        slope = float(np.exp(fit_log_slope(x, y, weights))) if tempered else 1.0
+        slope = fit_prior_temperature(x, y, weights) if tempered else 1.0
         features = Features.from_rows(log_softmax(slope * x), weights, bounded=bounded, standardised=standardised)
         return cls(space, floor, slope, order, features)
 
@@ -77,15 +78,20 @@ class Preparation:
         """The map of these members."""
         features = self.features
         return MatrixMap(
-            tuple(classes.tolist()),
-            self.space,
-            self.inverse_temperature,
-            tuple(members),
-            self.floor,
-            features.low,
-            features.high,
-            features.curve.knots,
-            features.class_curve.knots,
-            features.gate.knots,
-            method,
+            classes=tuple(classes.tolist()),
+            space=self.space,
+            inverse_temperature=self.inverse_temperature,
+            members=tuple(members),
+            floor=self.floor,
+            low=features.low,
+            high=features.high,
+            curve_knots=features.curve.knots,
+            class_knots=features.class_curve.knots,
+            gate_knots=features.gate.knots,
+            method=method,
         )
+
+
+def fit_prior_temperature(x: Floats, y: Ints, weights: Floats) -> float:
+    """The inverse temperature of log-probabilities, its logarithm N(0, 1) beforehand."""
+    return fit_inverse_temperature(x, y, weights, *BETA_LIMITS, prior_sd=1.0)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from calibrant._numerics.softmax import log_odds
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Floats
 from calibrant.multiclass.curves import Curve, weighted_quantiles
 
 TINY = 1e-300
@@ -20,15 +20,13 @@ RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
 QUANTILE_ENTRIES = 400_000
-START_ROWS = 2000  # that the search for the temperature begins with where there are many more
-CACHED_ROWS = 1024
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
 # Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
 PAIRS = ("matrix", "confusion")
 
 
-def zero_as(p: Floats) -> float:
+def floor_for_zeros(p: Floats) -> float:
     """What an exact zero among probabilities is read as: half the smallest positive entry."""
     if p.min() > TINY:
         return TINY
@@ -134,43 +132,3 @@ def _standard(values: Floats, weights: Floats) -> tuple[Floats, float]:
 
 def _bounds(low: float, high: float) -> tuple[float, float]:
     return (float(low), float(high)) if high - low >= LEAST_SPREAD else (float(high) - 1.0, float(high) + 1.0)
-
-
-def fit_log_slope(x: Floats, y: Ints, weights: Floats, prior_sd: float = 1.0, steps: int = 40) -> float:
-    """The mode of τ in softmax(e^τ x), τ ~ N(0, prior_sd²): Newton's steps, halved where they do not help. O(n K).
-
-    Many rows begin where some of them end.
-    """
-    every = len(y) // START_ROWS
-    some = slice(None, None, every)
-    tau = fit_log_slope(x[some], y[some], weights[some], prior_sd, steps) if every > 1 else 0.0
-    value, gradient, curvature = _slope_parts(x, y, weights, tau, prior_sd)
-    for _ in range(steps):
-        step = float(np.clip(gradient / curvature, -1.5, 1.5))
-        new = _slope_parts(x, y, weights, tau + step, prior_sd)
-        while new[0] < value - 1e-9 and abs(step) > 1e-7:
-            step *= 0.5
-            new = _slope_parts(x, y, weights, tau + step, prior_sd)
-        tau, (value, gradient, curvature) = tau + step, new
-        if abs(step) < 1e-6:
-            break
-    return tau
-
-
-def _slope_parts(x: Floats, y: Ints, weights: Floats, tau: float, prior_sd: float) -> tuple[float, float, float]:
-    """Log-posterior, its slope, and minus the curvature of the expected log-likelihood."""
-    a = float(np.exp(tau))
-    value, gradient, curvature = -0.5 * tau**2 / prior_sd**2, -tau / prior_sd**2, 1.0 / prior_sd**2
-    for start in range(0, len(y), CACHED_ROWS):
-        rows = slice(start, start + CACHED_ROWS)
-        z, w = x[rows], weights[rows]
-        own = z[np.arange(len(w)), y[rows]]
-        top = z.max(axis=1)
-        odds = np.exp(a * (z - top[:, None]))
-        mass = odds.sum(axis=1)
-        odds *= z
-        mean = odds.sum(axis=1) / mass
-        value += float(w @ (a * (own - top) - np.log(mass)))
-        gradient += a * float(w @ (own - mean))
-        curvature += a * a * float(w @ (np.einsum("ik,ik->i", odds, z) / mass - mean**2))
-    return value, gradient, curvature

@@ -103,10 +103,10 @@ class _State:
     value: float = -np.inf
 
 
-def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Posterior:
+def fit(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members()
-    state = _begin(rows, prior, members, start)
+    state = _initialise(rows, prior, members, start)
     evidence = -np.inf
     sweeps, little = SWEEPS if prior.learns else FIXED_SWEEPS, LITTLE * float(rows.weights.sum())
     for sweep in range(sweeps):
@@ -115,8 +115,8 @@ def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Po
             curvature = rows.second_derivatives(p)
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
-        precision, target = _settle(curvature, linear, members, state, prior, sweep < sweeps - 2)
-        _climb(rows, state, target, precision)
+        precision, target = _update_scales(curvature, linear, members, state, prior, sweep < sweeps - 2)
+        _line_search(rows, state, target, precision)
         before, evidence = evidence, state.value + 0.5 * float(np.log(precision).sum() - curvature.log_determinant())
         # Scales of what the data do not need may go on falling; that changes nothing.
         if state.gain < ENOUGH and abs(evidence - before) < SURE:
@@ -126,7 +126,7 @@ def learn(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Po
     return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
 
 
-def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
+def _initialise(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
     """Zero with the scales as guessed, or where a smaller model ended."""
     theta = np.zeros(len(rows.layout))
     scales = {b: prior.centers[b] for b in members}
@@ -139,7 +139,7 @@ def _begin(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start:
     )
 
 
-def _settle(
+def _update_scales(
     curvature: Curvature, linear: Floats, members: dict[str, Ints], state: _State, prior: ScalePrior, learning: bool
 ) -> tuple[Floats, Floats]:
     """MacKay's rule in the quadratic approximation, no pass over rows; the precision and the mode under it."""
@@ -147,7 +147,7 @@ def _settle(
     precision = precision_of(members, state.scales)
     target = curvature.with_prior(precision).solve(linear)
     for _ in range(SCALE_STEPS if learning and prior.learns else 0):
-        new = _scale_step(members, state, target, curvature.variances(), prior, before)
+        new = _mackay_step(members, state, target, curvature.variances(), prior, before)
         moved = max(abs(np.log(new[b] / state.scales[b])) for b in members)
         state.scales, precision = new, precision_of(members, new)
         target = curvature.with_prior(precision).solve(linear)
@@ -156,7 +156,7 @@ def _settle(
     return precision, target
 
 
-def _scale_step(
+def _mackay_step(
     members: dict[str, Ints],
     state: _State,
     theta: Floats,
@@ -187,7 +187,7 @@ def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
     return precision
 
 
-def _climb(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:
+def _line_search(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
     share = 1.0

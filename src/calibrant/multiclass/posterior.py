@@ -14,10 +14,9 @@ from calibrant.multiclass.average import centre, spread_draws, tighten
 from calibrant.multiclass.base import BayesianMatrixCalibrator
 from calibrant.multiclass.class_rows import ClassRows
 from calibrant.multiclass.curvature import Arrow
-from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, Preparation
-from calibrant.multiclass.features import fit_log_slope
+from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature
 from calibrant.multiclass.formula import write_formula
-from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, learn
+from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, fit
 from calibrant.multiclass.rows import Rows
 
 __all__ = ["MultinomialCalibrator"]
@@ -26,12 +25,13 @@ LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
 START_ROWS = 2000  # that the search begins with where there are many more
-# Nats that a simpler model would be behind on all rows, or that a richer one is behind on the first.
-BEATEN, HOPELESS = 20.0, 30.0
+# A first look at some rows drops models: simpler ones that would be so many nats behind the best on all rows, and
+# richer ones that are so many nats behind it on the rows of the look.
+DROP_SIMPLER_BEHIND, DROP_RICHER_BEHIND = 20.0, 30.0
 # Models are weighed by how they can be expected to predict new rows. (Evidence asks how they would have predicted these
 # rows from the first one on, which holds early mistakes against rich models for ever.) The estimate is noisy and no
 # model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
-TRUST, RICHER = 0.2, 0.8
+EXPECTED_FIT_POWER, PRIOR_OF_NEXT_MODEL = 0.2, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
 SCALE_FREEDOM = 20.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
@@ -78,7 +78,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         every = max(1, scores.size // SAMPLED_ENTRIES)
         first = slice(None, None, every)
-        self._preparation = Preparation.from_rows(
+        self._feature_fit = FeatureFit.from_rows(
             scores[first],
             labels[first],
             weights[first],
@@ -87,11 +87,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             bounded=self.bounded,
             standardised=self.standardised,
         )
-        y = self._preparation.labels(labels)
+        y = self._feature_fit.labels(labels)
         if every > 1:
             self._fitted = self._fit_many(scores, y, weights, every)
         else:
-            self._fitted = self._fit_models(self._preparation.tempered(scores), y, weights)
+            self._fitted = self._fit_models(self._feature_fit.tempered(scores), y, weights)
         members = [
             self._formula(model, model.centre + deviation, model.weight / len(model.deviations))
             for model in self._fitted
@@ -101,7 +101,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             share = self.lapses / (self.lapses + float(weights.sum()))
             members = [replace(member, weight=(1.0 - share) * member.weight) for member in members]
             members.append(MatrixMember(share, slope=-1.0))  # all classes alike
-        return self._preparation.map(self.classes_, members, type(self).__name__)
+        return self._feature_fit.map(self.classes_, members, type(self).__name__)
 
     def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:  # noqa: ARG002 - for those that depend on it
         """The blocks of each model for so many classes."""
@@ -124,11 +124,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             # Many rows begin with some of them: where to start from, and which models are not worth more.
             some = slice(None, None, every)
             few = self._rows(ell[some], y[some], weights[some], models)
-            first = _learn_in_turn(few, prior, self._first_starts(few, prior))
+            first = _fit_in_turn(few, prior, self._first_starts(few, prior))
             starts = _worth_more(first, every)
             models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
-        posteriors = _learn_in_turn(rows, prior, starts or self._first_starts(rows, prior))
+        posteriors = _fit_in_turn(rows, prior, starts or self._first_starts(rows, prior))
         self._weigh(posteriors)
         draws = self.draws_for(ell.size)
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
@@ -140,7 +140,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         if self.tempered:
             return {}
         name, first = next(iter(rows.items()))
-        excess = np.exp(fit_log_slope(first.ell, first.y, first.weights)) - 1.0
+        excess = fit_prior_temperature(first.ell, first.y, first.weights) - 1.0
         features, group = first.features, first.layout.group
         block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
         mean = np.where(group == block, excess * spread, 0.0)
@@ -148,30 +148,30 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
         """The rows of each model; the features are computed once, for the last, which has all blocks."""
-        richest = Rows(self._preparation.features, ell, y, weights, list(models.values())[-1])
+        richest = Rows(self._feature_fit.features, ell, y, weights, list(models.values())[-1])
         return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
     def _weigh(self, posteriors: dict[str, Posterior]) -> None:
         names = list(self.models_for(len(self.classes_)))
-        prior = RICHER ** np.array([names.index(name) for name in posteriors], dtype=float)
+        prior = PRIOR_OF_NEXT_MODEL ** np.array([names.index(name) for name in posteriors], dtype=float)
         evidence, expected = np.array([(one.evidence, one.expected) for one in posteriors.values()]).T
         self._evidence = float(evidence.max() + np.log(np.average(np.exp(evidence - evidence.max()), weights=prior)))
-        shares = prior * np.exp(TRUST * (expected - expected.max()))
+        shares = prior * np.exp(EXPECTED_FIT_POWER * (expected - expected.max()))
         self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(posteriors, (shares / shares.sum()).tolist(), strict=True))
         self.scales_ = dict(posteriors[max(posteriors, key=self.weights_.__getitem__)].scales)
 
     def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
         """What classes share from a part of the rows, each class's bias and slope from all of them."""
-        prepared = self._preparation
+        feature_fit = self._feature_fit
         prior = self.scale_prior(float(weights.sum()), scores.shape[1])
         every = max(every, len(y) // START_ROWS)
         some = slice(None, None, every)
         blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
-        part = Rows(prepared.features, prepared.tempered(scores[some]), y[some], weights[some], blocks)
-        first = learn(part, prior)
-        ell = prepared.tempered(scores, np.float32)
-        rows = ClassRows(prepared.features, ell, self._offsets(ell, first), y, weights)
-        own = learn(rows, prior)
+        part = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], weights[some], blocks)
+        first = fit(part, prior)
+        ell = feature_fit.tempered(scores, np.float32)
+        rows = ClassRows(feature_fit.features, ell, self._offsets(ell, first), y, weights)
+        own = fit(rows, prior)
         size = first.layout.n_shared
         mean = np.concatenate((first.mean[:size], own.mean))
         precision = np.concatenate((first.precision[:size], own.precision))
@@ -189,8 +189,8 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     def _offsets(self, ell: np.ndarray[Any, Any], first: Posterior) -> np.ndarray[Any, Any]:
         """Logits with the shared terms alone, in float32."""
         shared = np.where(np.arange(len(first.mean)) < first.layout.n_shared, first.mean, 0.0)
-        member = write_formula(shared, first.layout, self._preparation.features)
-        map_ = self._preparation.map(self.classes_, [member], type(self).__name__)
+        member = write_formula(shared, first.layout, self._feature_fit.features)
+        map_ = self._feature_fit.map(self.classes_, [member], type(self).__name__)
         out = np.empty_like(ell)
         step = max(1, CHUNK_ENTRIES // ell.shape[1])
         for start in range(0, len(ell), step):
@@ -199,7 +199,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return out
 
     def _formula(self, model: FittedModel, theta: Floats, weight: float) -> MatrixMember:
-        return self._preparation.formula(theta, model.posterior.layout, weight)
+        return self._feature_fit.formula(theta, model.posterior.layout, weight)
 
     def draw_members(self, n_draws: int, rng: np.random.Generator) -> list[MatrixMember]:
         counts = rng.multinomial(n_draws, [model.weight for model in self._fitted])
@@ -211,12 +211,12 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return members
 
 
-def _learn_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
+def _fit_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
     """Every model, from its start or from where the one before ended."""
     posteriors: dict[str, Posterior] = {}
     last: Posterior | None = None
     for name, these in rows.items():
-        last = posteriors[name] = learn(these, prior, starts.get(name, last))
+        last = posteriors[name] = fit(these, prior, starts.get(name, last))
     return posteriors
 
 
@@ -225,7 +225,10 @@ def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Poste
     expected = {name: posterior.expected for name, posterior in posteriors.items()}
     best = max(expected, key=expected.__getitem__)
     names = list(expected)
-    limits = {name: BEATEN / every if names.index(name) < names.index(best) else HOPELESS for name in names}
+    limits = {
+        name: DROP_SIMPLER_BEHIND / every if names.index(name) < names.index(best) else DROP_RICHER_BEHIND
+        for name in names
+    }
     return {name: posteriors[name] for name in names if expected[name] > expected[best] - limits[name]}
 
 

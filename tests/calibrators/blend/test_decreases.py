@@ -7,7 +7,7 @@ from scipy.optimize import isotonic_regression
 from calibrant import Tally
 from calibrant._numerics import links
 from calibrant.calibrators.blend import decreases
-from calibrant.calibrators.blend.decreases import pool_outside, settle_falls
+from calibrant.calibrators.blend.decreases import pool_outside, pool_unsupported_decreases
 from calibrant.maps.functions import LogitLinear
 
 X = np.linspace(-4.0, 4.0, 9)
@@ -37,12 +37,12 @@ def test_a_rising_map_is_left_alone_and_nothing_is_drawn():
         raise AssertionError
 
     rising = table(X)
-    assert settle_falls(rising, rows_everywhere(), draw) == (rising, ())
+    assert pool_unsupported_decreases(rising, rows_everywhere(), draw) == (rising, ())
 
 
 def test_a_certain_fall_stays_and_is_reported():
     y = [-4, -3, -2, 2, 1, -1, -2, 3, 4]
-    settled, falls = settle_falls(table(y), rows_everywhere(), curves_around(y, 0.2))
+    settled, falls = pool_unsupported_decreases(table(y), rows_everywhere(), curves_around(y, 0.2))
     np.testing.assert_array_equal(settled.y, y)
     (fall,) = falls
     assert (fall.low, fall.high) == (pytest.approx(links.expit(X[3])), pytest.approx(links.expit(X[6])))
@@ -51,7 +51,7 @@ def test_a_certain_fall_stays_and_is_reported():
 
 def test_a_fall_by_chance_is_pooled():
     y = [-4, -3, -2, 0.2, 0.1, 0.0, 2, 3, 4]
-    settled, falls = settle_falls(table(y), rows_everywhere(), curves_around(y, 1.0))
+    settled, falls = pool_unsupported_decreases(table(y), rows_everywhere(), curves_around(y, 1.0))
     assert falls == ()
     np.testing.assert_allclose(settled(links.expit(X[3:6])), links.expit(np.full(3, 0.1)))
     np.testing.assert_allclose(
@@ -62,14 +62,14 @@ def test_a_fall_by_chance_is_pooled():
 
 def test_only_the_certain_one_of_two_falls_stays():
     y = [-4, -3.9, -4.1, -1, 2, -2, 1.1, 1, 4]
-    settled, falls = settle_falls(table(y), rows_everywhere(), curves_around(y, 0.5))
+    settled, falls = pool_unsupported_decreases(table(y), rows_everywhere(), curves_around(y, 0.5))
     assert [(round(f.low, 3), round(f.high, 3)) for f in falls] == [tuple(links.expit(X[[4, 5]]).round(3).tolist())]
     assert list(np.flatnonzero(np.diff(settled(links.expit(X))) < 0)) == [4]
 
 
 def test_small_steps_down_that_are_certain_only_together_stay():
     y = np.array([-4, 1.0, 0.7, 0.75, 0.45, 0.5, 0.2, 3, 4])
-    _, falls = settle_falls(table(y), rows_everywhere(), curves_around(y, 0.25))
+    _, falls = pool_unsupported_decreases(table(y), rows_everywhere(), curves_around(y, 0.25))
     (fall,) = falls
     assert fall.low == pytest.approx(links.expit(X[1]))
     assert fall.high == pytest.approx(links.expit(X[6]))
@@ -94,7 +94,7 @@ def test_where_all_is_rare_the_end_farther_from_one_half_is_taken():
 @pytest.mark.parametrize("seed", range(5))
 def test_outside_the_reported_falls_every_map_rises(seed):
     y = np.random.default_rng(seed).normal(size=9).cumsum()
-    settled, falls = settle_falls(table(y), rows_everywhere(), curves_around(y, 0.5, seed))
+    settled, falls = pool_unsupported_decreases(table(y), rows_everywhere(), curves_around(y, 0.5, seed))
     scores = links.expit(np.linspace(-4.0, 4.0, 801))
     down = np.flatnonzero(np.diff(settled(scores)) < -1e-12)
     assert all(any(f.low <= scores[k + 1] and scores[k] <= f.high for f in falls) for k in down)

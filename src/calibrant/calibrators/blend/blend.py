@@ -15,7 +15,7 @@ from calibrant.calibrators.abb.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
 from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
-from calibrant.calibrators.blend.decreases import Fall, pool_outside, settle_falls
+from calibrant.calibrators.blend.decreases import Fall, pool_outside, pool_unsupported_decreases
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline.spline import SplineCalibration
@@ -117,7 +117,7 @@ class Blend(BayesianCalibrator):
         if self.monotone:
             table = pool_outside(table, tally, ())
         else:
-            table, self.falls_ = settle_falls(table, tally, self._draw_pool)
+            table, self.falls_ = pool_unsupported_decreases(table, tally, self._draw_pool)
         first, rising = self._to_probability, not self.falls_
         if first is None:
             return self._as_map(table, rising)

@@ -32,7 +32,7 @@ class Fall(NamedTuple):
     probability: float
 
 
-def settle_falls(
+def pool_unsupported_decreases(
     table: LogitLinear, cells: Tally, draw: Callable[[Floats, int], Floats]
 ) -> tuple[LogitLinear, tuple[Fall, ...]]:
     """Keep the falls of a map that are certain, and pool the others, weighing nodes by the rows near them.
