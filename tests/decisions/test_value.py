@@ -13,7 +13,7 @@ SHIFT = CalibrationMap(Sigmoid(1.0, -1.0, "logit"), "probability", True, "shift"
 def test_a_map_by_hand():
     # Acting from .5 on; the shift takes .6 to .36 and leaves .3 and .9 on their sides.
     y, p = np.array([0, 1, 0, 0, 1]), np.array([0.3, 0.6, 0.6, 0.6, 0.9])
-    worth = value_of_calibration(SHIFT, y, p, cost_fp=2.0, cost_fn=2.0, n_folds=2)
+    worth = value_of_calibration(SHIFT, y, p, cost_fp=2.0, cost_fn=2.0, cv=2)
     assert (worth.cost_before, worth.cost_after) == pytest.approx((4 / 5, 2 / 5))
     assert worth.gain.value == pytest.approx(2 / 5)
     assert (worth.changed, worth.threshold) == pytest.approx((0.6, 0.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -11,19 +11,17 @@ from sklearn.base import clone
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.decisions.thresholds import cost_threshold
+from calibrant.decisions.costs import cost_threshold
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.bootstrap import interval_of
-from calibrant.metrics.folds import split_tally
-from calibrant.metrics.grouped_rows import GroupedRows, check_grouped_rows
+from calibrant.metrics.base import Seed
+from calibrant.metrics.folds import split_rows, split_tally
+from calibrant.metrics.out_of_fold import OutOfFold, predict_folds
+from calibrant.metrics.resampling import read_sample
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValueOfCalibration", "value_of_calibration"]
-
-BLOCK = 64  # replicates drawn at a time, to bound the memory
 
 
 @dataclass(frozen=True)
@@ -63,16 +61,6 @@ class ValueOfCalibration:
         )
 
 
-class _Outcomes(NamedTuple):
-    """Raw and calibrated probability, label and weight of rows; and their groups, if there are any."""
-
-    raw: Floats
-    calibrated: Floats
-    labels: Floats
-    weights: Floats
-    grouped: GroupedRows | None
-
-
 def value_of_calibration(
     calibrator: Calibrator | CalibrationMap,
     y_true: ArrayLike | Tally,
@@ -80,10 +68,9 @@ def value_of_calibration(
     *,
     cost_fp: float,
     cost_fn: float,
-    n_folds: int = 5,
+    cv: int = 5,
     groups: ArrayLike | None = None,
     level: float = 0.9,
-    n_resamples: int = 2000,
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -104,17 +91,16 @@ def value_of_calibration(
     y_prob : array-like of shape (n,)
         Raw probabilities of the positive class.
     cost_fp, cost_fn : float
-        Cost of acting in vain, and of not acting where it was needed; in any unit.
-    n_folds : int
+        Cost of a false positive and of a false negative, in any unit.
+    cv : int
         Number of folds.
     groups : array-like of shape (n,), optional
-        The group of each row, such as a customer: rows of one group are kept in one fold and resampled together.
+        The group of each row, such as a customer: rows of one group are kept in one fold, and the
+        interval is that of a mean over groups.
     level : float
         Confidence level.
-    n_resamples : int
-        Number of bootstrap replicates.
     rng : int, numpy.random.Generator or None
-        The seed or generator of folds and replicates.
+        The seed or generator of the folds.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -141,80 +127,36 @@ def value_of_calibration(
     threshold = cost_threshold(cost_fp, cost_fn)
     if not isinstance(calibrator, CalibrationMap) and not hasattr(calibrator, "fit_tally"):
         raise InvalidInputError(f"`calibrator` must be a calibrator or a CalibrationMap; got {calibrator!r}.")
-    _validation.check_level(level)
-    _validation.check_count("n_resamples", n_resamples)
-    generator = np.random.default_rng(rng)
-    if groups is None:
-        tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-        rows = _outcomes_of_tally(calibrator, tally, n_folds, generator)
+    level = _validation.check_level(level)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    if sample.rows is None:
+        folds = split_tally(sample.tally, cv, rng)
     else:
-        grouped = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
-        rows = _outcomes_of_rows(calibrator, grouped, n_folds, generator)
-    before, after = (_costs(p, rows.labels, threshold, cost_fp, cost_fn) for p in (rows.raw, rows.calibrated))
-    total = float(rows.weights.sum())
-    gain = float(rows.weights @ (before - after)) / total
-    draws = _gain_draws(before - after, rows, n_resamples, generator)
-    if rows.grouped is not None:
-        draws = gain + rows.grouped.groups.expansion(level) * (draws - gain)
-    changed = float(rows.weights @ ((rows.raw >= threshold) != (rows.calibrated >= threshold))) / total
+        folds = split_rows(sample.rows, cv, len(sample.tally), rng)
+    if not folds:
+        raise InvalidInputError(f"Folds need at least two rows; got {row_count(sample.tally.total)}. Add rows.")
+    raw = predict_folds(folds, lambda _, scores: scores)
+    calibrated = predict_folds(folds, lambda train, scores: _fit_and_predict(calibrator, train, scores))
+    before, after = (_costs(each, threshold, cost_fp, cost_fn) for each in (raw, calibrated))
+    changed = (raw.probabilities >= threshold) != (calibrated.probabilities >= threshold)
     return ValueOfCalibration(
-        interval_of(gain, draws, level, (-np.inf, np.inf)),
-        float(rows.weights @ before) / total,
-        float(rows.weights @ after) / total,
-        changed,
-        threshold,
+        gain=calibrated.interval(before - after, level),
+        cost_before=float(np.average(before, weights=raw.counts)),
+        cost_after=float(np.average(after, weights=raw.counts)),
+        changed=float(np.average(changed, weights=raw.totals)),
+        threshold=threshold,
     )
 
 
-def _costs(p: Floats, labels: Floats, threshold: float, cost_fp: float, cost_fn: float) -> Floats:
-    out: Floats = np.where(p >= threshold, (1.0 - labels) * cost_fp, labels * cost_fn)
-    return out
+def _costs(predicted: OutOfFold, threshold: float, cost_fp: float, cost_fn: float) -> Floats:
+    """The cost of a positive, then of a negative row with each prediction."""
+    acts = predicted.probabilities >= threshold
+    return np.concatenate((np.where(acts, 0.0, cost_fn), np.where(acts, cost_fp, 0.0)))
 
 
-def _fit_and_predict(calibrator: Any, train: Tally, scores: Floats) -> Floats:
-    """Calibrated probabilities by a copy fitted to other rows, or by a map as it is."""
+def _fit_and_predict(calibrator: Calibrator | CalibrationMap, train: Tally, scores: Floats) -> Floats:
+    """Probabilities by a copy fitted to other rows, or by a map as it is."""
     if isinstance(calibrator, CalibrationMap):
         return calibrator(scores)
     fitted: Calibrator = clone(calibrator).fit_tally(train)
     return fitted.predict(scores)
-
-
-def _outcomes_of_tally(calibrator: Any, tally: Tally, n_folds: int, generator: np.random.Generator) -> _Outcomes:
-    parts = []
-    folds = split_tally(tally, n_folds, generator)
-    if not folds:
-        raise InvalidInputError(f"Folds need at least two rows; got {row_count(tally.total)}. Add rows.")
-    for fold in folds:
-        test = fold.test
-        calibrated = _fit_and_predict(calibrator, fold.train, test.scores)
-        parts.append((test.scores, calibrated, np.ones(len(test)), test.positives))
-        parts.append((test.scores, calibrated, np.zeros(len(test)), test.negatives))
-    raw, calibrated, labels, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Outcomes(raw, calibrated, labels, weights, None)
-
-
-def _outcomes_of_rows(calibrator: Any, rows: GroupedRows, n_folds: int, generator: np.random.Generator) -> _Outcomes:
-    _validation.check_unit_interval(rows.scores, "y_prob")
-    fold_of_row = rows.groups.deal(n_folds, generator)
-    calibrated = np.empty(len(rows.scores))
-    for i in range(n_folds):
-        test = fold_of_row == i
-        calibrated[test] = _fit_and_predict(calibrator, rows.tally(~test), rows.scores[test])
-    return _Outcomes(rows.scores, calibrated, rows.labels.astype(np.float64), rows.weights, rows)
-
-
-def _gain_draws(gains: Floats, rows: _Outcomes, n_resamples: int, generator: np.random.Generator) -> Floats:
-    """Bootstrap replicates of the mean gain: of rows, of which only a handful of kinds exist, or of groups."""
-    if rows.grouped is None:
-        kinds, kind = np.unique(gains, return_inverse=True)
-        mass = np.bincount(kind, rows.weights)
-        draws = generator.multinomial(max(round(mass.sum()), 1), mass / mass.sum(), size=n_resamples)
-        out: Floats = draws @ kinds / draws.sum(axis=1)
-        return out
-    codes = rows.grouped.groups.codes
-    gain_of_group, weight_of_group = np.bincount(codes, rows.weights * gains), np.bincount(codes, rows.weights)
-    out = np.empty(n_resamples)
-    for start in range(0, n_resamples, BLOCK):
-        times = rows.grouped.groups.draw(len(out[start : start + BLOCK]), generator)
-        out[start : start + BLOCK] = (times @ gain_of_group) / (times @ weight_of_group)
-    return out

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._typing import ArrayLike
-from calibrant.decisions.decision_curve import DecisionCurve, decision_curve
+from calibrant.decisions import DecisionCurve, decision_curve
 from calibrant.displays import axes, marks
 from calibrant.displays.reliability import _positive_probabilities
 from calibrant.errors import InvalidInputError

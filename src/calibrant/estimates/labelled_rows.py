@@ -70,7 +70,7 @@ def check_posterior(model: Any) -> None:
     """Refuse a model that cannot draw maps."""
     if not (hasattr(model, "sample_maps") and hasattr(model, "predict")):
         raise InvalidInputError(
-            f"Estimates need a posterior over maps (`sample_maps`); {type(model).__name__} has none. Use a Bayesian "
+            f"This needs a posterior over maps (`sample_maps`); {type(model).__name__} has none. Use a Bayesian "
             "method such as Blend, and save it with its posterior."
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calibrant.decisions.decision_curve import DecisionCurve
+from calibrant.decisions import DecisionCurve
 from calibrant.report.figures import Figure, listed, scatter, titled
 
 HOVER = (

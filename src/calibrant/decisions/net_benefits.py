@@ -1,38 +1,93 @@
-"""The decision curve: net benefit over a range of thresholds, with its uncertainty."""
+"""Net benefit: true positives, minus false positives at the exchange rate that the threshold implies."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._frames import make_frame
-from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.decisions.net_benefit import acted_on, benefit
-from calibrant.decisions.resampling import draw_counts, draw_grouped_counts
+from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.labelled_rows import check_posterior
 from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.grouped_rows import check_grouped_rows
 from calibrant.metrics.murphy import check_thresholds
+from calibrant.metrics.resampling import Sample, read_sample
 from calibrant.tally import Tally, row_count
 
-__all__ = ["DecisionCurve", "decision_curve", "posterior_decision_curve"]
+__all__ = ["DecisionCurve", "acted_on", "decision_curve", "net_benefit", "posterior_decision_curve"]
 
 GRID = 99
 
 
-class HasPosterior(Protocol):
-    """A fitted calibrator that predicts and draws whole maps from its posterior."""
+def net_benefit(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike,
+    standardised: bool = False,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
+    """TP / n − FP / n · t / (1 − t) of acting on all rows with a probability of at least t.
 
-    def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrated probabilities."""
-        ...
+    Whoever acts from a probability of t on holds one true positive to be worth (1 − t) / t false ones; net benefit is
+    what acting on the model's word gains, in true positives for each row, over acting on nobody.
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of the map at `scores`, (n_draws, n)."""
-        ...
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    thresholds : float or array-like of shape (t,)
+        Increasing, from 0 to below 1.
+    standardised : bool
+        Divide by the share of positives, which is the net benefit of acting on exactly the right rows.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    ndarray of shape (t,)
+
+    References
+    ----------
+    Vickers, Elkin 2006, "Decision curve analysis: a novel method for evaluating prediction models". Kerr, Brown, Zhu,
+    Janes 2016 for the standardised one.
+
+    Examples
+    --------
+    >>> from calibrant.decisions import net_benefit
+    >>> net_benefit([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5]).tolist()
+    [0.4375, 0.25]
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    cuts = check_thresholds(thresholds, allow_zero=True)
+    values = _benefit(*acted_on(tally, cuts), tally.total, cuts)
+    if not standardised:
+        return values
+    if not tally.total_positive > 0.0:
+        raise InvalidInputError("Standardised net benefit needs a positive row; there is none.")
+    return values / tally.base_rate
+
+
+def acted_on(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
+    """Weighted numbers of positive and of negative rows whose probability is at least each threshold."""
+    first = np.searchsorted(tally.scores, thresholds, side="left")
+    positives = tally.total_positive - np.append(0.0, np.cumsum(tally.positives))[first]
+    negatives = tally.negatives.sum() - np.append(0.0, np.cumsum(tally.negatives))[first]
+    return positives, negatives
+
+
+def _benefit(true_positives: Floats, false_positives: Floats, total: Any, thresholds: Floats) -> Floats:
+    """The formula; the last axis is that of the thresholds."""
+    out: Floats = (true_positives - false_positives * (thresholds / (1.0 - thresholds))) / total
+    return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,8 +199,7 @@ def decision_curve(
     level : float
         Confidence level at each threshold.
     n_resamples : int
-        Number of replicates; 0 leaves the intervals out. Rows between two thresholds are alike, so a replicate is one
-        multinomial draw, whatever the number of rows.
+        Number of replicates; 0 leaves the intervals out.
     groups : array-like of shape (n,), optional
         The group of each row, such as a patient: rows of one group are resampled together.
     rng : int, numpy.random.Generator or None
@@ -174,25 +228,43 @@ def decision_curve(
     >>> bool((curve.advantage > 0).all())
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    tally = sample.tally
     _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
-    values = benefit(*acted_on(tally, cuts), tally.total, cuts)
-    low = high = values
+    values = low = high = _benefit(*acted_on(tally, cuts), tally.total, cuts)
     if n_resamples:
-        expansion = 1.0
-        if groups is None:
-            draws = draw_counts(tally, cuts, n_resamples, rng)
-        else:
-            rows = check_grouped_rows(y_true, y_prob, groups, sample_weight=sample_weight, pos_label=pos_label)
-            draws, expansion = draw_grouped_counts(rows, cuts, n_resamples, rng), rows.groups.expansion(level)
-        ends = np.quantile(_benefits(draws, cuts), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+        expansion = 1.0 if sample.rows is None else sample.rows.groups.expansion(level)
+        ends = np.quantile(_replicate(sample, cuts, n_resamples, rng), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
-    band = "bootstrap" if n_resamples else "none"
-    treat_all, rate = _treat_all(tally, cuts), tally.base_rate
-    return DecisionCurve(cuts, values, low, high, treat_all, rate, tally.total, float(level), band, name)
+    return DecisionCurve(
+        thresholds=cuts,
+        net_benefit=values,
+        low=low,
+        high=high,
+        treat_all=_treat_all(tally, cuts),
+        base_rate=tally.base_rate,
+        total=tally.total,
+        level=float(level),
+        band="bootstrap" if n_resamples else "none",
+        name=name,
+    )
+
+
+def _replicate(sample: Sample, cuts: Floats, n_resamples: int, rng: Seed) -> Floats:
+    """Net benefits of bootstrap replicates, (n_resamples, t).
+
+    Rows between two thresholds are alike, so the number of thresholds at or below its score stands for a row.
+    """
+    steps = np.arange(1.0, len(cuts) + 1.0)
+    binned = sample.tally.rescored(np.searchsorted(cuts, sample.tally.scores, side="right"))
+    rows = sample.rows
+    if rows is not None:
+        rows = rows._replace(scores=np.searchsorted(cuts, rows.scores, side="right").astype(np.float64))
+    replicates = Sample(binned, rows).replicates(n_resamples, rng)
+    return np.array([_benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
 
 
 def posterior_decision_curve(
@@ -240,34 +312,32 @@ def posterior_decision_curve(
     >>> bool((curve.low < curve.net_benefit).all() and (curve.net_benefit < curve.high).all())
     True
     """
-    if not hasattr(calibrator, "sample_maps"):
-        raise InvalidInputError(
-            f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
-            "a Bayesian method such as ABB or BayesIso."
-        )
+    check_posterior(calibrator)
     _validation.check_level(level)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
     maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state), 0.0, 1.0)
     acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]
-    draws = benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
+    draws = _benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
     expected = Tally(cells.scores, maps.mean(axis=0) * cells.totals, cells.totals)
-    treat_all, rate = _treat_all(expected, cuts), expected.base_rate
-    values = draws.mean(axis=0)
-    return DecisionCurve(cuts, values, low, high, treat_all, rate, cells.total, float(level), "posterior", name)
+    return DecisionCurve(
+        thresholds=cuts,
+        net_benefit=draws.mean(axis=0),
+        low=low,
+        high=high,
+        treat_all=_treat_all(expected, cuts),
+        base_rate=expected.base_rate,
+        total=cells.total,
+        level=float(level),
+        band="posterior",
+        name=name,
+    )
 
 
 def _grid() -> Floats:
     return np.arange(1, GRID + 1) / (GRID + 1)
 
 
-def _benefits(draws: tuple[Floats, Floats], cuts: Floats) -> Floats:
-    """Net benefits of replicates, from their positive and negative rows below the first cut, between cuts and above."""
-    positives, negatives = (np.cumsum(part[:, ::-1], axis=1)[:, ::-1][:, 1:] for part in draws)
-    total = draws[0].sum(axis=1, keepdims=True) + draws[1].sum(axis=1, keepdims=True)
-    return benefit(positives, negatives, total, cuts)
-
-
 def _treat_all(tally: Tally, cuts: Floats) -> Floats:
-    return benefit(np.array(tally.total_positive), np.array(tally.total - tally.total_positive), tally.total, cuts)
+    return _benefit(np.array(tally.total_positive), np.array(tally.total - tally.total_positive), tally.total, cuts)
