@@ -7,8 +7,8 @@ duckdb = pytest.importorskip("duckdb", reason="reading tables needs the extra ta
 
 from calibrant import VectorScaling  # noqa: E402
 from calibrant.cli.classes import are_several, class_of, read_classes  # noqa: E402
+from calibrant.cli.columns import Columns  # noqa: E402
 from calibrant.cli.errors import Problem  # noqa: E402
-from calibrant.engines.table_columns import Columns  # noqa: E402
 from calibrant.engines.tables import Table  # noqa: E402
 
 PAIR = Columns(("p_cat", "p_dog"), "y")

@@ -2,8 +2,8 @@ import duckdb
 import pytest
 
 import calibrant
+from calibrant.cli.columns import Columns
 from calibrant.cli.missing import describe_missing, drop_missing
-from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
 
 ROWS = "VALUES (0.1, 1), (NULL, 0), ('nan'::DOUBLE, NULL), (0.7, NULL), ('inf'::DOUBLE, 1), (0.4, 0)"

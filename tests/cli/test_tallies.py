@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
+from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem
 from calibrant.cli.tallies import (
     binary,
@@ -13,7 +14,6 @@ from calibrant.cli.tallies import (
     is_decision,
     warn_of_few,
 )
-from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table
 
 SCORES, LABELS = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]

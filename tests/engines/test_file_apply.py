@@ -12,15 +12,13 @@ duckdb = pytest.importorskip("duckdb", reason="tables need the extra tables")
 pl = pytest.importorskip("polars")
 
 from calibrant import IsotonicCalibration, PlattScaling, engines, simulate  # noqa: E402
-from calibrant.engines.file_apply import NewColumns, output_format, to_doubles  # noqa: E402
+from calibrant.engines.file_apply import output_format  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
 from calibrant.maps.matrix import MatrixMap, MatrixMember  # noqa: E402
 
 DATA = simulate.from_truth("D1", 500, rng=0)
 ISOTONIC = IsotonicCalibration().fit(DATA.scores, DATA.labels).map_
 PLATT = PlattScaling().fit(DATA.scores, DATA.labels).map_
-GRID = np.linspace(0.01, 0.99, 99)
-DECISION_MAP = PlattScaling(space="decision").fit(GRID * 10 - 5, GRID > 0.4).map_
 ROWS = 1000
 DAY = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
 HUGE = decimal.Decimal("12345678901234567890123456789012345678901234567890.12")
@@ -172,6 +170,19 @@ def test_classes_and_highest_scores(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "b.parquet")["probability"].to_numpy(), PLATT([0.75, 0.5]))
 
 
+def test_text_keeps_the_mode_of_the_file_and_its_packing(tmp_path):
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"score": [0.25]}), source)
+    for name in ("b.csv", "b.jsonl.zst"):
+        output = tmp_path / name
+        output.touch(mode=0o640)
+        output.chmod(0o640)
+        engines.apply_file(PLATT, source, output)
+        assert output.stat().st_mode & 0o777 == 0o640
+        with engines.open_table(output) as table:
+            assert table.values("SELECT score FROM rows") == [(0.25,)]
+
+
 def test_several_files(tmp_path):
     for name in ("a", "b"):
         pq.write_table(OLD, tmp_path / f"{name}.parquet")
@@ -196,76 +207,3 @@ def test_refusals(tmp_path):
         output_format("a.xls", None)
     with pytest.raises(InvalidInputError, match="`format` must be one of"):
         output_format("a.csv", "xls")
-
-
-def test_scores_that_a_map_refuses_are_missing():
-    new = NewColumns(PLATT, ["s"], "p")
-    scores = np.array([0.5, np.nan, np.inf, 1.5, -0.1, 0.0, 1.0])
-    (found,) = new.compute([scores])
-    np.testing.assert_array_equal(found[[0, 5, 6]], PLATT(scores[[0, 5, 6]]))
-    assert np.isnan(found[1:5]).all()
-    assert (new.rows, new.unusable, new.names) == (7, 4, ["p"])
-    (any_,) = NewColumns(DECISION_MAP, ["s"], "p").compute([scores])
-    assert np.isnan(any_).tolist() == [False, True, True, False, False, False, False]
-
-
-def test_of_several_scores_the_highest_counts():
-    new = NewColumns(PLATT, ["a", "b"], "p")
-    (found,) = new.compute([np.array([0.1, 0.9, 0.5]), np.array([0.8, 0.2, np.nan])])
-    np.testing.assert_array_equal(found[:2], PLATT([0.8, 0.9]))
-    assert np.isnan(found[2])
-
-
-def test_rows_that_a_map_of_several_classes_refuses_are_missing():
-    members = (MatrixMember(1.0),)
-    new = NewColumns(MatrixMap((0, 1), "probability", 1.0, members), [], "p")
-    assert (new.scores, new.names) == (["0", "1"], ["p_0", "p_1"])
-    a, b = new.compute([np.array([0.2, 0.5, -0.5, np.nan]), np.array([0.8, 0.6, 1.5, 0.5])])
-    np.testing.assert_allclose([a[0], b[0]], [0.2, 0.8])
-    assert np.isnan([a[1:], b[1:]]).all()
-    assert (new.rows, new.unusable) == (4, 3)
-    (first, _) = NewColumns(MatrixMap((0, 1), "logits", 1.0, members), [], "p").compute(
-        [np.array([5.0, np.inf]), np.array([5.0, 0.0])]
-    )
-    assert first[0] == 0.5
-    assert np.isnan(first[1])
-    with pytest.raises(InvalidInputError, match="`score` must name the 2 columns of the map's classes"):
-        NewColumns(MatrixMap((0, 1), "logits", 1.0, members), ["a"], "p")
-
-
-def test_columns_are_checked():
-    columns = ["s", "P"]
-    NewColumns(PLATT, ["s"], "new").check("data", columns, False)
-    NewColumns(PLATT, ["s"], "p").check("data", columns, True)
-    for scores, name, message in (
-        (["s"], "p", "already has a column 'P'; choose another with `name`"),
-        (["z"], "x", "must have a column 'z'; its columns are s, P"),
-    ):
-        with pytest.raises(InvalidInputError, match=message):
-            NewColumns(PLATT, scores, name).check("data", columns, False)
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        ([1, None, 0], pa.int8()),
-        ([1, None, 0], pa.uint64()),
-        ([1.0, None, 0.0], pa.float32()),
-        ([True, None, False], pa.bool_()),
-        ([1, None, 0], pa.decimal128(5, 2)),
-    ],
-)
-def test_numbers_of_any_type(values, kind):
-    np.testing.assert_array_equal(to_doubles(pa.array(values, kind), "s"), [1.0, np.nan, 0.0])
-
-
-def test_what_is_no_number():
-    for column, said in (
-        (pa.array(["abc"]), "'abc'"),
-        (pa.array([DAY]), "timestamp"),
-        (pa.array([[1]]), "list"),
-    ):
-        with pytest.raises(InvalidInputError, match=f"The scores in 's' must be numbers: .*{said}"):
-            to_doubles(column, "s")
-    np.testing.assert_array_equal(to_doubles(pa.array([" 8e-1 ", None]), "s"), [0.8, np.nan])
-    assert np.isnan(to_doubles(pa.nulls(3), "s")).all()

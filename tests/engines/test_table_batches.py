@@ -7,16 +7,14 @@ import pytest
 pa = pytest.importorskip("pyarrow", reason="tables need the extra tables")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from calibrant.engines.table_batches import SPARK, add_fields, open_writer, parquet_options, read_ahead  # noqa: E402
+from calibrant.engines.table_batches import SPARK, add_fields, parquet_options, read_ahead, write_batches  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
 
 TABLE = pa.table({"n": [1, None], "x": [0.1, 1e-300], "text": ['a "b", c', ""], "day": pa.array([0, 1], pa.date32())})
 
 
 def write(path, kind, table, output=""):
-    with open_writer(kind, path, table.schema, output) as put:
-        for batch in table.to_batches():
-            put(batch)
+    write_batches(kind, path, table.schema, table.to_batches(), output=output)
     return path.read_bytes()
 
 
@@ -29,8 +27,15 @@ def test_csv(tmp_path):
 def test_json(tmp_path):
     lines = [json.loads(line) for line in write(tmp_path / "a", "json", TABLE).decode().splitlines()]
     assert lines[1] == {"n": None, "x": 1e-300, "text": "", "day": "1970-01-02"}
-    with pytest.raises(InvalidInputError, match="Column 'x' has NaN or infinity, which JSON cannot hold"):
-        write(tmp_path / "b", "json", pa.table({"x": [float("nan")]}))
+    for column in ([float("nan")], [[1.0, float("inf")]], [{"a": [{"b": float("nan")}]}]):
+        with pytest.raises(InvalidInputError, match="Column 'x' has NaN or infinity, which JSON cannot hold"):
+            write(tmp_path / "b", "json", pa.table({"x": column}))
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_name_that_would_change_is_refused(tmp_path, kind):
+    with pytest.raises(InvalidInputError, match=r"^Column 'A' cannot be written as .*: it would be called 'A_1'"):
+        write(tmp_path / "a", kind, pa.table({"a": [1], "A": [2]}))
 
 
 def test_parquet_and_arrow(tmp_path):
@@ -47,7 +52,13 @@ def test_packed_text(tmp_path):
 
 @pytest.mark.parametrize(
     ("kind", "column"),
-    [("csv", [[1]]), ("csv", [{"a": 1}]), ("json", [b"a"]), ("json", pa.array([1], pa.duration("s")))],
+    [
+        ("csv", [[1]]),
+        ("csv", [{"a": 1}]),
+        ("csv", pa.array([1], pa.decimal256(60, 2))),
+        ("json", [b"a"]),
+        ("json", pa.array([1], pa.duration("s"))),
+    ],
 )
 def test_types_that_a_text_format_cannot_hold(tmp_path, kind, column):
     table = pa.table({"x": [1], "odd": column})

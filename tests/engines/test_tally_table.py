@@ -9,7 +9,7 @@ from calibrant.errors import InvalidInputError
 
 pytest.importorskip("narwhals", reason="engines need Narwhals")
 
-from calibrant.engines import columns, tally_table
+from calibrant.engines import tally_rows, tally_table
 
 N = 40_000
 SHAPES = {
@@ -133,7 +133,7 @@ def scans(monkeypatch):
     passes = []
 
     def run(frame):
-        cells = columns.fetch(frame)
+        cells = tally_rows.fetch(frame)
         passes.append(len(cells["segment"]))
         return cells
 

@@ -81,7 +81,7 @@ def _choose_scores(
     map_: CalibrationMap | MatrixMap | SegmentedMap, table: Table, given: list[str], top_label: bool
 ) -> tuple[str, ...]:
     """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
-    from calibrant.engines.table_columns import choose_scores
+    from calibrant.cli.columns import choose_scores
     from calibrant.maps.matrix import MatrixMap
 
     if not isinstance(map_, MatrixMap):

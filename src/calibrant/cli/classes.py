@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibrant.cli.columns import Columns
 from calibrant.cli.errors import Problem
 from calibrant.cli.missing import ADVICE, describe_missing
 from calibrant.cli.printing import progress
-from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table, quote
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from calibrant.cli.printing import note, print_json, print_table, progress, warn
 if TYPE_CHECKING:
     from calibrant._typing import Floats
     from calibrant.cli.classes import ClassRows
+    from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
-    from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
@@ -44,9 +44,9 @@ def compare(
     With the scores of several classes the methods for whole matrices are compared, by their proper scores.
     """
     from calibrant.cli.classes import are_several, read_classes
+    from calibrant.cli.columns import split
     from calibrant.cli.grouped import read_rows
     from calibrant.cli.tallies import binary, count, open_with_columns
-    from calibrant.engines.table_columns import split
 
     names = list(split(method or [])) or None
     check_method(*(names or []))

@@ -37,8 +37,8 @@ def estimate(
     as_json: options.As_json = False,
 ) -> None:
     """Estimate how often it happens, and how good the model is, on rows without labels; with intervals."""
+    from calibrant.cli.columns import split
     from calibrant.cli.tallies import count_unlabelled
-    from calibrant.engines.table_columns import split
     from calibrant.engines.table_files import suggest
     from calibrant.estimates import QUANTITIES, estimate_difference, estimate_several
 

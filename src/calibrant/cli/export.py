@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from calibrant.cli import options
+from calibrant.cli.columns import split
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import load_any
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
-from calibrant.engines.table_columns import split
 
 TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h")}
 TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python", "c": "C"}

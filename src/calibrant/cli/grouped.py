@@ -10,7 +10,7 @@ from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import quote
 
 if TYPE_CHECKING:
-    from calibrant.engines.table_columns import Columns
+    from calibrant.cli.columns import Columns
     from calibrant.engines.tables import Table
 
 

@@ -127,10 +127,9 @@ def simulate(
 
 def _write(columns: dict[str, object], output: str | None, given: str | None) -> None:
     from calibrant._optional import require
-    from calibrant.engines.table_batches import open_writer
+    from calibrant.engines.table_batches import write_batches
 
     kind = output_kind(output, given)
     table = require("pyarrow", "tables", "Writing tables").table(columns)
-    with written(output) as path, open_writer(kind, path, table.schema, output or "") as write:
-        for batch in table.to_batches():
-            write(batch)
+    with written(output) as path:
+        write_batches(kind, path, table.schema, table.to_batches(), output=output or "")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from calibrant.cli.columns import Columns
 from calibrant.cli.printing import note
-from calibrant.engines.table_columns import Columns
 from calibrant.engines.tables import Table, quote
 
 ADVICE = "Add --drop-missing to leave them out, or repair them."

@@ -16,8 +16,8 @@ from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
+    from calibrant.cli.columns import Columns
     from calibrant.comparison.table import Comparison
-    from calibrant.engines.table_columns import Columns
     from calibrant.report.section import Section
     from calibrant.tally import Tally
 

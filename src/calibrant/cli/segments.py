@@ -10,8 +10,8 @@ from calibrant.cli.printing import is_stdout, note, progress, warn, written
 
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Calibrator
+    from calibrant.cli.columns import Columns
     from calibrant.engines.file_apply import Applied
-    from calibrant.engines.table_columns import Columns
     from calibrant.engines.tables import Table
     from calibrant.maps.segments import SegmentedMap
     from calibrant.tally import Tally
@@ -102,7 +102,7 @@ def _say(calibrator: Any, whole: Tally, losses: dict[str, float], output: str | 
 
 def segment_options(map_: SegmentedMap | None, table: Table, by: Sequence[str], missing: str | None) -> dict[str, Any]:
     """Choose the columns of a map's segments; options for segments are refused where the model has none."""
-    from calibrant.engines.table_columns import choose_keys
+    from calibrant.cli.columns import choose_keys
 
     if map_ is None:
         if by or missing:

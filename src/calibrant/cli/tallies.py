@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from calibrant.cli.classes import class_of
+from calibrant.cli.columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.cli.errors import Problem, in_options
 from calibrant.cli.missing import ADVICE, describe_missing, drop_missing
 from calibrant.cli.printing import note, progress, warn
-from calibrant.engines.table_columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import Table, open_table, quote
 

@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant._typing import Bools, Floats
-from calibrant.engines.segment_columns import SegmentReader
-from calibrant.engines.table_batches import add_fields, open_writer, parquet_options, read_ahead, read_batches
+from calibrant.engines.new_columns import NewColumns
+from calibrant.engines.table_batches import add_fields, parquet_options, read_ahead, read_batches, write_batches
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
-from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.segments import SegmentedMap
 
 if TYPE_CHECKING:
+    from calibrant.maps.matrix import MatrixMap
     from calibrant.maps.score import CalibrationMap
+    from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.engines.apply_file"
 FORMATS = ("csv", "parquet", "arrow", "json")
@@ -104,7 +101,7 @@ def apply_file(
     ...     print(path.read_text())
     Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, score_range=(0.9, 0.9), ...)
     id,score,probability
-    007,0.9,1
+    007,0.9,1.0
     008,,
     <BLANKLINE>
     """
@@ -114,23 +111,26 @@ def apply_file(
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
         scores = [score] if isinstance(score, str) else list(score or ())
-        new = (
-            NewSegmented(map_, scores, name, by, missing)
-            if isinstance(map_, SegmentedMap)
-            else NewColumns(map_, scores, name)
-        )
+        new = NewColumns(map_, scores, name, by=by, missing=missing)
         path = stack.enter_context(replacing(output))
-        old, batches = read_batches(table, new.scores if only_new else None, as_text=table.format == kind == "csv")
+        old, batches = read_batches(table, new.sources if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
         schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
         keep = table.format == kind == "parquet" and not only_new
         options = parquet_options(table.files[0], schema) if keep else {}
         new.decimal = table.csv.get("decimal", ".")
-        with open_writer(kind, path, schema, os.fspath(output), table.csv, **options) as write:
-            for batch in read_ahead(_append(batch, new, schema) for batch in batches):
-                write(batch)
+        appended = read_ahead(_append(batch, new, schema) for batch in batches)
+        write_batches(kind, path, schema, appended, output=os.fspath(output), csv=table.csv, **options)
         new.check_most(table.name)
-    return Applied(new.rows, new.unusable, new.names, *new.unseen(), new.range, new.outside)
+    return Applied(
+        rows=new.rows,
+        unusable=new.unusable,
+        columns=new.names,
+        unseen_rows=new.segments.unseen_rows if new.segments else 0,
+        unseen_segments=len(new.segments.unseen) if new.segments else 0,
+        score_range=new.range,
+        outside=new.outside,
+    )
 
 
 def output_format(output: str, given: str | None) -> str:
@@ -151,134 +151,3 @@ def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     added = [pa.array(column, from_pandas=True) for column in new.from_batch(batch)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
-
-
-class NewColumns:
-    """New columns of a table; counts rows, and those that a map does not accept.
-
-    Parameters
-    ----------
-    map_ : CalibrationMap or MatrixMap
-        A map of several classes makes a column for each.
-    scores : list of str
-        The score columns; a map of one score is applied to the highest score of a row.
-    name : str
-        The name of the new column, or the beginning of the names.
-    """
-
-    decimal = "."  # of numbers that are kept as text
-
-    def __init__(self, map_: CalibrationMap | MatrixMap, scores: Sequence[str], name: str) -> None:
-        self.map_ = map_
-        self.rows = self.unusable = self.outside = 0
-        self.range: tuple[float, float] | None = None
-        if isinstance(map_, MatrixMap):
-            self.scores = list(scores or map_.columns or map(str, map_.classes))
-            self.names = [f"{name}_{label}" for label in map_.classes]
-            if len(self.scores) != len(self.names):
-                raise InvalidInputError(
-                    f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
-                    f"got {len(self.scores)}."
-                )
-        else:
-            self.scores, self.names = list(scores or ["score"]), [name]
-
-    def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
-        """Refuse a score column that is not there, and a new one that is there already."""
-        for score in self.scores:
-            if score not in columns:
-                raise InvalidInputError(f"{table} must have a column '{score}'; its columns are {', '.join(columns)}.")
-        new = {name.casefold() for name in self.names}  # many engines do not tell a from A
-        taken = next((name for name in columns if name.casefold() in new and not only_new), None)
-        if taken is not None:
-            raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
-
-    def check_most(self, table: str) -> None:
-        """Refuse a table in which most rows got no probability."""
-        if self.unusable > 0.5 * self.rows:
-            raise InvalidInputError(
-                f"{self.unusable} of the {self.rows} rows of {table} have scores that are missing or that the map does "
-                "not take, so nothing was written; are these the scores that it was fitted to, on the same scale?"
-            )
-
-    def watch(self, scores: Floats, fitted: tuple[float, float] | None) -> None:
-        """Note the range of usable scores, and how many lie outside that of the fit."""
-        if len(scores) == 0:
-            return
-        low, high = self.range or (np.inf, -np.inf)
-        self.range = min(low, float(scores.min())), max(high, float(scores.max()))
-        if fitted is not None:
-            self.outside += int(((scores < fitted[0]) | (scores > fitted[1])).sum())
-
-    def unseen(self) -> tuple[int, int]:
-        """Rows with segments that the fit did not see, and how many segments these are."""
-        return 0, 0
-
-    def from_batch(self, batch: Any) -> list[Floats]:
-        """Return the new columns of a batch."""
-        return self.compute([to_doubles(batch.column(score), score, self.decimal) for score in self.scores])
-
-    def compute(self, scores: list[Floats]) -> list[Floats]:
-        """Return the new columns of a batch from its score columns; NaN stands for a missing probability."""
-        if isinstance(self.map_, MatrixMap):
-            matrix = np.column_stack(scores)
-            usable = self.map_.accepts(matrix)
-        else:
-            matrix = np.maximum.reduce(scores)
-            usable = _are_usable(matrix, self.map_.space)
-            self.watch(matrix[usable], self.map_.fitted_range)
-        new = np.full(matrix.shape, np.nan)
-        if usable.any():
-            new[usable] = self.map_(matrix[usable])
-        self.rows += len(new)
-        self.unusable += int((~usable).sum())
-        return list(new.reshape(len(new), -1).T)
-
-
-class NewSegmented(NewColumns):
-    """The new column of a map of segments, read from a score and the columns `by` of its keys."""
-
-    def __init__(
-        self, map_: SegmentedMap, scores: Sequence[str], name: str, by: Sequence[str] = (), missing: str | None = None
-    ) -> None:
-        self.segmented, self.names = map_, [name]
-        self.reader = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
-        self.score, self.scores = list(scores), [*scores, *self.reader.by]
-        self.rows = self.unusable = self.outside = 0
-        self.range = None
-
-    def unseen(self) -> tuple[int, int]:
-        """Rows with segments that the fit did not see, and how many segments these are."""
-        return self.reader.unseen_rows, len(self.reader.unseen)
-
-    def from_batch(self, batch: Any) -> list[Floats]:
-        """Return the new column of a batch; NaN stands for a missing probability."""
-        scores = np.maximum.reduce([to_doubles(batch.column(score), score, self.decimal) for score in self.score])
-        codes, usable = self.reader.encode(batch), _are_usable(scores, self.segmented.space)
-        new = np.full(len(scores), np.nan)
-        new[usable] = self.segmented.probabilities(scores[usable], codes[usable])
-        self.watch(scores[usable], (self.segmented.first or self.segmented.pooled).fitted_range)
-        self.rows += len(new)
-        self.unusable += int((~usable).sum())
-        return [new]
-
-
-def _are_usable(scores: Floats, space: str) -> Bools:
-    usable = np.isfinite(scores)
-    if space == "probability":
-        usable &= (scores >= 0.0) & (scores <= 1.0)
-    return usable
-
-
-def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
-    """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
-    pa = require("pyarrow", "tables", CALLER)
-    try:
-        if pa.types.is_string(column.type):
-            column = pa.compute.replace_substring(pa.compute.utf8_trim_whitespace(column), decimal, ".")
-        elif pa.types.is_temporal(column.type):
-            raise pa.ArrowTypeError(f"they are of type {column.type}")
-        doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, TypeError) as error:
-        raise InvalidInputError(f"The scores in '{name}' must be numbers: {error}.") from None
-    return doubles

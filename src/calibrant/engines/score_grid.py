@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.engines.columns import nw
+from calibrant.engines.tally_rows import nw
 
 COARSE_BITS = 6
 MOST_BITS = 40

@@ -1,10 +1,11 @@
 """Arrow batches, read from and written to files of every format; a column that cannot be kept is refused by name."""
 
+import errno
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -12,13 +13,17 @@ from typing import Any
 
 from calibrant._optional import require
 from calibrant.engines.table_files import codec_of_name
-from calibrant.engines.tables import Table, open_arrow, quote
+from calibrant.engines.tables import Table, connect, open_arrow, quote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
 ROWS = 122_880  # of a batch, and so of a row group: DuckDB's own number, so that its groups need not be cut
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
-NOT_IN_JSON = ("binary", "duration", "map<", "extension", "union")
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+NOT_WRITTEN = {
+    "csv": ("binary", "list", "struct", "map<", "extension", "union"),
+    "json": ("binary", "duration", "map<", "extension", "union"),
+}
 
 
 def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[Any, Iterator[Any]]:
@@ -72,72 +77,118 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
             yield batch
 
 
-@contextmanager
-def open_writer(
-    kind: str, path: Path, schema: Any, output: str, csv: Mapping[str, Any] = MappingProxyType({}), **options: Any
-) -> Iterator[Callable[[Any], object]]:
-    """Yield a function that writes one batch; `csv` says how CSV is written, `options` are those of Parquet."""
+def write_batches(
+    kind: str,
+    path: Path,
+    schema: Any,
+    batches: Iterable[Any],
+    *,
+    output: str,
+    csv: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> None:
+    """Write batches to a path, packed as the name `output` says; `csv` says how CSV is written.
+
+    Arrow writes Parquet, with its `options`, and Arrow: it keeps types and metadata that DuckDB does not know. DuckDB
+    writes CSV and JSON lines.
+    """
+    if kind in ("csv", "json"):
+        _copy(kind, path, schema, batches, output=output, csv=csv)
+        return
     pa = require("pyarrow", "tables", CALLER)
-    _check_types(kind, schema)
+    parquet = require("pyarrow.parquet", "tables", CALLER)
     with pa.output_stream(str(path), compression=codec_of_name(output)) as sink:
-        if kind == "parquet":
-            with require("pyarrow.parquet", "tables", CALLER).ParquetWriter(sink, schema, **options) as writer:
-                yield writer.write_batch
-        elif kind == "arrow":
-            with pa.ipc.new_file(sink, schema) as writer:
-                yield writer.write_batch
-        elif kind == "csv":
-            header = pa.RecordBatch.from_arrays([pa.array([name]) for name in schema.names], schema.names)
-            signs = csv.get("delimiter", ","), csv.get("decimal", ".")
-            sink.write(_csv_lines(header, *signs))
-            yield lambda batch: sink.write(_csv_lines(batch, *signs))
-        else:
-            yield lambda batch: sink.write(_json_lines(batch))
+        opened = parquet.ParquetWriter(sink, schema, **options) if kind == "parquet" else pa.ipc.new_file(sink, schema)
+        with opened as writer:
+            for batch in batches:
+                writer.write_batch(batch)
 
 
-def _check_types(kind: str, schema: Any) -> None:
-    """Refuse a column that a text format cannot hold."""
+def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]) -> None:
+    pa, duckdb = require("pyarrow", "tables", CALLER), require("duckdb", "tables", CALLER)
+    failed: list[BaseException] = []
+
+    def watched() -> Iterator[Any]:
+        # DuckDB would turn what goes wrong in here into an error of its own.
+        try:
+            for batch in batches:
+                if kind == "json":
+                    _check_finite(batch)
+                yield batch
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    # An existing file is written in place, with the mode that it has.
+    options = {"FORMAT": kind, "COMPRESSION": codec_of_name(output) or "none", "USE_TMP_FILE": "false"}
+    if kind == "csv":
+        options |= {"HEADER": "true", "DELIMITER": f"'{csv.get('delimiter', ',')}'"}
+    with connect() as connection:
+        columns = _check_columns(kind, schema, connection)
+        if kind == "csv" and csv.get("decimal", ".") != ".":
+            columns = [_with_decimal(field, csv["decimal"]) for field in schema]
+        connection.register("batches", pa.RecordBatchReader.from_batches(schema, watched()))
+        target, given = str(path).replace("'", "''"), ", ".join(f"{name} {value}" for name, value in options.items())
+        try:
+            connection.execute(f"COPY (SELECT {', '.join(columns)} FROM batches) TO '{target}' ({given})")
+        except duckdb.Error as error:
+            if failed:
+                raise failed[0] from None
+            if isinstance(error, duckdb.IOException):  # of writing: what is read comes through `watched`
+                number = next((known for known in FULL if os.strerror(known) in str(error)), errno.EIO)
+                raise OSError(number, os.strerror(number), output) from error
+            raise
+
+
+def _check_columns(kind: str, schema: Any, connection: Any) -> list[str]:
+    """Return the columns as SQL writes them; refuse one that a text format cannot hold under its own name."""
+    duckdb = require("duckdb", "tables", CALLER)
     pa = require("pyarrow", "tables", CALLER)
     for field in schema:
+        is_known = not any(name in str(field.type) for name in NOT_WRITTEN[kind])
         try:
-            if kind == "csv":
-                pa.nulls(0, field.type).cast(pa.string())
-            elif kind == "json" and any(name in str(field.type) for name in NOT_IN_JSON):
-                raise pa.ArrowNotImplementedError
-        except pa.ArrowNotImplementedError:
+            connection.from_arrow(pa.schema([pa.field("x", field.type)]).empty_table())
+        except duckdb.Error:
+            is_known = False
+        if not is_known:
             raise InvalidInputError(
                 f"Column '{field.name}' of type {field.type} cannot be written as {kind.upper()}; write Parquet or "
                 "Arrow, or only the new column."
-            ) from None
+            )
+    for name, renamed in zip(schema.names, connection.from_arrow(schema.empty_table()).columns, strict=True):
+        if name != renamed:  # DuckDB does not tell a from A
+            raise InvalidInputError(
+                f"Column '{name}' cannot be written as {kind.upper()}: it would be called '{renamed}'. Write Parquet "
+                "or Arrow, or only the new column."
+            )
+    return [quote(name) for name in schema.names]
 
 
-def _csv_lines(batch: Any, delimiter: str, decimal: str) -> Any:
-    """Return the rows of a batch as CSV: a missing value is an empty field, an empty text is quoted.
-
-    Arrow's own writer puts quotes around all text, numbers that are kept as text among it.
-    """
-    pc = require("pyarrow.compute", "tables", CALLER)
-    columns = []
-    for column in batch.columns:
-        texts = column.cast("string")
-        if decimal != "." and str(column.type) in ("double", "float"):
-            texts = pc.replace_substring(texts, ".", decimal)
-        quoted = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
-        columns.append(pc.if_else(pc.match_substring_regex(texts, f'^$|["\r\n{delimiter}]'), quoted, texts))
-    rows = pc.binary_join_element_wise(*columns, delimiter, null_handling="replace", null_replacement="")
-    return pc.binary_join_element_wise(rows, "", "\n").buffers()[2] or b""
+def _with_decimal(field: Any, decimal: str) -> str:
+    """Return a column as SQL, with another sign before the decimals of numbers; in other columns a point is text."""
+    name = quote(field.name)
+    return f"replace({name}::VARCHAR, '.', '{decimal}') AS {name}" if str(field.type) in ("double", "float") else name
 
 
-def _json_lines(batch: Any) -> bytes:
-    """Return the rows of a batch as JSON lines; dates and decimals become text."""
+def _check_finite(batch: Any) -> None:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            json.dumps(column.to_pylist(), default=str, allow_nan=False)
-        except ValueError:
+        if not _is_finite(column):
             raise InvalidInputError(
                 f"Column '{name}' has NaN or infinity, which JSON cannot hold; write another format."
-            ) from None
-    return "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in batch.to_pylist()).encode()
+            )
+
+
+def _is_finite(column: Any) -> bool:
+    """Tell whether all numbers of a column, also those inside lists and structures, are finite."""
+    pa, pc = require("pyarrow", "tables", CALLER), require("pyarrow.compute", "tables", CALLER)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        return bool(pc.all(pc.is_finite(column), min_count=0).as_py())
+    if pa.types.is_nested(column.type):
+        parts = column.flatten()
+        return all(map(_is_finite, parts if isinstance(parts, list) else [parts]))
+    return True
 
 
 def add_fields(schema: Any, names: list[str]) -> Any:

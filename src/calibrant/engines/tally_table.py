@@ -8,9 +8,9 @@ from typing import Any
 from calibrant._numerics import grouping
 from calibrant._optional import require
 from calibrant.engines import score_grid
-from calibrant.engines.columns import Cells, Labels, Rows, check_cells, fetch, nw, select_rows, survey
 from calibrant.engines.score_grid import Grid, number
 from calibrant.engines.tables import connect, open_table
+from calibrant.engines.tally_rows import Cells, Labels, Rows, check_cells, fetch, nw, select_rows, survey
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.engines.table_columns import Columns, choose_columns, choose_keys, choose_scores, split
+from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, split
 from calibrant.engines.tables import Table
 from calibrant.errors import InvalidInputError
 
