@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 import calibrant
+from benchmarks.peers.smooth_ece import relplot_1_0_3
 from calibrant import Tally, metrics, simulate
 
 SIZES = (250, 500, 1000, 2000, 5000, 10_000)
@@ -31,7 +32,7 @@ MEASURES: dict[str, Callable[[Tally], float]] = {
     "sweep": metrics.sweep_calibration_error,
     "KS": metrics.ks_calibration_error,
     "smECE": metrics.smooth_calibration_error,
-    "smECE as relplot": partial(metrics.smooth_calibration_error, convention="relplot"),
+    "smECE as relplot": relplot_1_0_3,
     "ICI": metrics.integrated_calibration_index,
     "TCE_bpm": metrics.tce_bpm,
 }

@@ -22,7 +22,7 @@ def rejections(n_segments: int, shape: tuple[float, float], simulations: int) ->
         rng = np.random.default_rng([seed, n_segments])
         p = rng.beta(*shape, SEGMENTS[n_segments])
         y, segment = rng.random(len(p)) < p, rng.integers(0, n_segments, len(p))
-        found = multicalibration_error(y, p, segment=segment, n_simulations=DRAWS, random_state=rng)
+        found = multicalibration_error(y, p, segment=segment, n_simulations=DRAWS, rng=rng)
         rejected += found.p_value <= 0.05
     return rejected / simulations
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from benchmarks.papers import experiment
+from benchmarks.peers.smooth_ece import relplot_1_0_1
 from calibrant import (
     BPM,
     BetaCalibration,
@@ -30,7 +31,7 @@ MEASURES: dict[str, Callable[[Tally], float]] = {
     "ECE_debiased": partial(metrics.debiased_calibration_error, p=1),
     "ECE_sweep": metrics.sweep_calibration_error,
     "KS-error": metrics.ks_calibration_error,
-    "smECE": partial(metrics.smooth_calibration_error, convention="relplot-1.0.1"),
+    "smECE": relplot_1_0_1,
     "TCE_bpm": metrics.tce_bpm,
 }
 # Table 1, × 10⁵.

@@ -61,7 +61,6 @@ def with_relplot(p: np.ndarray, y: np.ndarray) -> None:
         smooth = metrics.smooth_calibration_error
         ours = {
             "calibrant": (partial(smooth, y, p), 0.5),
-            "calibrant, convention='relplot'": (partial(smooth, y, p, convention="relplot"), 0.5),
         }
         against("smECE", "relplot", lambda: peer.smECE(p, y), ours)
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from benchmarks.timing import compare
 from calibrant import Tally, metrics
-from calibrant.metrics.cutoff import cutoff_calibration_error
+from calibrant.metrics import averaged_two_bin_error, cutoff_calibration_error
 from calibrant.metrics.finite_sample_band import finite_sample_band
-from calibrant.metrics.two_bin import averaged_two_bin_error
 
 N_ROWS = 10**6
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interval"]
+__all__ = ["Interval", "plain"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,8 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+def plain(result: Any) -> Any:
+    """An interval as a dict, and anything else as it is, ready for JSON."""
+    return result.to_dict() if isinstance(result, Interval) else result

@@ -22,10 +22,9 @@ def loud(monkeypatch):
 @pytest.fixture(autouse=True)
 def _few_resamples(monkeypatch):
     """Intervals of 20 resamples by default: commands are to print what the library says, however exact it is."""
-    from calibrant.metrics import evaluation, matrix_evaluation
+    from calibrant.metrics import evaluation
 
-    for function in (evaluation.evaluate, matrix_evaluation.evaluate_matrix):
-        monkeypatch.setitem(function.__kwdefaults__, "n_resamples", 20)
+    monkeypatch.setitem(evaluation.evaluate.__kwdefaults__, "n_resamples", 20)
     monkeypatch.setattr("calibrant.report.study.RESAMPLES", 10)
     monkeypatch.setattr("calibrant.report.matrix_sections.RESAMPLED_ENTRIES", 0)  # the fewest
 

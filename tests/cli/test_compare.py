@@ -16,7 +16,7 @@ def test_compare(cli, refused, data):
     assert "Recommended: platt: its log-loss" in text.out
     assert "identity" in text.out
     plain = json.loads(cli("compare", data, "-m", "platt", "--folds", "3", "--seed", "1", "--json").out)
-    assert plain["n_folds"] == 3
+    assert plain["cv"] == 3
     assert plain["tied"] == []
     assert {row["name"] for row in plain["results"]} == {"identity", "platt"}
     assert "There is no method 'plat'. Did you mean 'platt'" in refused("compare", data, "-m", "plat")
@@ -41,7 +41,7 @@ def test_methods_that_need_probabilities_are_named(cli, tmp_path):
     assert text.code == 0, text.err
     notes = [line for line in text.err.splitlines() if line.startswith("- ")]
     for name in ("beta", "spline"):
-        assert f"- {name}: it needs probabilities; some of these scores lie outside [0, 1]." in notes
+        assert f"- {name}: it needs probabilities, and these are decision scores." in notes
 
 
 def test_several_classes_are_what_the_library_says(cli, refused, animals):

@@ -1,11 +1,18 @@
 """The recommendation follows proper scores, does nothing when nothing helps, and survives methods that break."""
 
+import json
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.metrics import log_loss
 
-from calibrant import HistogramBinning, Identity, PlattScaling, Tally, compare, metrics, simulate
+from calibrant import HistogramBinning, Identity, IsotonicCalibration, PlattScaling, Tally, compare, metrics, simulate
 from calibrant.calibrators import registry
+from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.comparison.problems import read_problem
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import decomposition_by_recalibration
 
 QUICK = ["platt", "isotonic", "beta"]
 
@@ -99,9 +106,10 @@ def test_large_data_are_joined_to_cells():
 def test_decision_scores_drop_what_needs_probabilities_with_a_reason():
     rng = np.random.default_rng(0)
     margin = rng.normal(size=500)
-    table = compare(margin, rng.random(500) < 1 / (1 + np.exp(-2 * margin)), methods=[*QUICK, "temperature"])
+    y = rng.random(500) < 1 / (1 + np.exp(-2 * margin))
+    table = compare(margin, y, methods=[*QUICK, "temperature"], space="decision")
     assert table.reference == "platt"
-    assert "outside [0, 1]" in table["identity"].note
+    assert "not probabilities" in table["identity"].note
     assert "needs probabilities" in table["beta"].note
     assert table["temperature"].log_loss is not None
     assert table.recommended == "platt"
@@ -148,7 +156,10 @@ def test_swapped_classes_are_remarked_once():
         (([0.1, 0.9] * 3, [0, 1] * 3), {"repeats": 0}, "`repeats`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"level": 2}, "`level`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"methods": ["nonsense"]}, "`method` must be one of"),
-        (([-1, 2] * 3, [0, 1] * 3), {"methods": ["beta"]}, "No method could be fitted"),
+        (([-1, 2] * 3, [0, 1] * 3), {"methods": ["beta"], "space": "decision"}, "No method could be fitted"),
+        (([-1, 2] * 3, [0, 1] * 3), {}, "pass space='decision'"),
+        (([1, 97] * 3, [0, 1] * 3), {}, "Divide percentages by 100"),
+        (([0.1, 0.9] * 3, [0, 1] * 3), {"space": "odds"}, "`space` must be one of probability, decision"),
     ],
 )
 def test_bad_input(arguments, options, message):
@@ -201,8 +212,8 @@ def counting(function, calls):
 
 def test_decision_scores_are_named_in_a_note():
     z = np.linspace(-2.0, 2.0, 60)
-    table = compare(z, z + np.sin(9 * z) > 0, methods=["platt"])
-    assert table.notes[0] == "Some scores lie outside [0, 1], so all are taken as decision scores."
+    table = compare(z, z + np.sin(9 * z) > 0, methods=["platt"], space="decision")
+    assert table.notes[0] == "The scores are taken as decision scores."
     assert table.verdict.state == "not_probabilities"
     assert table.fits["platt"].calibrator.space == "decision"
 
@@ -227,3 +238,168 @@ def test_groups_need_rows_and_name_the_columns():
         compare([0.1, np.nan, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 2, 3, 4])
     with pytest.raises(InvalidInputError, match="number of groups"):
         compare([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 1, 2, 2])
+
+
+@pytest.fixture
+def matrix():
+    """Too sure of itself by a temperature of ½."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet([1.0, 1.0, 1.0], size=300)
+    y = np.array([rng.choice(3, p=row) for row in truth])
+    return truth**2 / (truth**2).sum(axis=1, keepdims=True), y, truth
+
+
+def test_all_methods_and_the_default_where_it_is_tied(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, cv=3)
+    assert {result.name for result in table.results} == {
+        "identity",
+        "temperature",
+        "one_vs_rest",
+        "top_label",
+        "matrix_blend",
+        "vector_scaling",
+        "matrix_scaling",
+        "dirichlet",
+    }
+    assert all(result.log_loss is not None for result in table.results)
+    assert table.recommended == "matrix_blend"
+    assert "temperature" in table.tied
+    assert table.reason.startswith("matrix_blend: its log-loss is ")
+    assert table.verdict.state == "needed"
+    losses = [result.log_loss.value for result in table.results]
+    assert losses == sorted(losses)
+
+
+def test_scores_are_those_of_scikit_learn_on_rows_left_out(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, methods="temperature", cv=4)
+    raw, own = table["identity"], table.fits["temperature"].out_of_fold
+    assert raw.log_loss.value == pytest.approx(log_loss(y, scores))
+    assert raw.brier_score.value == pytest.approx(((np.eye(3)[y] - scores) ** 2).sum(axis=1).mean())
+    assert table["temperature"].log_loss.value == pytest.approx(log_loss(y, own.probabilities))
+    rng = np.random.default_rng(0)
+    test = read_problem(scores, y).split(4, rng)[0]
+    train = np.setdiff1d(np.arange(len(y)), test)
+    expected = TemperatureScaling().fit(scores[train], y[train]).predict_proba(scores[test])
+    np.testing.assert_allclose(own.probabilities[test], expected)
+
+
+def test_paired_differences_by_hand(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, methods="temperature")
+    own = table.fits["temperature"].out_of_fold.probabilities
+    at = np.arange(len(y))
+    gaps = np.log(scores[at, y]) - np.log(own[at, y])
+    difference = table["temperature"].log_loss_difference
+    assert difference.value == pytest.approx(gaps.mean())
+    assert difference.high - difference.value == pytest.approx(1.6448536 * gaps.std() / np.sqrt(len(y)))
+
+
+def test_calibrated_probabilities_are_left_alone(matrix):
+    _, y, truth = matrix
+    table = compare(truth, y, methods=["temperature", "matrix_blend"])
+    assert table.recommended == "identity"
+    assert table.reason.startswith("do nothing")
+    assert table.verdict.state == "no_evidence"
+
+
+def test_folds_share_out_every_class(matrix):
+    scores, y, _ = matrix
+    folds = read_problem(scores, y).split(5, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(len(y)))
+    counts = np.array([np.bincount(y[fold], minlength=3) for fold in folds])
+    assert (np.ptp(counts, axis=0) <= 1).all()
+
+
+def test_repeats_do_not_make_intervals_shorter(matrix):
+    scores, y, _ = matrix
+    once, twice = (compare(scores, y, methods="temperature", repeats=r) for r in (1, 2))
+    widths = [table["temperature"].log_loss.high - table["temperature"].log_loss.low for table in (once, twice)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+    assert "2 times" in twice.title
+
+
+def test_logits_give_the_same_comparison(matrix):
+    scores, y, _ = matrix
+    probability = compare(scores, y, methods=["temperature", "vector_scaling"])
+    logits = compare(np.log(scores) + 5.0, y, methods=["temperature", "vector_scaling"], space="logits")
+    for name in ("identity", "temperature", "vector_scaling"):
+        assert logits[name].log_loss.value == pytest.approx(probability[name].log_loss.value, abs=1e-6)
+
+
+def test_the_chosen_method_is_fitted_to_all_rows_and_knows_the_labels(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, np.array(["x", "y", "z"])[y], methods=["matrix_blend"])
+    assert table.fit().classes_.tolist() == ["x", "y", "z"]
+    assert table.fit("identity").predict_proba(scores[:1]).tolist() == scores[:1].tolist()
+
+
+def test_the_out_of_fold_matrix_splits_the_score(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, methods=["matrix_blend"])
+    parts = decomposition_by_recalibration(y, scores, table.fits["matrix_blend"].out_of_fold.probabilities)
+    assert parts.miscalibration == pytest.approx(-table["matrix_blend"].log_loss_difference.value)
+
+
+class BrokenMatrix(BaseEstimator):
+    def fit(self, scores, y, sample_weight=None):  # noqa: ARG002 - it gets no further
+        raise RuntimeError("out of order")
+
+    def predict_proba(self, scores):
+        return scores
+
+
+def test_a_method_that_fails_is_noted(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, methods={"mine": BrokenMatrix(), "blend": TemperatureScaling()})
+    assert table["mine"].note == "failed (RuntimeError: out of order)"
+    assert table.results[-1].name == "mine"
+    assert table.recommended == "blend"  # a user's name that is also the binary default
+
+
+def test_weights_of_zero_are_left_out_and_progress_is_told(matrix):
+    scores, y, _ = matrix
+    seen = []
+    weights = np.where(np.arange(len(y)) < 200, 1.0, 0.0)
+    table = compare(scores, y, methods="temperature", sample_weight=weights, progress=seen.append)
+    assert table.n_rows == 200
+    assert seen == ["identity", "temperature"]
+    assert table["identity"].log_loss.value == pytest.approx(log_loss(y[:200], scores[:200]))
+
+
+def test_text_and_json_of_several_classes(matrix):
+    scores, y, _ = matrix
+    table = compare(scores, y, methods="temperature")
+    assert str(table).startswith("300 rows of 3 classes, the largest ")
+    assert "top SmoothECE" in str(table)
+    assert json.loads(json.dumps(table.to_dict(), allow_nan=False))["n_classes"] == 3
+
+
+def test_too_few_rows_of_several_classes_are_refused(matrix):
+    scores, y, _ = matrix
+    with pytest.raises(InvalidInputError, match="at least two rows for each of the 5 folds"):
+        compare(scores[:6], y[:6] % 3)
+
+
+def test_groups_of_several_classes_stay_in_one_fold_and_intervals_allow_for_them(matrix):
+    scores, y, _ = matrix
+    rows = np.repeat(scores, 9, axis=0), np.repeat(y, 9), np.repeat(np.arange(len(y)), 9)
+    plain, grouped = (compare(*rows[:2], methods="temperature", groups=g) for g in (None, rows[2]))
+    widths = [table["identity"].log_loss.high - table["identity"].log_loss.low for table in (grouped, plain)]
+    assert widths[0] == pytest.approx(3 * widths[1], rel=0.03)
+    assert grouped.verdict.p_value is None
+    for fold in read_problem(*rows[:2], groups=rows[2]).split(5, np.random.default_rng(0)):
+        assert not set(rows[2][fold]) & set(np.delete(rows[2], fold))
+
+
+def test_crossfit_predicts_only_what_was_left_out():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 40, 300) / 40
+    tally = Tally.from_arrays(scores, rng.random(300) < scores)
+    problem = read_problem(tally)
+    parts = problem.split(5, np.random.default_rng(1))
+    found = problem.crossfit(IsotonicCalibration(), parts)
+    expected = [IsotonicCalibration().fit_tally(p.train).predict(p.test.scores) for p in parts]
+    np.testing.assert_array_equal(found.probabilities, np.concatenate(expected))
+    assert found.totals.sum() == tally.total

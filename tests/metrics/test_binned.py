@@ -4,9 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
-from calibrant import metrics, simulate
+from calibrant import Tally, metrics, simulate
 from calibrant._limits import SWEEP_BINS
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.binned import bin_number, binned
+from calibrant.metrics.samples import as_tally
 
 Y, P = [0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8]
 
@@ -84,7 +86,7 @@ def test_the_square_is_unbiased_and_the_plain_error_is_not():
         p = rng.choice([0.2, 0.5, 0.8], 90)
         y = rng.random(90) < np.where(p == 0.8, 0.6, p)
         plain.append(metrics.expected_calibration_error(y, p, strategy="cells", p=2) ** 2)
-        bins = metrics.base.binned(metrics.base.as_tally(y, p), 1, "cells")
+        bins = binned(as_tally(y, p), 1, "cells")
         corrected.append(bins.share @ metrics.binned._unbiased_square(bins))
     truth = 0.2**2 / 3
     assert np.mean(corrected) == pytest.approx(truth, abs=0.002)
@@ -141,3 +143,35 @@ def test_sweep_with_an_infinite_power_is_the_largest_gap():
     assert metrics.sweep_calibration_error(Y, P, p=np.inf) == pytest.approx(0.8)
     with pytest.raises(InvalidInputError, match="`p` must be at least 1"):
         metrics.sweep_calibration_error(Y, P, p=0.5)
+
+
+def test_bins_are_closed_on_the_right():
+    tally = Tally.from_arrays([0.0, 0.5, 0.6, 1.0], [0, 1, 0, 1])
+    bins = binned(tally, 2, "uniform")
+    assert bins.mass.tolist() == [2.0, 2.0]
+    assert bins.score.tolist() == [0.25, 0.8]
+    assert binned(tally, 100, "uniform").mass.tolist() == [1.0] * 4  # empty bins do not exist
+    assert binned(tally, 3, "cells").score.tolist() == [0.0, 0.5, 0.6, 1.0]
+
+
+def test_equal_mass_bins_never_split_a_tie():
+    tally = Tally.from_arrays([0.1] * 7 + [0.2, 0.3, 0.4], [0, 1] * 5)
+    assert binned(tally, 5, "quantile").mass.tolist() == [7.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(("total", "number"), [(1, 1), (1000, 10), (1001, 11), (10**6, 100)])
+def test_cube_root_rule(total, number):
+    assert bin_number("auto", total) == number
+
+
+@pytest.mark.parametrize("n_bins", [0, 2.5, True, "sqrt"])
+def test_refuses_impossible_numbers_of_bins(n_bins):
+    with pytest.raises(InvalidInputError, match="`n_bins`"):
+        metrics.expected_calibration_error([0, 1], [0.2, 0.4], n_bins=n_bins)
+
+
+def test_refuses_unknown_strategies_and_powers():
+    with pytest.raises(InvalidInputError, match="uniform, quantile, cells"):
+        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="mass")
+    with pytest.raises(InvalidInputError, match="`p`"):
+        metrics.expected_calibration_error([0, 1], [0.2, 0.4], p=0.5)

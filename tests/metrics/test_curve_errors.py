@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from calibrant import Tally, metrics, simulate
 from calibrant._numerics import binomial_process
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.curve_errors import Prefix, Spectrum
 
 smooth = metrics.smooth_calibration_error
 
@@ -57,8 +58,6 @@ def test_finds_the_true_error_in_many_rows():
 def test_refuses_unknown_options():
     with pytest.raises(InvalidInputError, match="`width`"):
         smooth([0, 1], [0.2, 0.4], width=0.0)
-    with pytest.raises(InvalidInputError, match="exact, relplot"):
-        smooth([0, 1], [0.2, 0.4], convention="mine")
 
 
 def test_averages_the_gaps_of_the_curve():
@@ -117,3 +116,34 @@ def test_scores_without_a_beta_distribution():
 def test_refuses_other_norms(p):
     with pytest.raises(InvalidInputError, match="`p`"):
         metrics.tce_bpm([0, 1], [0.2, 0.4], p=p)
+
+
+@pytest.fixture
+def prefix():
+    rng = np.random.default_rng(0)
+    scores = np.unique(np.concatenate((np.round(rng.random(80), 3), [0.0, 0.5, 1.0])))
+    totals = rng.integers(1, 4, len(scores)).astype(float)
+    return Prefix(scores, rng.binomial(totals.astype(int), scores).astype(float), totals)
+
+
+@pytest.mark.parametrize("n_points", [2, 11, 1001])
+def test_the_grid_keeps_mass_and_mean(prefix, n_points):
+    residual, mass = prefix.on_grid(n_points)
+    nodes = np.linspace(0, 1, n_points)
+    assert mass.sum() == pytest.approx(prefix.mass[-1])
+    assert mass @ nodes == pytest.approx(prefix.mass_score[-1])
+    assert residual.sum() == pytest.approx(prefix.residual[-1])
+    assert mass.min() > -1e-9
+
+
+def test_each_cell_is_shared_between_its_two_neighbours():
+    one = Prefix(np.array([0.25]), np.array([0.0]), np.array([2.0]))
+    residual, mass = one.on_grid(3)
+    assert mass.tolist() == [1.0, 1.0, 0.0]
+    assert residual.tolist() == [0.25, 0.25, 0.0]
+
+
+def test_smoothing_never_raises_the_error(prefix):
+    spectrum = Spectrum(prefix)
+    errors = [spectrum.error_at(width) for width in (0.001, 0.01, 0.05, 0.2, 1.0)]
+    assert (np.diff(errors) <= 1e-9).all()

@@ -1,9 +1,14 @@
+import json
+
 import numpy as np
 import pytest
 
 import calibrant
 from calibrant import evaluate, metrics, simulate
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import Interval, Verdict
+from calibrant.metrics.evaluation_table import Evaluation, MeasureRow
+from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 
 FAST = {"n_resamples": 40}
 
@@ -100,3 +105,140 @@ def test_refinement_stands_beside_corp():
     assert table["refinement"] == parts.refinement
     assert table["recalibration"] == parts.calibration
     assert table["recalibration"].value < table["miscalibration"].value
+
+
+FEW = {"n_resamples": 30}
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 0.5, 1.0], size=400)
+    y = (rng.random((400, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return y, p
+
+
+def test_the_rows_of_several_classes_are_the_measures(matrix):
+    y, p = matrix
+    table = evaluate(y, p, **FEW)
+    assert [row.key for row in table.rows] == [
+        "log_loss",
+        "brier_score",
+        "accuracy",
+        "top_label_ece",
+        "top_label_smooth",
+        "class_wise_ece",
+        "full_calibration_p_value",
+    ]
+    assert table["log_loss"].value == metrics.log_loss(y, p)
+    assert table["brier_score"].value == metrics.brier_score(y, p)
+    options = {"strategy": "quantile"}
+    assert table["class_wise_ece"].value == class_wise_calibration_error(y, p, **options)
+    assert table["top_label_ece"].value == top_label_calibration_error(y, p, **options)
+    assert all(row.estimates[0].low <= row.estimates[0].value <= row.estimates[0].high for row in table.rows[:-1])
+
+
+def test_the_interval_of_a_mean_has_its_standard_error(matrix):
+    y, p = matrix
+    losses = -np.log(p[np.arange(len(y)), y])
+    interval = evaluate(y, p, n_resamples=200)["log_loss"]
+    half = 1.645 * losses.std() / np.sqrt(len(y))
+    assert 0.75 * half < 0.5 * (interval.high - interval.low) < 1.25 * half
+
+
+def test_a_sharpened_model_is_found_and_the_truth_is_not(matrix):
+    y, p = matrix
+    sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
+    table = evaluate(y, {"truth": p, "sharper": sharper}, **FEW)
+    assert [verdict.state for verdict in table.verdicts] == ["no_evidence", "miscalibrated"]
+    assert table["log_loss"]["truth"].value < table["log_loss"]["sharper"].value
+    assert table.remarks[1].startswith("sharper: Miscalibrated beyond chance (test of full calibration, p")
+
+
+def test_text_html_and_json_of_several_classes(matrix):
+    y, p = matrix
+    table = evaluate(y, p, **FEW)
+    assert str(table).startswith("400 rows of 3 classes, the largest ")
+    assert "of 3 classes" in table._repr_html_()
+    assert set(json.loads(json.dumps(table.to_dict(), allow_nan=False))["models"]["model"]) == {
+        row.key for row in table.rows
+    }
+
+
+def test_weights_count_rows_and_seeds_repeat(matrix):
+    y, p = matrix
+    weights = np.where(np.arange(400) < 100, 2.0, 1.0)
+    twice = np.r_[np.arange(400), np.arange(100)]
+    one, other = evaluate(y, p, sample_weight=weights, **FEW), evaluate(y[twice], p[twice], **FEW)
+    for row in one.rows[:2]:
+        assert one[row.key].value == pytest.approx(other[row.key].value)
+    assert one.n_rows == other.n_rows == 500
+    assert str(evaluate(y, p, **FEW)) == str(evaluate(y, p, **FEW))
+
+
+def test_a_test_without_a_value_is_worded():
+    assert Verdict(5, 0.5, None, shape="matrix").state == "undecided"
+    assert "needs independent rows" in str(Verdict(5, 0.5, None, shape="matrix"))
+
+
+def test_no_model_is_refused(matrix):
+    with pytest.raises(InvalidInputError, match="at least one model"):
+        evaluate(matrix[0], {})
+
+
+def test_groups_are_resampled_together_and_the_test_of_independent_rows_is_left_out(matrix):
+    y, truth = matrix[0][:100], matrix[1][:100]
+    rows = np.repeat(truth, 9, axis=0), np.repeat(y, 9), np.repeat(np.arange(100), 9)
+    plain, grouped = (evaluate(rows[1], rows[0], groups=groups, **FEW) for groups in (None, rows[2]))
+    ratio = [(table["log_loss"].high - table["log_loss"].low) for table in (grouped, plain)]
+    assert 2.4 < ratio[0] / ratio[1] < 3.8
+    assert "full_calibration_p_value" not in [row.key for row in grouped.rows]
+    assert grouped.verdict.p_value is None
+
+
+def table(*models):
+    one = Interval(0.25, 0.2, 0.3, 0.9)
+    rows = (
+        MeasureRow("log_loss", "proper scores", "log-loss", (one,) * len(models)),
+        MeasureRow("auc", "order", "area under the curve", (None,) * len(models)),
+        MeasureRow("p", "test", "p-value", (1e-9,) * len(models)),
+    )
+    return Evaluation(
+        models, rows, 100.0, 0.25, 0.9, ("All is <well> & good.",), (Verdict(100.0, 0.25, 1e-9),) * len(models)
+    )
+
+
+def test_text_of_one_model():
+    assert str(table("model")).splitlines() == [
+        "100 rows, 25 % positive; 90 % intervals in brackets",
+        "proper scores",
+        "  log-loss              0.2500 [0.2000, 0.3000]",
+        "order",
+        "  area under the curve  –",
+        "test",
+        "  p-value               < 0.001",
+        "- All is <well> & good.",
+    ]
+
+
+def test_text_of_several_models_has_a_head():
+    lines = str(table("a", "long name of a model that is wider")).splitlines()
+    assert lines[1].split() == ["a", "long", "name", "of", "a", "model", "that", "is", "wider"]
+    assert lines[3].index("0.2500", 30) == lines[1].index("long")
+
+
+def test_html_is_escaped():
+    html = table("<script>alert('x')</script>")._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "All is &lt;well&gt; &amp; good." in html
+    assert html.count("<tr>") == 1 + 3 + 3
+
+
+def test_plain_values():
+    plain = table("m").to_dict()
+    assert plain["models"]["m"] == {
+        "log_loss": {"value": 0.25, "low": 0.2, "high": 0.3},
+        "auc": None,
+        "p": 1e-9,
+    }

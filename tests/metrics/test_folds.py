@@ -1,12 +1,15 @@
+"""The numbers of out-of-fold rows are those of plain cross-validation, row by row or group by group."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.folds import MOST_DRAWN, split_groups, split_rows, split_tally
-from calibrant.metrics.grouped_rows import check_grouped_rows
+from calibrant.metrics.folds import MOST_DRAWN, ScoreOutOfFold, predict_folds, split_groups, split_rows, split_tally
+from calibrant.metrics.samples import read_rows
 
 
 def made(seed=0, n=300, n_distinct=40):
@@ -70,7 +73,7 @@ def test_members_count_the_rows_of_each_group():
     rng = np.random.default_rng(0)
     groups, scores = rng.integers(0, 12, 300), rng.integers(0, 30, 300) / 30
     labels, weights = rng.random(300) < scores, rng.integers(0, 3, 300)
-    rows = check_grouped_rows(labels, scores, groups, sample_weight=weights)
+    rows = read_rows(labels, scores, weights, None, groups)
     for fold in split_rows(rows, 4, 4096, 0):
         members = fold.members.toarray()
         np.testing.assert_allclose(members.sum(axis=0), [*fold.test.positives, *fold.test.negatives])
@@ -82,7 +85,7 @@ def test_members_count_the_rows_of_each_group():
 
 def test_one_row_has_no_folds_and_one_fold_is_refused():
     assert split_tally(Tally.from_arrays([0.1], [0]), 5) == []
-    with pytest.raises(InvalidInputError, match="n_folds"):
+    with pytest.raises(InvalidInputError, match="cv"):
         split_tally(Tally.from_arrays([0.1, 0.9], [0, 1]), 1)
 
 
@@ -93,3 +96,36 @@ def test_folds_that_are_not_stratified_are_a_partition_whose_classes_vary():
     assert {part.test.total for part in parts} == {20.0}
     positives = [part.test.total_positive for part in parts]
     assert max(positives) - min(positives) > 1.0
+
+
+def test_numbers_by_hand():
+    found = ScoreOutOfFold(np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]), 1)
+    interval = found.interval(found.losses("brier"), 0.9)
+    assert interval.value == pytest.approx(0.125)
+    assert interval.high - interval.value == pytest.approx(stats.norm.ppf(0.95) * np.sqrt(0.015625 / 4))
+    assert found.tally() == Tally(np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]))
+
+
+def test_repeats_do_not_shrink_the_error():
+    once = ScoreOutOfFold(np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]), 1)
+    twice = ScoreOutOfFold(*(np.tile(c, 2) for c in (once.probabilities, once.positives, once.totals)), 2)
+    intervals = [one.interval(one.losses("brier"), 0.9) for one in (once, twice)]
+    assert intervals[0].high == pytest.approx(intervals[1].high)
+    assert twice.tally() == once.tally()
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_groups_have_the_error_of_their_sums(repeats):
+    rng = np.random.default_rng(0)
+    groups, p = np.repeat(np.arange(15), 8), rng.integers(0, 20, 120) / 20
+    y, weights = rng.random(120) < p, rng.integers(1, 4, 120)
+    rows = read_rows(y, p, weights, None, groups)
+    splits = [fold for seed in range(repeats) for fold in split_rows(rows, 5, 4096, seed)]
+    found = predict_folds(splits, lambda _, scores: scores**2, repeats)
+    losses = (y - p**2) ** 2
+    mean = np.average(losses, weights=weights)
+    sums = np.array([(weights * (losses - mean))[groups == group].sum() for group in range(15)])
+    error = np.sqrt(15 / 14 * (sums**2).sum()) / weights.sum()
+    interval = found.interval(found.losses("brier"), 0.9)
+    assert interval.value == pytest.approx(mean)
+    assert interval.high - mean == pytest.approx(stats.t.ppf(0.95, 14) * error)

@@ -3,8 +3,11 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics, simulate
+from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.hypothesis_tests import _excursion_p_value, _range_p_value
+from calibrant.metrics import kuiper_test
+from calibrant.metrics.hypothesis_tests import _draw_flipped_ranges, _excursion_p_value, _range_p_value
+from calibrant.metrics.samples import read_rows
 
 TESTS = {
     "spiegelhalter": metrics.spiegelhalter_test,
@@ -94,3 +97,45 @@ def test_agrees_with_running_sums_over_rows():
 def test_equals_the_mean_gap_when_all_scores_are_too_high():
     p = np.linspace(0.5, 0.9, 50)
     assert metrics.ks_calibration_error(np.zeros(50), p) == pytest.approx(p.mean())
+
+
+def clustered(n_groups, size, spread, seed):
+    """Rows of a group share an effect on the log-odds that the model does not know."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    p = links.expit(rng.normal(0, 1, n_groups * size))
+    y = rng.random(len(p)) < links.expit(links.logit(p) + rng.normal(0, spread, n_groups)[groups])
+    return y, p, groups
+
+
+def test_the_range_of_flipped_gaps_by_brute_force():
+    y, p, groups = clustered(6, 5, 1.0, 0)
+    rows = read_rows(y, p, None, None, groups)
+    observed, draws = _draw_flipped_ranges(rows, 3000, 0)
+    order = np.argsort(p)
+
+    def span(signs):
+        walk = np.concatenate(([0.0], np.cumsum(((y - p) * signs[groups])[order])))
+        return walk.max() - walk.min()
+
+    possible = [span(np.array([1 - 2 * (number >> bit & 1) for bit in range(6)])) for number in range(64)]
+    assert observed == pytest.approx(possible[0])
+    assert {round(value, 9) for value in draws} == {round(value, 9) for value in possible}
+    assert draws.mean() == pytest.approx(np.mean(possible), rel=0.02)
+
+
+def test_the_test_of_groups_keeps_its_level_where_the_plain_one_does_not():
+    grouped, plain, runs = 0, 0, 200
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        p, groups = np.repeat(rng.beta(2, 2, 40), 10), np.repeat(np.arange(40), 10)
+        y = np.repeat(rng.random(40), 10) < p  # ten copies of one outcome
+        grouped += kuiper_test(y, p, groups=groups).p_value < 0.1
+        plain += kuiper_test(y, p).p_value < 0.1
+    assert grouped <= 0.1 * runs + 4 * np.sqrt(0.09 * runs)  # four standard deviations
+    assert plain > 0.5 * runs
+
+
+def test_an_error_is_found_in_spite_of_groups():
+    y, p, groups = clustered(60, 10, 0.5, 1)
+    assert kuiper_test(y, np.sqrt(p), groups=groups).p_value < 0.01

@@ -87,7 +87,7 @@ def test_calibrated_probabilities_are_rarely_rejected(segments):
     rejected = 0
     for seed in range(100):
         y, p, a, _ = draw_rows(300, [seed, segments], segments)
-        rejected += multicalibration_error(y, p, segment=a, n_simulations=59, random_state=seed).p_value <= 0.05
+        rejected += multicalibration_error(y, p, segment=a, n_simulations=59, rng=seed).p_value <= 0.05
     assert rejected <= 12  # of 100; more happens once in 700 times
 
 

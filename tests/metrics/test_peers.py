@@ -1,6 +1,7 @@
 """Agreement with other packages on data with ties and weights; benchmarks/record/metrics.py records their values."""
 
 import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -9,16 +10,21 @@ import pytest
 from scipy import special
 
 from calibrant import metrics as m
+from calibrant.metrics.samples import as_tally
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # benchmarks are not installed
+
+from benchmarks.peers.smooth_ece import relplot_1_0_3  # noqa: E402
 
 RECORDED = json.loads((Path(__file__).parent / "peers.json").read_text(encoding="utf-8"))
-relplot = partial(m.smooth_calibration_error, convention="relplot")
 OURS = {
     "brier_score": m.brier_score,
     "log_loss": m.log_loss,
     "roc_auc": m.roc_auc,
     "accuracy": m.accuracy,
-    "smooth": relplot,
-    "smooth_at_0.05": partial(relplot, width=0.05),
+    "smooth": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight)),
+    "smooth_at_0.05": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight), width=0.05),
     "debiased_width_10": partial(m.debiased_calibration_error, n_bins=10, strategy="uniform"),
     "plain_cells": partial(m.expected_calibration_error, p=2, strategy="cells"),
     "debiased_cells": partial(m.debiased_calibration_error, strategy="cells"),

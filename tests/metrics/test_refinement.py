@@ -23,7 +23,7 @@ def test_agrees_with_logistic_regression_of_the_folds(loss):
         q = model.predict_proba(links.logit(fold.test.scores)[:, None])[:, 1]
         losses = {"log": (-np.log(q), -np.log1p(-q)), "brier": ((1 - q) ** 2, q**2)}[loss]
         total += fold.test.positives @ losses[0] + fold.test.negatives @ losses[1]
-    parts = refinement_by_recalibration(data.tally, loss=loss, n_folds=4, rng=7)
+    parts = refinement_by_recalibration(data.tally, loss=loss, cv=4, rng=7)
     assert parts.refinement.value == pytest.approx(total / 2000, abs=2e-5)  # ours leans a little towards the identity
     assert parts.score == pytest.approx({"log": metrics.log_loss, "brier": metrics.brier_score}[loss](data.tally))
     assert parts.calibration.value + parts.refinement.value == pytest.approx(parts.score)
@@ -39,7 +39,7 @@ def test_a_distortion_that_two_numbers_undo_costs_no_refinement():
 
 
 def test_a_fold_that_separates_the_classes_stays_finite():
-    parts = refinement_by_recalibration([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.15, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95], n_folds=2)
+    parts = refinement_by_recalibration([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.15, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95], cv=2)
     assert 0.0 < parts.refinement.value < 2.0
 
 

@@ -1,8 +1,13 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from calibrant import metrics, simulate
-from calibrant.metrics.observed_expected import observed_expected_ratio
+from calibrant import Tally, metrics, simulate
+from calibrant.errors import InvalidInputError
+from calibrant.metrics import observed_expected_ratio
 from calibrant.metrics.validation import validation_summary
 
 
@@ -32,3 +37,62 @@ def test_reads_as_a_table():
     lines = str(validation_summary(data.tally)).splitlines()
     assert [line.split()[0] for line in lines] == ["Rows", "O/E", "Intercept", "Slope", "AUC", "Brier", "Intervals"]
     assert lines[0] == f"Rows          300 ({data.labels.sum()} positive)"
+
+
+RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
+
+
+def test_by_hand():
+    # 20 of 100 where 16 are expected: ln 1.25 ± 1.96 √(.8 / 20).
+    found = observed_expected_ratio([0] * 80 + [1] * 20, [0.16] * 100)
+    assert found.value == pytest.approx(1.25)
+    assert np.log(found.high / found.value) == pytest.approx(1.959964 * np.sqrt(0.04), rel=1e-6)
+    assert found.low * found.high == pytest.approx(found.value**2)
+
+
+@pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
+def test_the_exact_interval_agrees_with_statsmodels(case):
+    y, p = case["data"]["labels"], case["data"]["probabilities"]
+    found = observed_expected_ratio(y, p, method="exact")
+    low, high = (end / np.mean(p) for end in case["exact_proportion"])
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def test_covers_one_for_calibrated_probabilities():
+    covered = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 4, 400)
+        found = observed_expected_ratio(rng.random(400) < p, p, level=0.9)
+        covered += found.low <= 1 <= found.high
+    assert covered >= 172  # p varies between rows, so the binomial is a little too wide
+
+
+def test_no_positive_has_an_exact_interval_only():
+    found = observed_expected_ratio([0] * 20, [0.1] * 20, method="exact", level=0.9)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx((1 - 0.05 ** (1 / 20)) / 0.1)
+    with pytest.raises(InvalidInputError, match="exact"):
+        observed_expected_ratio([0] * 20, [0.1] * 20)
+    assert observed_expected_ratio([1] * 5, [0.5] * 5, method="exact").high == pytest.approx(2.0)
+
+
+def test_groups_of_equal_rows_have_the_error_of_one_row_each():
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 5, 200)
+    y = rng.random(200) < p
+    alone = observed_expected_ratio(y, p, groups=np.arange(200))
+    tenfold = observed_expected_ratio(*(np.repeat(c, 10) for c in (y, p)), groups=np.repeat(np.arange(200), 10))
+    assert tenfold.high == pytest.approx(alone.high)
+    residuals = y - alone.value * p
+    error = np.sqrt(200 / 199 * (residuals**2).sum()) / y.sum()
+    assert np.log(alone.high / alone.value) == pytest.approx(stats.t.ppf(0.975, 199) * error)
+    with pytest.raises(InvalidInputError, match="independent"):
+        observed_expected_ratio(y, p, groups=np.arange(200), method="exact")
+
+
+def test_refuses_what_has_no_ratio():
+    with pytest.raises(InvalidInputError, match="no positive is expected"):
+        observed_expected_ratio([0, 1], [0.0, 0.0])
+    with pytest.raises(InvalidInputError, match="`method`"):
+        observed_expected_ratio(Tally.from_arrays([0.1, 0.9], [0, 1]), method="score")

@@ -3,18 +3,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
-from scipy.stats import binomtest, gaussian_kde
+from scipy.stats import gaussian_kde
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
-from calibrant import PlattScaling, Tally
+from calibrant import PlattScaling, Tally, simulate
+from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity
 from calibrant.maps.score import CalibrationMap
-from calibrant.reliability import binned_points, clopper_pearson
-from calibrant.reliability.tables import count_between, curve_grid, density, fit_curve, histogram, table, visible_range
+from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.reliability import binned_points
+from calibrant.reliability.tables import (
+    count_between,
+    curve_grid,
+    density,
+    finite_sample_table,
+    fit_curve,
+    histogram,
+    table,
+    visible_range,
+)
 
 
 def test_a_table_has_named_columns_and_cannot_be_written():
@@ -44,32 +55,6 @@ def test_by_hand():
     low, high = points["low"][0], points["high"][0]
     assert 1 - (1 - low) ** 3 == pytest.approx(0.05)
     assert (1 - high) ** 3 + 3 * high * (1 - high) ** 2 == pytest.approx(0.05)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-def test_clopper_pearson_is_scipys(level):
-    k, n = (a.ravel() for a in np.meshgrid([0, 1, 2, 7, 10], [10, 11, 40]))
-    low, high = clopper_pearson(k.astype(float), n.astype(float), level)
-    for i in range(len(k)):
-        exact = binomtest(int(k[i]), int(n[i])).proportion_ci(level, "exact")
-        assert low[i] == pytest.approx(exact.low, abs=1e-12)
-        assert high[i] == pytest.approx(exact.high, abs=1e-12)
-
-
-def test_the_interval_covers_at_least_as_often_as_it_says():
-    # Every count of a binomial, so no simulation: the coverage at p is the probability of the counts that cover it.
-    n, level = 25, 0.9
-    k = np.arange(n + 1.0)
-    low, high = clopper_pearson(k, np.full(n + 1, float(n)), level)
-    for p in np.linspace(0.01, 0.99, 33):
-        covered = sum(binomial(int(c), n, p) for c in k[(low <= p) & (p <= high)])
-        assert covered >= level - 1e-12
-
-
-def binomial(k, n, p):
-    from math import comb
-
-    return comb(n, k) * p**k * (1 - p) ** (n - k)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -120,7 +105,7 @@ def test_bad_n_bins(n_bins):
 @pytest.mark.parametrize("level", [0, 1, 90, -0.1, float("nan"), True])
 def test_bad_level(level):
     with pytest.raises(InvalidInputError, match="`level` must lie strictly between 0 and 1"):
-        clopper_pearson(np.array([1.0]), np.array([2.0]), level)
+        binned_points(Tally.from_arrays([0.1, 0.9], [0, 1]), level=level)
 
 
 def test_bad_strategy():
@@ -296,3 +281,28 @@ def test_density_of_one_score_is_finite(scale):
     made = density(Tally.from_arrays([0.4, 0.4], [0, 1]), scale)
     assert np.isfinite(made["density"]).all()
     assert made["score"][made["density"].argmax()] == pytest.approx(0.4, abs=0.01)
+
+
+def test_steps_of_two_scores():
+    tally = Tally.from_dict({"scores": [0.2, 0.6], "positives": [1, 9], "totals": [10, 10]})
+    band, corners = finite_sample_band(tally), finite_sample_table(tally)
+    assert corners["score"].tolist() == [0.2, 0.2, 0.6, 0.6]
+    assert corners["low"] == pytest.approx([band.low[0], band.low[0], band.low[0], band.low[1]])
+    assert corners["high"] == pytest.approx([band.high[0], band.high[1], band.high[1], band.high[1]])
+
+
+def test_the_corners_follow_the_band_everywhere():
+    data = simulate.from_truth("underconfident", 1500)
+    band, corners = finite_sample_band(data.tally, level=0.8), finite_sample_table(data.tally, level=0.8)
+    assert len(corners) < 3 * len(band.scores)
+    assert (np.diff(corners["score"]) >= 0).all()
+    middles = band.scores[:-1] + 0.5 * np.diff(band.scores)
+    low, high = band(middles)
+    place = np.searchsorted(corners["score"], middles)
+    np.testing.assert_allclose(corners["low"][place - 1], low)
+    np.testing.assert_allclose(corners["high"][place], high)
+
+
+def test_one_score_is_one_point():
+    corners = finite_sample_table(Tally.from_arrays([0.4, 0.4], [0, 1]))
+    assert corners["score"].tolist() == [0.4]

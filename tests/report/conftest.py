@@ -67,7 +67,7 @@ def segmented():
 def unbounded():
     z = np.linspace(-3.0, 3.0, 200)
     tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
-    return make_study(tally, comparison=compare(tally, methods=["platt"]))
+    return make_study(tally, comparison=compare(tally, methods=["platt"], space="decision"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.metrics.matrix_measures import matrix_log_loss
+from calibrant.metrics import log_loss
 from calibrant.report import matrix_sections
 from calibrant.report.matrix_sections import confused_pairs
 from calibrant.report.matrix_study import Matrices
@@ -34,7 +34,7 @@ def draw(n_classes, n=240):
 def test_the_sections_say_what_the_measures_say():
     matrices = draw(3)
     whole, each, confused = matrix_sections.matrix_sections(matrices)
-    loss = matrix_log_loss(matrices.labels, matrices.before)
+    loss = log_loss(matrices.labels, matrices.before)
     assert f"the log-loss from {loss:.4g} to" in whole.sentences[0]
     assert whole.tables[0].rows[0][0] == "Log-loss"
     assert whole.tables[0].rows[0][1].startswith(f"{loss:.3f}"[:4])

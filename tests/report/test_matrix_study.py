@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from calibrant import Tally, compare
-from calibrant.comparison.matrix_compare import compare_matrix
 from calibrant.errors import InvalidInputError
 from calibrant.report.matrix_study import make_matrix_study, read_matrices
 
@@ -34,7 +33,7 @@ def test_the_rows_of_a_comparison(comparison):
 
 def test_repeats_are_shown_once():
     scores, y = draw(60)
-    comparison = compare_matrix(scores, y, methods=["temperature"], repeats=3, sample_weight=np.arange(60) % 3)
+    comparison = compare(scores, y, methods=["temperature"], repeats=3, sample_weight=np.arange(60) % 3)
     matrices = read_matrices(comparison, "temperature")
     assert matrices.after.shape == (40, 3)
     assert matrices.weights.sum() == 60.0

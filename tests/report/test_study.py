@@ -69,7 +69,7 @@ def test_where_nothing_is_recommended_the_page_shows_the_default_or_the_best():
     table = compare(tally, methods=["platt", DEFAULT_METHOD])
     assert table.recommended == "identity"
     assert make_study(tally, comparison=table).name == DEFAULT_METHOD
-    assert make_study(tally, comparison=compare(tally, methods=["platt"])).name == "platt"
+    assert make_study(tally, comparison=compare(tally, methods=["platt"], space="decision")).name == "platt"
     assert make_study(tally, comparison=compare(tally, methods=["identity"])).name == DEFAULT_METHOD
 
 
@@ -93,7 +93,7 @@ def test_a_calibrator_keeps_its_options(tally, comparison):
 def test_scores_that_are_no_probabilities():
     z = np.linspace(-3.0, 3.0, 200)
     tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
-    study = make_study(tally, comparison=compare(tally, methods=["platt"]))
+    study = make_study(tally, comparison=compare(tally, methods=["platt"], space="decision"))
     assert study.before is None
     assert study.calibrator.space != "probability"
     assert (study.maps[study.name]["score"][0], study.maps[study.name]["score"][-1]) == (-3.0, 3.0)

@@ -76,14 +76,15 @@ def check_unit_interval(values: Floats, name: str, caller: str | None = None) ->
     if not are_probabilities(values):
         bad = np.flatnonzero((values < 0.0) | (values > 1.0))[0]
         owner = f"{caller} needs probabilities: " if caller else ""
-        remedy = "divide percentages by 100; " if _may_be_percentages(values) else ""
+        remedy = "divide percentages by 100; " if may_be_percentages(values) else ""
         raise InvalidInputError(
             f"{owner}`{name}` must lie in [0, 1]; got {values[bad]:.6g} at index {bad}. Pass probabilities; {remedy}"
             "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision')."
         )
 
 
-def _may_be_percentages(values: Floats) -> bool:
+def may_be_percentages(values: Floats) -> bool:
+    """Whether numbers outside [0, 1] look like percentages: for advice only."""
     return bool(values.min() >= 0.0 and 1.5 < values.max() <= 100.0)
 
 

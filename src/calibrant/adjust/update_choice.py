@@ -14,7 +14,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.base import as_tally, both_classes
+from calibrant.metrics.samples import as_tally, both_classes
 from calibrant.tally import Tally
 
 __all__ = ["Update", "UpdateChoice", "choose_update"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from calibrant._typing import Floats
     from calibrant.cli.classes import ClassRows
     from calibrant.cli.columns import Columns
-    from calibrant.comparison.table import Comparison
+    from calibrant.comparison.result import Comparison
     from calibrant.engines.tables import Table
     from calibrant.tally import Tally
 
@@ -34,7 +34,7 @@ def compare(
     logits: options.Logits = False,
     top_label: options.Top = False,
     folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
-    repeats: Annotated[int, options.option("How often to split anew.", "--repeats", value="REPEATS")] = 1,
+    repeats: Annotated[int, options.option("Number of repeated cross-validations.", "--repeats", value="REPEATS")] = 1,
     level: options.Level = 0.9,
     seed: options.Seed = 0,
     as_json: options.As_json = False,
@@ -106,20 +106,21 @@ def _comparison_of(source: Tally | ClassRows | Floats, **how: Any) -> tuple[Call
     """Return the comparison to run and its number of methods."""
     import calibrant
     from calibrant.cli.classes import ClassRows
-    from calibrant.comparison.matrix_compare import compare_matrix
+    from calibrant.cli.tallies import are_decision
 
     if not isinstance(source, ClassRows):
+        how["space"] = "decision" if are_decision(source) else "probability"
         return partial(calibrant.compare, source, **how), len(how.get("methods") or method_names(several=False))
     methods = how.pop("methods", None) or class_methods(len(source.classes))
     given: dict[str, Any] = {"sample_weight": source.weights, "space": source.space, "methods": methods}
-    return partial(compare_matrix, source.scores, source.labels, **given, **how), len(methods)
+    return partial(calibrant.compare, source.scores, source.labels, **given, **how), len(methods)
 
 
 def class_methods(n_classes: int, *more: str | None) -> list[str]:
     """List the methods to compare for several classes: of those that `fit` can save the usual ones, and some more."""
-    from calibrant.comparison.matrix_candidates import default_methods
+    from calibrant.comparison.candidates import default_methods
 
-    usual = default_methods(n_classes)
+    usual = default_methods("matrix", n_classes)
     return [name for name in method_names(several=True) if name in usual or name in more]
 
 

@@ -103,12 +103,12 @@ def _measure_rows(whole: Tally, grouped: TableRows | None, map_: CalibrationMap 
 
 
 def _measure_classes(rows: ClassRows, model: str | None, level: float) -> tuple[Any, list[dict[str, Any]]]:
-    from calibrant.metrics.matrix_evaluation import evaluate_matrix
+    from calibrant import metrics
     from calibrant.tally import Tally
 
     matrix = rows.probabilities(load_class_map(model, len(rows.classes)))
     with progress("measuring"):
-        evaluation = evaluate_matrix(rows.labels, matrix, level=level, sample_weight=rows.weights)
+        evaluation = metrics.evaluate(rows.labels, matrix, level=level, sample_weight=rows.weights)
         columns = ((name, k, matrix[:, k].clip(0.0, 1.0)) for k, name in enumerate(rows.columns))
         parts = {name: Tally.from_arrays(column, rows.labels == k, rows.weights) for name, k, column in columns}
         return evaluation, [_measure(name, tally) for name, tally in parts.items()]

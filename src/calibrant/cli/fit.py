@@ -131,19 +131,19 @@ def _fit_classes(rows: ClassRows, method: str | None, settings: dict[str, Any]) 
 
     import numpy as np
 
-    from calibrant.comparison.matrix_candidates import MATRIX_CALIBRATORS, MATRIX_DEFAULT
-    from calibrant.metrics.matrix_measures import matrix_log_loss
+    from calibrant import metrics
+    from calibrant.comparison.candidates import MATRIX_DEFAULT, create
 
     counts = np.bincount(rows.labels, rows.weights, len(rows.classes))
     empty = [str(label) for label, count in zip(rows.classes, counts, strict=True) if not count]
     if empty:
         warn(f"No rows of {', '.join(empty[:6])}{', …' if len(empty) > 6 else ''}; what is said of them is a guess.")
-    calibrator = _create(MATRIX_CALIBRATORS[method or MATRIX_DEFAULT], settings, space=rows.space)
+    calibrator = _create(type(create(method or MATRIX_DEFAULT, "matrix")), settings, space=rows.space)
     with progress(f"fitting {type(calibrator).__name__}"):
         # Column numbers, because the order of the columns need not be that of the labels.
         calibrator.fit(rows.scores, rows.labels, rows.weights)
     before, after = (
-        matrix_log_loss(rows.labels, one, sample_weight=rows.weights)
+        metrics.log_loss(rows.labels, one, sample_weight=rows.weights)
         for one in (rows.probabilities(), calibrator.predict_proba(rows.scores))
     )
     return replace(calibrator.map_, classes=rows.classes, columns=rows.columns), {

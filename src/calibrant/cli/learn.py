@@ -80,7 +80,7 @@ def methods(as_json: options.As_json = False) -> None:
 
 def _describe(name: str) -> dict[str, Any]:
     from calibrant.calibrators import registry
-    from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT
+    from calibrant.comparison.candidates import MATRIX_DEFAULT
 
     cls, several = registry.get(name), options.method_names(several=True)
     decision = "space" in cls._get_param_names() or getattr(cls, "space", "") == "real"

@@ -17,7 +17,7 @@ from calibrant.errors import InvalidInputError
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows
     from calibrant.cli.columns import Columns
-    from calibrant.comparison.table import Comparison
+    from calibrant.comparison.result import Comparison
     from calibrant.report.section import Section
     from calibrant.tally import Tally
 

@@ -180,13 +180,21 @@ def _number(text: str, is_boolean: bool) -> float | bool:
 
 def is_decision(tally: Tally) -> bool:
     """Tell whether some scores cannot be probabilities."""
-    return bool(tally.scores[0] < 0.0 or tally.scores[-1] > 1.0)
+    return are_decision(tally)
+
+
+def are_decision(source: Any) -> bool:
+    """Tell whether some scores, of a tally or of rows, cannot be probabilities."""
+    from calibrant import _validation
+
+    return not _validation.are_probabilities(getattr(source, "scores", source))
 
 
 def percent_hint(tally: Tally) -> str:
     """Return a sentence on percentages if scores beyond [0, 1] look like some, with a space behind it."""
-    low, high = tally.scores[0], tally.scores[-1]
-    return "If they are percentages, divide them by 100. " if low >= 0.0 and 2.0 < high <= 100.0 else ""
+    from calibrant import _validation
+
+    return "If they are percentages, divide them by 100. " if _validation.may_be_percentages(tally.scores) else ""
 
 
 def warn_of_few(tally: Tally, name: str = "") -> None:

@@ -1,57 +1,180 @@
-"""The methods of a comparison: names and calibrators mixed, told what kind of scores they will see."""
+"""The methods of a comparison: names and calibrators mixed, for any shape, told what the scores are."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, Self, TypeAlias
 
-from calibrant.calibrators import registry
-from calibrant.calibrators.base import Calibrator
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from calibrant._numerics.softmax import softmax
+from calibrant._typing import ArrayLike, Floats
+from calibrant._validation import as_floats, check_choice, check_weights
+from calibrant.calibrators import MATRIX_METHODS, registry
+from calibrant.classifier.views import ClassScores, OneVsRest, TopLabel, View
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import number_repeated
+from calibrant.metrics.user_metrics import number_repeated
 
 RAW = "identity"
-DECISION_SCORES = "Some scores lie outside [0, 1], so all are taken as decision scores."
+MATRIX_DEFAULT = "matrix_blend"
+WHOLE_MATRIX_UP_TO = 30  # classes for which methods with K² coefficients are tried unasked
+SLOW = ("matrix_scaling", "dirichlet")
+VIEWS: dict[str, type[View]] = {"one_vs_rest": OneVsRest, "top_label": TopLabel}
 
-Methods: TypeAlias = Iterable[str | Calibrator] | Mapping[str, Calibrator]
+Methods: TypeAlias = Iterable[Any] | Mapping[str, Any]  # names of methods and calibrators, or calibrators by name
 
 
-def create(name: str, *, probabilities: bool) -> Calibrator:
-    """A new calibrator of a registered method, told if the scores are not probabilities and it can be told.
+class MatrixView(BaseEstimator):  # type: ignore[misc]
+    """A method for one score, fitted to each class against the rest and normalised, or to the predicted class alone.
+
+    Parameters
+    ----------
+    view : {"one_vs_rest", "top_label"}
+        Which.
+    method : str
+        The name of the method for one score.
+    space : {"probability", "decision"}
+        What the scores are.
+
+    Examples
+    --------
+    >>> from calibrant.comparison.candidates import MatrixView
+    >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9, [0, 1, 2] * 9
+    >>> MatrixView("one_vs_rest", "beta").fit(scores, y).predict_proba(scores).shape
+    (27, 3)
+    """
+
+    def __init__(
+        self, view: str = "one_vs_rest", method: str = registry.DEFAULT_METHOD, *, space: str = "probability"
+    ) -> None:
+        self.view = view
+        self.method = method
+        self.space = space
+
+    @property
+    def name(self) -> str:
+        """The name of the method in a comparison."""
+        return self.view
+
+    @property
+    def title(self) -> str:
+        """The method in words."""
+        return f"{self.method}, {'each class against the rest' if self.view == 'one_vs_rest' else 'top label'}"
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit column numbers `y`."""
+        check_choice("view", self.view, list(VIEWS))
+        matrix = self._class_scores(scores)
+        weights = check_weights(sample_weight, len(matrix.values))
+        self.n_features_in_ = matrix.values.shape[1]
+        self.view_ = VIEWS[self.view].fit(registry.create(self.method), matrix, np.asarray(y), weights)
+        return self
+
+    def predict_proba(self, scores: ArrayLike) -> Floats:
+        """Probabilities of all classes, (n, K)."""
+        return self.view_.predict_proba(self._class_scores(scores))
+
+    def _class_scores(self, scores: ArrayLike) -> ClassScores:
+        matrix = as_floats(scores, "scores")
+        matrix = np.minimum(matrix if self.space == "probability" else softmax(matrix), 1.0)
+        return ClassScores(matrix, np.ones(matrix.shape[1], dtype=bool))
+
+
+class RawMatrix(BaseEstimator):  # type: ignore[misc]
+    """The scores as they are; of logits the softmax."""
+
+    title = "raw probabilities"
+    name = "identity"
+
+    def __init__(self, *, space: str = "probability") -> None:
+        self.space = space
+
+    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
+        """Learn nothing."""
+        self.n_features_in_ = as_floats(scores, "scores").shape[1]
+        return self
+
+    def predict_proba(self, scores: ArrayLike) -> Floats:
+        """Probabilities of all classes, (n, K)."""
+        matrix = as_floats(scores, "scores")
+        return matrix if self.space == "probability" else softmax(matrix)
+
+
+def known_names(shape: str) -> tuple[str, ...]:
+    """The names of methods for a shape."""
+    return registry.names() if shape == "score" else (RAW, "temperature", *MATRIX_METHODS)
+
+
+def _create(name: str, shape: str) -> Any:
+    if shape == "matrix" and name == RAW:
+        return RawMatrix()
+    if shape == "matrix":
+        check_choice("methods", name, [*known_names(shape), *VIEWS])
+        if name == "temperature":
+            from calibrant.multiclass.temperature import MatrixTemperature
+
+            return MatrixTemperature()
+    return registry.create(name)
+
+
+def create(name: str, shape: str = "score", space: str = "probability") -> Any:
+    """A new calibrator of a known method, told what the scores are if it can be told.
 
     Examples
     --------
     >>> from calibrant.comparison.candidates import create
-    >>> create("platt", probabilities=False)
+    >>> create("platt", space="decision")
     PlattScaling(space='decision')
     """
-    calibrator = registry.create(name)
-    if not probabilities and "space" in calibrator.get_params():
-        calibrator.set_params(space="decision")
+    if shape == "matrix" and name in VIEWS:
+        return MatrixView(name, space=space)
+    calibrator = _create(name, shape)
+    if space != "probability" and "space" in calibrator.get_params():
+        calibrator.set_params(space=space)
     return calibrator
 
 
-def name_candidates(methods: Methods | str | None, *, probabilities: bool) -> dict[str, Calibrator]:
-    """The calibrators by name, the raw score first; objects are named by their method or else by their class."""
+def default_methods(shape: str = "score", n_classes: int = 2) -> list[str]:
+    """The names of the methods that are compared where none are named."""
+    names = known_names(shape)
+    if shape == "score":
+        return list(names)
+    return [name for name in (*names, *VIEWS) if n_classes <= WHOLE_MATRIX_UP_TO or name not in SLOW]
+
+
+def name_candidates(
+    methods: Methods | str | None, shape: str = "score", space: str = "probability", n_classes: int = 2
+) -> dict[str, Any]:
+    """The calibrators by name, the raw scores first; objects are named by their method or else by their class."""
     if isinstance(methods, Mapping):
         named = {str(name): calibrator for name, calibrator in methods.items()}
     else:
-        given = [methods] if isinstance(methods, str | Calibrator) else list(methods or registry.names())
+        single = isinstance(methods, str) or hasattr(methods, "fit")
+        given: list[Any] = [methods] if single else list(methods or default_methods(shape, n_classes))
         # A name that is given twice is one method; two objects of one class may differ in their options.
-        given = [one for place, one in enumerate(given) if not isinstance(one, str) or one not in given[:place]]
-        names = number_repeated(one if isinstance(one, str) else _name_of(one) for one in given)
+        given = [method for i, method in enumerate(given) if not isinstance(method, str) or method not in given[:i]]
+        names = number_repeated(method if isinstance(method, str) else _name_of(method, shape) for method in given)
         named = {
-            name: create(one, probabilities=probabilities) if isinstance(one, str) else one
-            for name, one in zip(names, given, strict=True)
+            name: create(method, shape, space) if isinstance(method, str) else method
+            for name, method in zip(names, given, strict=True)
         }
-    raw = named.pop(RAW, None) or create(RAW, probabilities=probabilities)
+    raw = named.pop(RAW, None) or create(RAW, shape, space)
     return {RAW: raw} | named
 
 
-def title_of(calibrator: Calibrator, name: str) -> str:
+def title_of(calibrator: Any, name: str) -> str:
     """The title of a method in words, a fact of its class; else its name."""
-    return str(getattr(type(calibrator), "title", "") or name.replace("_", " "))
+    return str(getattr(calibrator, "title", "") or name.replace("_", " "))
 
 
-def _name_of(calibrator: Calibrator) -> str:
-    if not hasattr(calibrator, "fit_tally"):
-        raise InvalidInputError(f"`methods` must be names of methods or calibrators; got {calibrator!r}.")
+def _name_of(calibrator: Any, shape: str) -> str:
+    needed = ("fit_tally",) if shape == "score" else ("fit", "predict_proba")
+    if not all(hasattr(calibrator, method) for method in needed):
+        kind = "calibrators" if shape == "score" else "calibrators of several classes"
+        raise InvalidInputError(f"`methods` must be names of methods or {kind}; got {calibrator!r}.")
+    if isinstance(calibrator, MatrixView):
+        return calibrator.name
+    if shape == "matrix":
+        return str(getattr(calibrator, "name", "") or type(calibrator).__name__)
     return registry.name_of(calibrator)

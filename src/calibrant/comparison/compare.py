@@ -3,30 +3,24 @@
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._typing import ArrayLike
-from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.candidates import DECISION_SCORES, RAW, Methods, name_candidates, title_of
-from calibrant.comparison.crossfit import crossfit
-from calibrant.comparison.matrix_compare import compare_matrix
+from calibrant.calibrators import registry
+from calibrant.comparison.candidates import MATRIX_DEFAULT, RAW, Methods, name_candidates, title_of
+from calibrant.comparison.problems import Problem, read_problem
 from calibrant.comparison.recommend import recommend
-from calibrant.comparison.table import Comparison, MethodFit, MethodResult
+from calibrant.comparison.result import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Seed
-from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.folds import Fold, split_rows, split_tally
-from calibrant.metrics.grouped_rows import check_grouped_rows
-from calibrant.metrics.out_of_fold import OutOfFold
-from calibrant.metrics.resampling import Sample, read_sample
-from calibrant.metrics.reversal import describe_reversal
-from calibrant.metrics.scores import brier_loss, logarithmic_loss
+from calibrant.metrics.folds import OutOfFold
+from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
+
+DEFAULTS = {"score": registry.DEFAULT_METHOD, "matrix": MATRIX_DEFAULT}
 
 Progress: TypeAlias = Callable[[str], object] | None
 
@@ -37,7 +31,8 @@ def compare(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    methods: Methods | None = None,
+    methods: Methods | str | None = None,
+    space: str = "probability",
     cv: int = 5,
     repeats: int = 1,
     groups: ArrayLike | None = None,
@@ -62,10 +57,10 @@ def compare(
     ----------
     scores : array-like of shape (n,) or (n, K), or Tally
         Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
-        classes are compared, by `compare_matrix`, which also takes logits.
+        classes are compared, by proper scores of the whole row; SmoothECE is then that of the predicted class.
     y : array-like of shape (n,)
         Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
-        classes, the sorted labels of the columns.
+        classes, the sorted labels of the columns, or 0 … K − 1 where some have no rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows: scale them so that they add up to the number of rows.
     pos_label : label, optional
@@ -73,14 +68,20 @@ def compare(
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
         Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
         name of its method, or of its class where that has none; a dict gives other names. The raw score is always
-        added.
+        added. With several classes, "one_vs_rest" and "top_label" are names, too: the default method for one score,
+        fitted to each class against the rest or to the predicted class; methods with a matrix of coefficients are
+        tried unasked up to 30 classes.
+    space : {"probability", "decision"}
+        What the scores are: probabilities, or decision scores such as margins and logits. Decision scores of two
+        classes cannot be used as they are, so methods are compared with Platt scaling in place of the raw score.
     cv : int
         Number of folds, at least 2.
     repeats : int
-        How many times to split anew.
+        Number of repeated cross-validations.
     groups : array-like of shape (n,), optional
         The group of each row, such as a patient, a match or a day: rows of one group stay in one fold, and all
-        intervals and the test behind the verdict allow for their dependence. It takes some twenty groups at least.
+        intervals and the test behind the verdict allow for their dependence. It takes some twenty groups at least. The
+        test of full calibration, of several classes, needs independent rows and is left out.
     level : float
         Confidence level of the intervals.
     rng : int, numpy.random.Generator or None
@@ -103,75 +104,44 @@ def compare(
     >>> table.recommended, table["platt"].log_loss_difference.high < 0
     ('platt', True)
     """
-    if not isinstance(scores, Tally) and y is not None and _validation.is_class_matrix(scores):
-        if pos_label is not None:
-            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
-        return compare_matrix(
-            scores, y, sample_weight=sample_weight, methods=methods, cv=cv, repeats=repeats, groups=groups, level=level,
-            rng=rng, progress=progress,
-        )  # fmt: skip
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    sample = _check_rows(scores, y, sample_weight, groups, pos_label)
-    tally = sample.tally
-    probabilities = _validation.are_probabilities(tally.scores)
-    candidates = name_candidates(methods, probabilities=probabilities)
-    splits = _split(sample, cv, repeats, np.random.default_rng(rng))
-    run = partial(_run, splits=splits, repeats=repeats, probabilities=probabilities, progress=progress)
-    runs = {name: run(name, calibrator) for name, calibrator in candidates.items()}
+    problem = read_problem(scores, y, sample_weight=sample_weight, pos_label=pos_label, groups=groups, space=space)
+    problem.check(cv)
+    sample = problem.sample
+    candidates = name_candidates(methods, sample.shape, space, sample.n_classes)
+    generator = np.random.default_rng(rng)
+    folds = [fold for _ in range(repeats) for fold in problem.split(cv, generator)]
+    runs = {
+        name: _run(name, method, problem, folds=folds, repeats=repeats, progress=progress)
+        for name, method in candidates.items()
+    }
     predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
     if not predictions:
         raise InvalidInputError(f"No method could be fitted to these data. {RAW}: {runs[RAW].note}")
-    # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them takes that place.
-    reference = next((name for name in (RAW, "platt") if name in predictions), next(iter(predictions)))
+    reference = next((name for name in problem.references if name in predictions), next(iter(predictions)))
     results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
-    choice = recommend(ranking, predictions, reference, level, barred)
-    kept = tally.coarsen(_limits.REPORT_CELLS)
-    facts = (reference, tally.total, tally.base_rate, level, cv, repeats)
-    general = (None if probabilities else DECISION_SCORES, describe_reversal(tally))
-    remarks = (*(remark for remark in general if remark), *sample.remarks, *choice.notes)
-    fits = {name: MethodFit(candidates[name], one, kept) for name, one in predictions.items()}
-    verdict = judge_calibration(tally, choice.gain, rows=sample.rows)
-    return Comparison(tuple(results), choice.name, choice.reason, *facts, choice.tied, remarks, verdict, fits)
-
-
-def _check_rows(
-    scores: ArrayLike | Tally,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    pos_label: Any,
-) -> Sample:
-    if isinstance(scores, Tally):
-        sample = read_sample(scores, y, sample_weight, pos_label, groups=groups, probabilities=False)
-    elif y is None:
-        raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
-    elif groups is None:
-        sample = Sample(Tally.from_arrays(scores, y, sample_weight, _validation.choose_positive(y, pos_label)))
-    else:
-        how: dict[str, Any] = {"pos_label": _validation.choose_positive(y, pos_label), "names": ("y", "scores")}
-        rows = check_grouped_rows(y, scores, groups, sample_weight=sample_weight, **how)
-        sample = Sample(rows.tally(), rows)
-    tally = sample.tally
-    rarer = min(tally.total_positive, tally.total - tally.total_positive)
-    if rarer < 2.0:
-        raise InvalidInputError(
-            f"A comparison needs at least 2 rows of each class, better 20; the rarer class has {rarer:g}. Add rows."
-        )
-    return sample
-
-
-def _split(sample: Sample, cv: int, repeats: int, generator: np.random.Generator) -> list[Fold]:
-    if sample.rows is not None:
-        splits = (split_rows(sample.rows, cv, _limits.COMPARISON_CELLS, generator) for _ in range(repeats))
-    else:
-        cells = sample.tally.coarsen(_limits.COMPARISON_CELLS)
-        splits = (split_tally(cells, cv, generator) for _ in range(repeats))
-    return [fold for folds in splits for fold in folds]
+    choice = recommend(ranking, predictions, reference, level, barred, default=DEFAULTS[sample.shape])
+    return Comparison(
+        results=tuple(results),
+        recommended=choice.name,
+        reason=choice.reason,
+        reference=reference,
+        n_rows=sample.n_rows,
+        base_rate=sample.base_rate,
+        level=level,
+        cv=cv,
+        repeats=repeats,
+        tied=choice.tied,
+        remarks=(*problem.remarks, *choice.notes),
+        verdict=judge_calibration(sample, choice.gain),
+        n_classes=sample.n_classes,
+        fits={name: MethodFit(candidates[name], unseen, problem) for name, unseen in predictions.items()},
+    )
 
 
 class Run(NamedTuple):
@@ -182,43 +152,40 @@ class Run(NamedTuple):
     note: str
 
 
-def _run(
-    name: str, calibrator: Calibrator, *, splits: list[Fold], repeats: int, probabilities: bool, progress: Progress
-) -> Run:
+def _run(name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repeats: int, progress: Progress) -> Run:
     if progress is not None:
         progress(name)
+    if name == RAW and not problem.has_raw:
+        return Run(None, 0.0, "decision scores are not probabilities, so they cannot be used as they are.")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
         try:
-            predictions = crossfit(calibrator, splits, repeats)
+            predictions = problem.crossfit(calibrator, folds, repeats)
         except Exception as error:  # whatever breaks one method must not take the others down
-            return Run(None, 0.0, _explain_failure(name, calibrator, error, probabilities=probabilities))
-        seconds = (time.perf_counter() - start) / len(splits)
+            return Run(None, 0.0, problem.explain_failure(name, calibrator, error))
+        seconds = (time.perf_counter() - start) / len(folds)
     return Run(predictions, seconds, str(caught[0].message) if caught else "")
 
 
-def _explain_failure(name: str, calibrator: Calibrator, error: Exception, *, probabilities: bool) -> str:
-    if not probabilities and name == RAW:
-        return "the scores are not probabilities (some lie outside [0, 1]), so they cannot be used as they are."
-    if not probabilities and calibrator.space == "probability":
-        return "it needs probabilities; some of these scores lie outside [0, 1]."
-    return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
-
-
-def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Calibrator, level: float) -> MethodResult:
-    title, own = title_of(calibrator, name), run.out_of_fold
-    if own is None:
+def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Any, level: float) -> MethodResult:
+    title, unseen = title_of(calibrator, name), run.out_of_fold
+    if unseen is None:
         return MethodResult(name, note=run.note, title=title)
-    log, brier = own.losses(logarithmic_loss), own.losses(brier_loss)
+    losses = {loss: unseen.losses(loss) for loss in ("log", "brier")}
+    scores = {loss: unseen.interval(values, level, lowest=0.0) for loss, values in losses.items()}
+    differences = {
+        loss: None if unseen is reference else unseen.interval(values - reference.losses(loss), level)
+        for loss, values in losses.items()
+    }
     return MethodResult(
-        name,
-        own.interval(log, level, lowest=0.0),
-        own.interval(brier, level, lowest=0.0),
-        smooth_calibration_error(own.tally()),
-        None if own is reference else own.interval(log - reference.losses(logarithmic_loss), level),
-        None if own is reference else own.interval(brier - reference.losses(brier_loss), level),
-        run.seconds,
-        run.note,
-        title,
+        name=name,
+        log_loss=scores["log"],
+        brier_score=scores["brier"],
+        smooth_error=unseen.smooth_error(),
+        log_loss_difference=differences["log"],
+        brier_difference=differences["brier"],
+        seconds=run.seconds,
+        note=run.note,
+        title=title,
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import RAW
 from calibrant.intervals import Interval
-from calibrant.metrics.out_of_fold import OutOfFold
-from calibrant.metrics.scores import logarithmic_loss
+from calibrant.metrics.folds import OutOfFold
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def recommend(
 
 def lower_log_loss(own: OutOfFold, other: OutOfFold, level: float) -> Interval:
     """By how much the log-loss is lower than the other's on the same rows."""
-    return own.interval(other.losses(logarithmic_loss) - own.losses(logarithmic_loss), level)
+    return own.interval(other.losses("log") - own.losses("log"), level)
 
 
 def _shared(level: float, tried: int) -> float:

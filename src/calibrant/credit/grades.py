@@ -12,7 +12,7 @@ from calibrant import _validation
 from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally
+from calibrant.metrics.samples import as_tally
 from calibrant.tally import Tally
 
 __all__ = ["GradeTests", "grade_tests", "holm"]

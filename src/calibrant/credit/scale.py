@@ -13,7 +13,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.maps.functions import Step
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.base import as_tally
+from calibrant.metrics.samples import as_tally
 from calibrant.tally import Tally
 
 __all__ = ["MasterScale", "master_scale"]

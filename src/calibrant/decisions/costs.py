@@ -11,7 +11,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.decisions.net_benefits import acted_on
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, both_classes
+from calibrant.metrics.samples import as_tally, both_classes
 from calibrant.tally import Tally
 
 __all__ = ["CostCurve", "cost_curve", "cost_threshold", "relative_economic_value"]

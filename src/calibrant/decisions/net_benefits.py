@@ -12,9 +12,8 @@ from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.labelled_rows import check_posterior
-from calibrant.metrics.base import Seed, as_tally
 from calibrant.metrics.murphy import check_thresholds
-from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally, row_count
 
 __all__ = ["DecisionCurve", "acted_on", "decision_curve", "net_benefit", "posterior_decision_curve"]
@@ -253,7 +252,7 @@ def decision_curve(
     )
 
 
-def _replicate(sample: Sample, cuts: Floats, n_resamples: int, rng: Seed) -> Floats:
+def _replicate(sample: ScoreSample, cuts: Floats, n_resamples: int, rng: Seed) -> Floats:
     """Net benefits of bootstrap replicates, (n_resamples, t).
 
     Rows between two thresholds are alike, so the number of thresholds at or below its score stands for a row.
@@ -263,7 +262,7 @@ def _replicate(sample: Sample, cuts: Floats, n_resamples: int, rng: Seed) -> Flo
     rows = sample.rows
     if rows is not None:
         rows = rows._replace(scores=np.searchsorted(cuts, rows.scores, side="right").astype(np.float64))
-    replicates = Sample(binned, rows).replicates(n_resamples, rng)
+    replicates = ScoreSample(binned, rows).replicates(n_resamples, rng)
     return np.array([_benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
 
 

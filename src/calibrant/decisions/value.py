@@ -15,10 +15,8 @@ from calibrant.decisions.costs import cost_threshold
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.base import Seed
-from calibrant.metrics.folds import split_rows, split_tally
-from calibrant.metrics.out_of_fold import OutOfFold, predict_folds
-from calibrant.metrics.resampling import read_sample
+from calibrant.metrics.folds import OutOfFold, predict_folds, split_rows, split_tally
+from calibrant.metrics.samples import Seed, read_sample
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValueOfCalibration", "value_of_calibration"]

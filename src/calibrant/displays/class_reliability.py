@@ -9,12 +9,11 @@ import numpy as np
 from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import ArrayLike
-from calibrant._validation.arrays import as_numpy
 from calibrant.displays.reliability import ReliabilityDisplay, class_probabilities
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.matrix_measures import read_classes
 from calibrant.metrics.multiclass import top_label
+from calibrant.metrics.samples import read_classes
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.tally import Tally
 
@@ -137,8 +136,9 @@ class ClassReliabilityDisplay:
         ClassReliabilityDisplay
         """
         _validation.check_count("max_classes", max_classes)
-        labels, matrix, weights = read_classes(as_numpy(y_true), as_numpy(y_prob), sample_weight)
-        names = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])[1] if classes is None else classes
+        sample = read_classes(y_true, y_prob, sample_weight)
+        labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
+        names = sample.classes if classes is None else classes
         if len(names) != matrix.shape[1]:
             raise InvalidInputError(f"`classes` must name the {matrix.shape[1]} columns; got {len(names)} names.")
         errors = [

@@ -13,8 +13,8 @@ from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
 from calibrant.displays.validation_text import draw_validation_text
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Rows
 from calibrant.metrics.multiclass import top_label
+from calibrant.metrics.samples import Labels
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import visible_range
 from calibrant.tally import Tally
@@ -219,7 +219,7 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: Rows,
+        y_true: Labels,
         y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
         *,
         name: str | None = None,

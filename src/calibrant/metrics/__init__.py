@@ -13,17 +13,25 @@ from calibrant.metrics.binned import (
     sweep_calibration_error,
 )
 from calibrant.metrics.bootstrap import bootstrap_interval
+from calibrant.metrics.cumulative import (
+    averaged_two_bin_error,
+    cutoff_calibration_error,
+    cutoff_calibration_interval,
+)
 from calibrant.metrics.curve_errors import (
     calibration_error_quantile,
     integrated_calibration_index,
     smooth_calibration_error,
     tce_bpm,
 )
-from calibrant.metrics.cutoff import cutoff_calibration_error, cutoff_calibration_interval
-from calibrant.metrics.direction import CalibrationSlope, ConfidenceDiagnosis, calibration_slope, confidence_diagnosis
-from calibrant.metrics.equivalence import EquivalenceTest, equivalence_test
 from calibrant.metrics.evaluation import evaluate
-from calibrant.metrics.finite_sample_band import CalibrationBand, finite_sample_band
+from calibrant.metrics.evaluation_table import Evaluation
+from calibrant.metrics.finite_sample_band import (
+    CalibrationBand,
+    EquivalenceTest,
+    equivalence_test,
+    finite_sample_band,
+)
 from calibrant.metrics.folds import split_groups
 from calibrant.metrics.full_calibration import full_calibration_test
 from calibrant.metrics.hypothesis_tests import (
@@ -34,17 +42,13 @@ from calibrant.metrics.hypothesis_tests import (
     kuiper_test,
     spiegelhalter_test,
 )
-from calibrant.metrics.matrix_evaluation import MatrixEvaluation, evaluate_matrix
-from calibrant.metrics.matrix_measures import (
-    matrix_accuracy,
-    matrix_brier_score,
-    matrix_decomposition,
-    matrix_log_loss,
-)
 from calibrant.metrics.multicalibration import MulticalibrationError, multicalibration_error
-from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
+from calibrant.metrics.multiclass import (
+    class_wise_calibration_error,
+    decomposition_by_recalibration,
+    top_label_calibration_error,
+)
 from calibrant.metrics.murphy import MurphyCurve, murphy_curve
-from calibrant.metrics.observed_expected import observed_expected_ratio
 from calibrant.metrics.posterior import MetricPosterior, metric_posterior
 from calibrant.metrics.refinement import Refinement, refinement_by_recalibration
 from calibrant.metrics.sample_size import RequiredRows, required_rows
@@ -52,15 +56,14 @@ from calibrant.metrics.scores import (
     Decomposition,
     accuracy,
     brier_score,
+    brier_skill_score,
     corp_decomposition,
     log_loss,
     roc_auc,
     root_mean_squared_error,
 )
-from calibrant.metrics.skill import brier_skill_score
-from calibrant.metrics.table import Evaluation
-from calibrant.metrics.two_bin import averaged_two_bin_error
-from calibrant.metrics.validation import ValidationSummary, validation_summary
+from calibrant.metrics.slope import CalibrationSlope, ConfidenceDiagnosis, calibration_slope, confidence_diagnosis
+from calibrant.metrics.validation import ValidationSummary, observed_expected_ratio, validation_summary
 from calibrant.metrics.verdict import Verdict, judge_calibration
 
 __all__ = [
@@ -72,7 +75,6 @@ __all__ = [
     "EquivalenceTest",
     "Evaluation",
     "Interval",
-    "MatrixEvaluation",
     "MetricPosterior",
     "MulticalibrationError",
     "MurphyCurve",
@@ -94,9 +96,9 @@ __all__ = [
     "cutoff_calibration_error",
     "cutoff_calibration_interval",
     "debiased_calibration_error",
+    "decomposition_by_recalibration",
     "equivalence_test",
     "evaluate",
-    "evaluate_matrix",
     "expected_calibration_error",
     "finite_sample_band",
     "full_calibration_test",
@@ -107,10 +109,6 @@ __all__ = [
     "ks_test",
     "kuiper_test",
     "log_loss",
-    "matrix_accuracy",
-    "matrix_brier_score",
-    "matrix_decomposition",
-    "matrix_log_loss",
     "maximum_calibration_error",
     "metric_posterior",
     "multicalibration_error",

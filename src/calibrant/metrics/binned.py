@@ -1,19 +1,83 @@
 """Calibration errors from bins: expected, maximum, adaptive, debiased, and with as many bins as rise."""
 
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from calibrant import _limits
-from calibrant._typing import Floats
+from calibrant._numerics import bins as bin_rule
+from calibrant._typing import Floats, Ints
+from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Bins, Column, Rows, as_tally, binned
+from calibrant.metrics.samples import Column, Labels, as_tally
 from calibrant.tally import Tally
+
+STRATEGIES = ("uniform", "quantile", "cells")
+AUTO = "auto"
+
+
+class Bins(NamedTuple):
+    """Mean score, share of positives, and mass (number of rows) of each bin that holds rows."""
+
+    score: Floats
+    rate: Floats
+    mass: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """Mean score minus share of positives."""
+        return self.score - self.rate
+
+    @property
+    def share(self) -> Floats:
+        """Share of all rows."""
+        out: Floats = self.mass / self.mass.sum()
+        return out
+
+    def norm(self, p: float) -> float:
+        """The L^p norm of the gaps over the rows; infinity gives the largest gap."""
+        if not p >= 1.0:
+            raise InvalidInputError(f"`p` must be at least 1 (infinity gives the maximum); got {p!r}.")
+        sizes = np.abs(self.gap)
+        return float(sizes.max() if np.isinf(p) else (self.share @ sizes**p) ** (1.0 / p))
+
+
+def binned(tally: Tally, n_bins: int | str, strategy: str) -> Bins:
+    """Join cells to bins by the one bin rule; empty bins do not exist. O(m)."""
+    if check_choice("strategy", strategy, STRATEGIES) == "cells":
+        return Bins(tally.scores, tally.positives / tally.totals, tally.totals)
+    return sums_from(tally, bin_starts(tally, bin_number(n_bins, tally.total), strategy))
+
+
+def bin_starts(tally: Tally, n_bins: int, strategy: str) -> Ints:
+    """The first cell of each bin that has rows."""
+    if strategy == "quantile":
+        return bin_rule.equal_mass_starts(tally.totals, n_bins)
+    # The cells are sorted, so a bin, closed on the right, begins behind the last score that is at most its lower edge.
+    first = np.searchsorted(tally.scores, bin_rule.equal_width_edges(n_bins), side="right")
+    return np.unique(np.concatenate(([0], first[first < len(tally)])))
+
+
+def sums_from(tally: Tally, starts: Ints) -> Bins:
+    """The bins that begin at the given cells."""
+    mass = np.add.reduceat(tally.totals, starts)
+    score = np.add.reduceat(tally.scores * tally.totals, starts) / mass
+    return Bins(score, np.add.reduceat(tally.positives, starts) / mass, mass)
+
+
+def bin_number(n_bins: Any, total: float, most: float = np.inf) -> int:
+    """The number of bins: as given, or with "auto" the cube root of the number of rows, rounded up, at most `most`."""
+    if isinstance(n_bins, str) and n_bins == AUTO:
+        return int(np.clip(np.ceil(np.cbrt(total) - 1e-9), 1, most))
+    if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or n_bins < 1:
+        raise InvalidInputError(f"`n_bins` must be a positive integer or 'auto'; got {n_bins!r}.")
+    return int(n_bins)
 
 
 def expected_calibration_error(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     n_bins: int | str = 15,
@@ -63,7 +127,7 @@ def expected_calibration_error(
 
 
 def maximum_calibration_error(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     n_bins: int | str = 15,
@@ -85,7 +149,12 @@ def maximum_calibration_error(
 
 
 def adaptive_calibration_error(
-    y_true: Rows, y_prob: Column = None, *, n_bins: int | str = 15, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels,
+    y_prob: Column = None,
+    *,
+    n_bins: int | str = 15,
+    sample_weight: Column = None,
+    pos_label: Any = None,
 ) -> float:
     """The gap of equal-mass bins, each bin counting the same (ACE).
 
@@ -107,7 +176,7 @@ def adaptive_calibration_error(
 
 
 def debiased_calibration_error(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     n_bins: int | str = 15,
@@ -183,7 +252,7 @@ def _expected_gap(bins: Bins) -> Floats:
 
 
 def sweep_calibration_error(
-    y_true: Rows, y_prob: Column = None, *, p: float = 1.0, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, p: float = 1.0, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """ECE with the number of bins chosen by the data (ECE sweep).
 

@@ -10,15 +10,14 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import check_choice
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Column, Metric, Rows, Seed
-from calibrant.metrics.resampling import read_sample
+from calibrant.metrics.samples import Column, Labels, Metric, Seed, read_sample
 
 METHODS = ("squared", "basic", "percentile")
 
 
 def bootstrap_interval(
     metric: Metric,
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     level: float = 0.9,
@@ -92,7 +91,7 @@ def bootstrap_interval(
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, probabilities=False)
     value = float(metric(sample.tally))
     shift = value - float(metric(sample.cells))
-    draws = np.array([metric(one) for one in sample.replicates(n_resamples, rng)]) + shift
+    draws = np.array([metric(replicate) for replicate in sample.replicates(n_resamples, rng)]) + shift
     plausible = sample.widen(reflected(draws, value, value, method), value, level)
     return interval_of(value, plausible, level, bounds)
 

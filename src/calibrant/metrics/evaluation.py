@@ -11,25 +11,26 @@ from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Column, Metric, Rows, Seed, number_repeated
 from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
 from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.direction import slope_of
+from calibrant.metrics.evaluation_table import Estimates, Evaluation, MeasureRow
 from calibrant.metrics.hypothesis_tests import ks_calibration_error
-from calibrant.metrics.own import as_metric, name_of_metric
+from calibrant.metrics.multiclass import class_tallies, top_label_tally
 from calibrant.metrics.refinement import refinement_of
-from calibrant.metrics.resampling import Sample, read_sample
-from calibrant.metrics.scores import LOSSES, brier_score, corp_decomposition, log_loss, roc_auc
-from calibrant.metrics.table import Estimates, Evaluation, Row
+from calibrant.metrics.samples import ClassSample, Column, Labels, Metric, ScoreSample, Seed, read_problem
+from calibrant.metrics.scores import CLASS_LOSSES, brier_score, corp_decomposition, log_loss, roc_auc
+from calibrant.metrics.slope import slope_of
+from calibrant.metrics.user_metrics import as_metric, name_of_metric, number_repeated
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
 PROPER = "proper scores (lower is better)"
 ORDER = "discrimination (higher is better)"
 ERROR = "calibration errors (lower is better)"
+LINE, TEST, USER = "calibration line", "test of calibration", "metrics of the user"
 FOLDS = 5
-LINE, TEST, OWN = "calibration line", "test of calibration", "own measures"
+RESAMPLES = {"score": 300, "matrix": 100}  # a replicate of a matrix costs the more
 
 
 class Measure(NamedTuple):
@@ -38,7 +39,7 @@ class Measure(NamedTuple):
     key: str
     group: str
     name: str
-    function: Metric | None = None
+    function: Callable[[Any], float] | None = None  # of a tally, or of the sample of a matrix
     bounds: tuple[float, float] = (-np.inf, np.inf)
     norm: bool = False  # an error whose square adds up; other measures are means or squares themselves
     of_replicates: Metric | None = None  # what replicates scatter around, where that is not the measure itself
@@ -48,33 +49,62 @@ def _miscalibration(tally: Tally) -> float:
     return corp_decomposition(tally).miscalibration
 
 
+def _mean_loss(loss: str, sample: ClassSample) -> float:
+    return sample.mean(CLASS_LOSSES[loss](sample.labels, sample.probabilities))
+
+
+def _accuracy(sample: ClassSample) -> float:
+    return sample.mean(sample.probabilities.argmax(axis=1) == sample.labels)
+
+
+def _top_label(metric: Metric, sample: ClassSample) -> float:
+    return metric(top_label_tally(sample.labels, sample.probabilities, sample.weights))
+
+
+def _class_wise(metric: Metric, sample: ClassSample) -> float:
+    return float(np.mean([metric(tally) for tally in class_tallies(sample)]))
+
+
 _DEBIASED = partial(debiased_calibration_error, p=1)
 _ECE = partial(expected_calibration_error, strategy="quantile")
+_TOP_ECE, _TOP_SMOOTH = partial(_top_label, _ECE), partial(_top_label, smooth_calibration_error)
+_CLASS_ECE = partial(_class_wise, _ECE)
 _UNIT = (0.0, 1.0)
-MEASURES = (
-    Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
-    Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
-    Measure("refinement", PROPER, "Brier score after recalibration (refinement)"),
-    Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
-    Measure("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, _UNIT),
-    Measure("recalibration", ERROR, "Brier score saved by recalibration, rows not seen"),
-    Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
-    Measure("debiased", ERROR, "debiased ECE, 15 bins of equal mass", _DEBIASED, (-1.0, 1.0), of_replicates=_ECE),
-    Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
-    Measure("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, _UNIT, norm=True),
-    Measure("slope", LINE, "slope (1 is right, below 1 too extreme)"),
-    Measure("intercept", LINE, "intercept (0 is right, below 0 too high)"),
-    Measure("kuiper_p_value", TEST, "p-value of Kuiper's test"),
-)
+MEASURES = {
+    "score": (
+        Measure("log_loss", PROPER, "log-loss", log_loss, (0.0, np.inf)),
+        Measure("brier_score", PROPER, "Brier score", brier_score, _UNIT),
+        Measure("refinement", PROPER, "Brier score after recalibration (refinement)"),
+        Measure("roc_auc", ORDER, "area under the ROC curve", roc_auc, _UNIT),
+        Measure("miscalibration", ERROR, "miscalibration part of the Brier score (CORP)", _miscalibration, _UNIT),
+        Measure("recalibration", ERROR, "Brier score saved by recalibration, rows not seen"),
+        Measure("ece", ERROR, "ECE, 15 bins of equal mass", _ECE, _UNIT, norm=True),
+        Measure("debiased", ERROR, "debiased ECE, 15 bins of equal mass", _DEBIASED, (-1.0, 1.0), of_replicates=_ECE),
+        Measure("smooth", ERROR, "SmoothECE", smooth_calibration_error, _UNIT, norm=True),
+        Measure("ks", ERROR, "largest cumulative gap (KS)", ks_calibration_error, _UNIT, norm=True),
+        Measure("slope", LINE, "slope (1 is right, below 1 too extreme)"),
+        Measure("intercept", LINE, "intercept (0 is right, below 0 too high)"),
+        Measure("kuiper_p_value", TEST, "p-value of Kuiper's test"),
+    ),
+    "matrix": (
+        Measure("log_loss", PROPER, "log-loss", partial(_mean_loss, "log"), (0.0, np.inf)),
+        Measure("brier_score", PROPER, "Brier score, all classes", partial(_mean_loss, "brier"), (0.0, 2.0)),
+        Measure("accuracy", ORDER, "accuracy", _accuracy, _UNIT),
+        Measure("top_label_ece", ERROR, "top-label ECE, 15 bins of equal mass", _TOP_ECE, _UNIT, norm=True),
+        Measure("top_label_smooth", ERROR, "top-label SmoothECE", _TOP_SMOOTH, _UNIT, norm=True),
+        Measure("class_wise_ece", ERROR, "class-wise ECE, 15 bins of equal mass", _CLASS_ECE, _UNIT, norm=True),
+        Measure("full_calibration_p_value", TEST, "p-value of the test of full calibration"),
+    ),
+}
 
 
 def evaluate(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     metrics: Iterable[str | Callable[..., float]] | None = None,
     level: float = 0.9,
-    n_resamples: int = 300,
+    n_resamples: int | None = None,
     groups: ArrayLike | None = None,
     rng: Seed = 0,
     sample_weight: Column = None,
@@ -83,33 +113,35 @@ def evaluate(
     """One table of a model's probabilities, or of several models side by side.
 
     Proper scores come first, because only they reward the true probability. Calibration errors follow with bootstrap
-    intervals. A sentence says whether Kuiper's test finds an error, and another warns where calibration errors and
-    proper scores prefer different models.
+    intervals; of several classes those of the predicted class and of each class against the rest. A sentence says
+    whether a test finds an error, and another warns where calibration errors and proper scores prefer different models.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
+        Labels; or a tally in place of all data. With several classes the columns belong to the sorted labels, or,
+        where some have no rows, to 0 … K − 1.
     y_prob : array-like of shape (n,) or (n, K), or dict of them
-        Probabilities of the positive class, or a column for each of three or more classes (see `evaluate_matrix`);
-        with several models, a dict of name to probabilities.
+        Probabilities of the positive class, or a column for each of three or more classes; with several models, a dict
+        of name to probabilities.
     metrics : iterable of str and callable, optional
         The measures to show; by default all. A name is a key of the table, such as "log_loss" or "ece". A callable
         takes a tally, or labels and probabilities (and `sample_weight`, if it has that argument), and returns a
-        number; its row has its name.
+        number; its row has its name. With several classes it takes labels and the matrix.
     level : float
         Confidence level of the intervals.
-    n_resamples : int
-        Number of bootstrap replicates.
+    n_resamples : int, optional
+        Number of bootstrap replicates; by default 300, and 100 with several classes.
     groups : array-like of shape (n,), optional
         The group of each row, such as a patient, a match or a day. Rows of one group are resampled together, and the
         slope, the intercept and Kuiper's test allow for their dependence too. It takes some twenty groups at least.
+        The test of full calibration needs independent rows, so it is left out.
     rng : int, numpy.random.Generator or None
         The seed or generator; the same seed gives the same table.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
-        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+        The positive one of two classes, where the labels are not bool, {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -129,70 +161,81 @@ def evaluate(
     ...     return max(abs(tally.scores - (tally.positives > 0)))
     >>> calibrant.evaluate(data.labels, data.scores, metrics=["log_loss", worst_miss])["worst_miss"].value <= 1
     True
+    >>> matrix = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]] * 9
+    >>> calibrant.evaluate([0, 1, 2] * 9, matrix)["accuracy"].value
+    1.0
     """
     _validation.check_level(level)
     given = y_prob if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not given:
         raise InvalidInputError("`y_prob` must name at least one model; the dict is empty.")
-    if any(p is not None and _validation.is_class_matrix(p) for p in given.values()):
-        from calibrant.metrics.matrix_evaluation import evaluate_matrix
-
-        how: dict[str, Any] = {"level": level, "groups": groups, "rng": rng, "sample_weight": sample_weight}
-        return evaluate_matrix(y_true, y_prob, **how)  # type: ignore[arg-type]
-    samples = {str(name): read_sample(y_true, p, sample_weight, pos_label, groups) for name, p in given.items()}
-    measures = _select(metrics)
+    samples = {str(name): read_problem(y_true, p, sample_weight, pos_label, groups) for name, p in given.items()}
+    first = next(iter(samples.values()))
+    if any(sample.n_classes != first.n_classes for sample in samples.values()):
+        raise InvalidInputError("`y_prob` must have the same number of columns for all models.")
+    measures = _select(metrics, first.shape)
+    resamples = RESAMPLES[first.shape] if n_resamples is None else n_resamples
     columns, verdicts, remarks = [], [], []
     for name, sample in samples.items():
-        column, missing = _column(sample, measures, level, n_resamples, rng)
-        verdict = judge_calibration(sample.tally, error=column.get("debiased"), rows=sample.rows)
+        column, missing = _column(sample, measures, level, resamples, rng)
+        verdict = judge_calibration(sample, error=column.get("debiased"), rng=rng)
         if verdict.p_value is not None:
-            column["kuiper_p_value"] = verdict.p_value
+            column[MEASURES[sample.shape][-1].key] = verdict.p_value
         columns.append(column)
         verdicts.append(verdict)
         prefix = f"{name}: " if len(samples) > 1 else ""
         remarks += [prefix + text for text in [_sentence(verdict, column), *missing]]
-    one = next(iter(samples.values()))
-    remarks = _conflicts(list(samples), columns) + remarks + one.remarks
-    first = one.tally
-    rows = tuple(Row(m.key, m.group, m.name, tuple(c.get(m.key) for c in columns)) for m in measures)
-    rows = tuple(row for row in rows if any(estimate is not None for estimate in row.estimates))
-    return Evaluation(tuple(samples), rows, first.total, first.base_rate, level, tuple(remarks), tuple(verdicts))
+    remarks = _conflicts(list(samples), columns) + remarks + first.remarks
+    rows = [MeasureRow(m.key, m.group, m.name, tuple(c.get(m.key) for c in columns)) for m in measures]
+    return Evaluation(
+        models=tuple(samples),
+        rows=tuple(row for row in rows if any(estimate is not None for estimate in row.estimates)),
+        n_rows=first.n_rows,
+        base_rate=first.base_rate,
+        level=level,
+        remarks=tuple(remarks),
+        verdicts=tuple(verdicts),
+        n_classes=first.n_classes,
+    )
 
 
-def _select(metrics: Iterable[str | Callable[..., float]] | None) -> list[Measure]:
+def _select(metrics: Iterable[str | Callable[..., float]] | None, shape: str) -> list[Measure]:
     """The measures in the order of the table, those of the user last."""
+    known = MEASURES[shape]
     if metrics is None:
-        return list(MEASURES)
+        return list(known)
     given = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    keys = [check_choice("metrics", one, [m.key for m in MEASURES]) for one in given if not callable(one)]
-    own = [one for one in given if callable(one)]
-    names = number_repeated(name_of_metric(one) for one in own)
-    return [m for m in MEASURES if m.key in keys] + [
-        Measure(name, OWN, name, as_metric(one)) for name, one in zip(names, own, strict=True)
+    keys = [check_choice("metrics", key, [m.key for m in known]) for key in given if not callable(key)]
+    functions = [function for function in given if callable(function)]
+    names = number_repeated(map(name_of_metric, functions))
+    return [m for m in known if m.key in keys] + [
+        Measure(name, USER, name, as_metric(function, shape)) for name, function in zip(names, functions, strict=True)
     ]
 
 
 def _column(
-    sample: Sample, measures: Sequence[Measure], level: float, n_resamples: int, rng: Seed
+    sample: ScoreSample | ClassSample, measures: Sequence[Measure], level: float, n_resamples: int, rng: Seed
 ) -> tuple[dict[str, Any], list[str]]:
     """All estimates of one model, from one set of replicates; and what could not be computed, with the reason."""
     column: dict[str, Any] = {}
     missing: list[str] = []
     computed = []
     for measure in measures:
-        value = _attempt(partial(measure.function, sample.tally), missing) if measure.function is not None else None
+        value = None if measure.function is None else _attempt(partial(measure.function, sample.data), missing)
         if measure.function is not None and value is not None:
             computed.append((measure, measure.function, float(value)))
     replicates = sample.replicates(n_resamples, rng)
-    draws = np.array([[function(one) for _, function, _ in computed] for one in replicates])
-    for (measure, function, value), own in zip(computed, draws.T, strict=True):
-        centre = (measure.of_replicates or function)(sample.cells)
-        plausible = reflected(own, value, centre, "squared" if measure.norm else "basic")
+    draws = np.array([[function(replicate) for _, function, _ in computed] for replicate in replicates])
+    for (measure, function, value), draws_of_measure in zip(computed, draws.T, strict=True):
+        centred: Callable[[Any], float] = measure.of_replicates or function
+        centre = centred(sample.cells)
+        plausible = reflected(draws_of_measure, value, centre, "squared" if measure.norm else "basic")
         column[measure.key] = interval_of(value, sample.widen(plausible, value, level), level, measure.bounds)
-    if {"refinement", "recalibration"} & {measure.key for measure in measures}:
-        parts = _attempt(partial(refinement_of, sample, LOSSES["brier"], FOLDS, level), [])
+    keys = {measure.key for measure in measures}
+    if isinstance(sample, ScoreSample) and {"refinement", "recalibration"} & keys:
+        parts = _attempt(partial(refinement_of, sample, "brier", FOLDS, level), [])
         column |= {"refinement": parts.refinement, "recalibration": parts.calibration} if parts is not None else {}
-    if {"slope", "intercept"} & {measure.key for measure in measures}:
+    if isinstance(sample, ScoreSample) and {"slope", "intercept"} & keys:
         line = _attempt(partial(slope_of, sample, level), missing)
         column |= {"slope": line.slope, "intercept": line.intercept} if line is not None else {}
     return column, missing

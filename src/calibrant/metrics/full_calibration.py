@@ -7,9 +7,8 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.metrics.base import Seed
 from calibrant.metrics.hypothesis_tests import CalibrationTest
-from calibrant.metrics.matrix_measures import read_classes
+from calibrant.metrics.samples import ClassSample, Seed, read_classes
 
 __all__ = ["full_calibration_test"]
 
@@ -63,18 +62,23 @@ def full_calibration_test(
     (True, 0.002)
     """
     count = _validation.check_count("n_simulations", n_simulations)
-    labels, matrix, weights = read_classes(y_true, y_prob, sample_weight)
+    return full_calibration_of(read_classes(y_true, y_prob, sample_weight), count, rng)
+
+
+def full_calibration_of(sample: ClassSample, n_simulations: int = 499, rng: Seed = 0) -> CalibrationTest:
+    """The test of rows that were checked before."""
+    labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
     some = slice(None, None, max(1, -(-matrix.size // MOST_ENTRIES)))
     gaps = _Gaps(matrix[some], weights[some])
     generator = np.random.default_rng(rng)
-    drawn = (gaps.families(gaps.draw(generator)) for _ in range(count))
+    drawn = (gaps.families(gaps.draw(generator)) for _ in range(n_simulations))
     # The cube root of a sum of squares is nearly normal, however many squares there are.
     sums = np.cbrt([gaps.families(labels[some]), *drawn])
     # The observed labels are standardised together with the drawn ones, so that under calibration all are alike.
     spread = sums.std(axis=0)
     statistics = ((sums - sums.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
     as_large = int((statistics[1:] >= statistics[0]).sum())
-    return CalibrationTest(float(statistics[0]), (1 + as_large) / (1 + count))
+    return CalibrationTest(float(statistics[0]), (1 + as_large) / (1 + n_simulations))
 
 
 class _Gaps:

@@ -8,12 +8,13 @@ from scipy import special
 
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Rows, Seed, as_tally, binned
-from calibrant.metrics.clustered import draw_flipped_ranges
-from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.binned import binned
+from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally
 
 SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
+SIGN_CELLS = 2048  # of the cumulative gaps whose range is taken
+SIGN_BLOCK = 64  # draws made at a time, to bound the memory
 
 
 def cumulative_gaps(tally: Tally) -> Floats:
@@ -23,7 +24,7 @@ def cumulative_gaps(tally: Tally) -> Floats:
 
 
 def ks_calibration_error(
-    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """The largest ``|Σ (p − y)| / n`` over the rows up to any score (KS error).
 
@@ -75,7 +76,7 @@ class CalibrationTest:
 
 
 def spiegelhalter_test(
-    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> CalibrationTest:
     """Spiegelhalter's z test of the Brier score against the one that calibrated probabilities would get.
 
@@ -118,7 +119,7 @@ def spiegelhalter_test(
 
 
 def hosmer_lemeshow_test(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     n_bins: int | str = 10,
@@ -161,7 +162,7 @@ def hosmer_lemeshow_test(
 
 
 def ks_test(
-    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> CalibrationTest:
     """The largest cumulative gap against chance; the data are those of `spiegelhalter_test`.
 
@@ -184,7 +185,7 @@ def ks_test(
 
 
 def kuiper_test(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     groups: ArrayLike | None = None,
@@ -214,14 +215,37 @@ def kuiper_test(
     return kuiper_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), rng)
 
 
-def kuiper_of(sample: Sample, rng: Seed = 0) -> CalibrationTest:
+def kuiper_of(sample: ScoreSample, rng: Seed = 0) -> CalibrationTest:
     """Kuiper's test of rows that were checked before."""
     walk = np.append(_brownian(sample.tally, "Kuiper's test"), 0.0)
     statistic = float(walk.max() - walk.min())
     if sample.rows is None:
         return CalibrationTest(statistic, _range_p_value(statistic))
-    observed, draws = draw_flipped_ranges(sample.rows, SIGN_DRAWS, rng)
+    observed, draws = _draw_flipped_ranges(sample.rows, SIGN_DRAWS, rng)
     return CalibrationTest(statistic, (1 + int((draws >= observed).sum())) / (1 + SIGN_DRAWS))
+
+
+def _draw_flipped_ranges(rows: GroupedRows, n_draws: int, rng: Seed) -> tuple[float, Floats]:
+    """The range of the cumulative gaps Σ (y − p), and that range with the gaps of each group under a random sign.
+
+    Where probabilities are calibrated the gaps of every group average to 0, and turning all the signs of a group
+    changes nothing in expectation, however its rows depend on each other (the wild cluster bootstrap under the null).
+    """
+    cell = rows.cell_of_rows(rows.tally(), SIGN_CELLS)
+    by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, int(cell.max()) + 1).T.tocsr()
+    generator = np.random.default_rng(rng)
+    draws = np.empty(n_draws)
+    for start in range(0, n_draws, SIGN_BLOCK):
+        signs = 2.0 * generator.integers(0, 2, (rows.groups.number, len(draws[start : start + SIGN_BLOCK]))) - 1.0
+        draws[start : start + SIGN_BLOCK] = _ranges(by_group @ signs)
+    return float(_ranges(by_group @ np.ones((rows.groups.number, 1)))[0]), draws
+
+
+def _ranges(gaps: Floats) -> Floats:
+    """Highest minus lowest cumulative gap of each column, where no row at all has the gap 0."""
+    walk = np.cumsum(gaps, axis=0)
+    out: Floats = np.maximum(walk.max(axis=0), 0.0) - np.minimum(walk.min(axis=0), 0.0)
+    return out
 
 
 def _brownian(tally: Tally, name: str) -> Floats:

@@ -11,9 +11,10 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import bins
-from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import SegmentKeys, name_columns
+from calibrant.metrics.samples import Seed
 from calibrant.tally import Tally
 
 __all__ = ["MulticalibrationError", "multicalibration_error"]
@@ -67,7 +68,7 @@ class MulticalibrationError:
         return (
             f"The largest gap of {self.n_segments} segments is in {where}: its probabilities are off by "
             f"{self.error:.4f}, which is {verdict} (p = {self.p_value:.3g}). "
-            f"These rows could have shown an error of {self.smallest_error:.4f}."
+            f"Smallest detectable error: {self.smallest_error:.4f}."
         )
 
 
@@ -80,7 +81,7 @@ def multicalibration_error(
     pos_label: Any = None,
     depth: int = 2,
     n_simulations: int = 999,
-    random_state: RandomState = 0,
+    rng: Seed = 0,
 ) -> MulticalibrationError:
     """The largest standardised cumulative gap over segments, with a p-value for having looked at all of them.
 
@@ -104,8 +105,8 @@ def multicalibration_error(
         Up to how many keys are crossed.
     n_simulations : int
         How often labels are drawn; the smallest possible p-value is one over this number plus one.
-    random_state : int, Generator, RandomState or None
-        The seed of the labels.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the labels.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def multicalibration_error(
     count = _validation.check_count("n_simulations", n_simulations, least=19)
     observed = rows.statistics(rows.positives[None])[0]
     at = int(np.argmax(observed))
-    drawn = _simulated_maxima(rows, count, _validation.generator(random_state))
+    drawn = _simulated_maxima(rows, count, np.random.default_rng(rng))
     p_value = (1 + int((drawn >= observed[at] - 1e-9).sum())) / (1 + count)
     critical = float(np.quantile(drawn, 1.0 - ALPHA))
     scale = rows.spread / rows.sizes

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally
+from calibrant.metrics.samples import as_tally
 from calibrant.tally import Tally
 
 __all__ = ["MurphyCurve", "check_thresholds", "murphy_curve"]

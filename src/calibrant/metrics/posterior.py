@@ -10,8 +10,8 @@ from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Metric, as_tally
 from calibrant.metrics.binned import expected_calibration_error
+from calibrant.metrics.samples import Metric, as_tally
 from calibrant.tally import Tally
 
 

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Seed, both_classes
-from calibrant.metrics.folds import split_rows, split_tally
-from calibrant.metrics.out_of_fold import predict_folds
-from calibrant.metrics.resampling import Sample, read_sample
-from calibrant.metrics.scores import LOSSES, Loss, mean_loss
+from calibrant.metrics.folds import predict_folds, split_sample
+from calibrant.metrics.samples import ScoreSample, Seed, both_classes, read_sample
+from calibrant.metrics.scores import LOSSES, mean_loss
 from calibrant.tally import Tally
 
 __all__ = ["Refinement", "refinement_by_recalibration"]
@@ -56,7 +54,7 @@ def refinement_by_recalibration(
     y_prob: ArrayLike | None = None,
     *,
     loss: str = "log",
-    n_folds: int = 5,
+    cv: int = 5,
     level: float = 0.9,
     groups: ArrayLike | None = None,
     rng: Seed = 0,
@@ -77,8 +75,8 @@ def refinement_by_recalibration(
         Probabilities of the positive class.
     loss : {"log", "brier"}
         The proper score.
-    n_folds : int
-        At least 2.
+    cv : int
+        Number of folds, at least 2.
     level : float
         Confidence level of the intervals.
     groups : array-like of shape (n,), optional
@@ -114,20 +112,17 @@ def refinement_by_recalibration(
     _validation.check_choice("loss", loss, tuple(LOSSES))
     _validation.check_level(level)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
-    return refinement_of(sample, LOSSES[loss], n_folds, level, rng)
+    return refinement_of(sample, loss, cv, level, rng)
 
 
-def refinement_of(sample: Sample, loss: Loss, n_folds: int, level: float, rng: Seed = 0) -> Refinement:
+def refinement_of(sample: ScoreSample, loss: str, cv: int, level: float, rng: Seed = 0) -> Refinement:
     """Refinement by recalibration of rows that were checked before; distinct scores are joined to 4096 cells."""
     both_classes(sample.tally, "Refinement by recalibration")
-    if sample.rows is None:
-        folds = split_tally(sample.tally.coarsen(_limits.COMPARISON_CELLS), n_folds, rng)
-    else:
-        folds = split_rows(sample.rows, n_folds, _limits.COMPARISON_CELLS, rng)
+    folds = split_sample(sample, cv, rng)
     before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)
     gain = after.interval(before.losses(loss) - after.losses(loss), level)
     left = after.interval(after.losses(loss), level, lowest=0.0)
-    return Refinement(mean_loss(sample.tally, loss), gain, left)
+    return Refinement(mean_loss(sample.tally, LOSSES[loss]), gain, left)
 
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:

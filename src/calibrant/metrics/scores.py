@@ -1,4 +1,4 @@
-"""Proper scores, their decomposition, and discrimination."""
+"""Proper scores of one score and of a matrix, their decomposition, skill, and discrimination."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,12 +9,22 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._numerics import links
-from calibrant._typing import Floats
+from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Rows, as_tally, both_classes
+from calibrant.metrics.samples import (
+    ClassSample,
+    Column,
+    Labels,
+    as_tally,
+    both_classes,
+    is_matrix,
+    read_classes,
+    refuse_pos_label,
+)
 from calibrant.tally import Tally
 
-Loss = Callable[[float, Floats], Floats]
+Loss = Callable[[float, Floats], Floats]  # of a label, 0 or 1, at each probability
+ClassLoss = Callable[[Ints, Floats], Floats]  # of the column of each row's class in a matrix of probabilities
 
 
 def brier_loss(label: float, probabilities: Floats) -> Floats:
@@ -29,13 +39,38 @@ def logarithmic_loss(label: float, probabilities: Floats) -> Floats:
     return out
 
 
+def class_log_losses(labels: Ints, matrix: Floats) -> Floats:
+    """−ln of the probability of each row's class, (n,), clipped by the policy of `calibrant._numerics.links`."""
+    out: Floats = -np.log(links.clip(matrix[np.arange(len(labels)), labels]))
+    return out
+
+
+def class_brier_losses(labels: Ints, matrix: Floats) -> Floats:
+    """Σ over classes of (indicator − p)² for each row, (n,): from 0 to 2."""
+    hit = matrix[np.arange(len(labels)), labels]
+    out: Floats = np.einsum("nk,nk->n", matrix, matrix) + 1.0 - 2.0 * hit
+    return np.maximum(out, 0.0)
+
+
+LOSSES: dict[str, Loss] = {"brier": brier_loss, "log": logarithmic_loss}
+CLASS_LOSSES: dict[str, ClassLoss] = {"brier": class_brier_losses, "log": class_log_losses}
+
+
 def mean_loss(tally: Tally, loss: Loss, probabilities: Floats | None = None) -> float:
     """The mean of ``loss(label, p)`` over the rows, p being the scores or other `probabilities` of the cells."""
     p = tally.scores if probabilities is None else probabilities
     return float((tally.positives @ loss(1.0, p) + tally.negatives @ loss(0.0, p)) / tally.total)
 
 
-def brier_score(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
+def _read_matrix(y_true: Any, y_prob: Any, sample_weight: Column, pos_label: Any) -> ClassSample | None:
+    """The rows of a matrix with a column for each of three or more classes; None where there is one score."""
+    if not is_matrix(y_true, y_prob):
+        return None
+    refuse_pos_label(pos_label)
+    return read_classes(y_true, y_prob, sample_weight)
+
+
+def brier_score(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Mean squared difference of probability and outcome, from 0 (best) to 1.
 
     Parameters
@@ -43,8 +78,8 @@ def brier_score(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = 
     y_true : array-like of shape (n,) or Tally
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,) or (n, K)
-        Probabilities of the positive class; or of three or more classes, for which it is `matrix_brier_score`, from 0
-        to 2.
+        Probabilities of the positive class; or a column for each of three or more classes, whose rows sum to 1. Then
+        it is the squared distance of the whole row from the class that happened, from 0 to 2.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -59,16 +94,17 @@ def brier_score(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = 
     >>> from calibrant import metrics
     >>> round(metrics.brier_score([0, 1, 1], [0.5, 0.5, 1.0]), 4)
     0.1667
+    >>> metrics.brier_score([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
+    0.375
     """
-    if y_prob is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(y_prob):
-        from calibrant.metrics.matrix_measures import matrix_brier_score
-
-        return matrix_brier_score(y_true, y_prob, sample_weight=sample_weight)
+    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
+    if classes is not None:
+        return classes.mean(class_brier_losses(classes.labels, classes.probabilities))
     return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), brier_loss)
 
 
 def root_mean_squared_error(
-    y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """Square root of the Brier score; the parameters are those of `brier_score`.
 
@@ -81,7 +117,7 @@ def root_mean_squared_error(
     return float(np.sqrt(mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), brier_loss)))
 
 
-def log_loss(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
+def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Mean −ln of the probability that was given to what happened, in nats.
 
     It is always finite: probabilities are moved to [ε, 1 − ε] first, where ε = 2.2e-16 is the spacing of doubles at
@@ -92,15 +128,13 @@ def log_loss(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = Non
     >>> from calibrant import metrics
     >>> round(metrics.log_loss([0, 1], [0.5, 0.5]), 4), round(metrics.log_loss([1], [0.0]), 2)
     (0.6931, 36.04)
+    >>> round(metrics.log_loss([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]), 4)
+    0.6931
     """
-    if y_prob is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(y_prob):
-        from calibrant.metrics.matrix_measures import matrix_log_loss
-
-        return matrix_log_loss(y_true, y_prob, sample_weight=sample_weight)
+    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
+    if classes is not None:
+        return classes.mean(class_log_losses(classes.labels, classes.probabilities))
     return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), logarithmic_loss)
-
-
-LOSSES: dict[str, Loss] = {"brier": brier_loss, "log": logarithmic_loss}
 
 
 @dataclass(frozen=True)
@@ -133,7 +167,7 @@ class Decomposition:
 
 
 def corp_decomposition(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     loss: str | Loss = "brier",
@@ -188,7 +222,12 @@ def corp_decomposition(
 
 
 def accuracy(
-    y_true: Rows, y_prob: Column = None, *, threshold: float = 0.5, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels,
+    y_prob: Column = None,
+    *,
+    threshold: float | None = None,
+    sample_weight: Column = None,
+    pos_label: Any = None,
 ) -> float:
     """Share of rows that are right when a score above `threshold` is called positive.
 
@@ -196,10 +235,11 @@ def accuracy(
     ----------
     y_true : array-like of shape (n,) or Tally
         Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,)
-        Any scores; with the default threshold, probabilities.
-    threshold : float
-        Scores strictly above it are positive.
+    y_prob : array-like of shape (n,) or (n, K)
+        Any scores; with the default threshold, probabilities. With a column for each of three or more classes a row is
+        right where its most probable class is its own.
+    threshold : float, optional
+        Scores strictly above it are positive; by default 0.5. Not for several classes.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -215,12 +255,17 @@ def accuracy(
     >>> metrics.accuracy([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8])
     0.75
     """
+    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
+    if classes is not None:
+        if threshold is not None:
+            raise InvalidInputError("`threshold` is for scores of two classes; got a column for each of several.")
+        return classes.mean(classes.probabilities.argmax(axis=1) == classes.labels)
     tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
-    right = np.where(tally.scores > threshold, tally.positives, tally.negatives)
+    right = np.where(tally.scores > (0.5 if threshold is None else threshold), tally.positives, tally.negatives)
     return float(right.sum() / tally.total)
 
 
-def roc_auc(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
+def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Area under the ROC curve: how often a positive row scores above a negative one, ties counting half.
 
     Rows of one class only have no such area and raise `InvalidInputError`. The parameters are those of `accuracy`.
@@ -236,3 +281,61 @@ def roc_auc(y_true: Rows, y_prob: Column = None, *, sample_weight: Column = None
     negatives = tally.negatives
     below = np.cumsum(negatives) - 0.5 * negatives
     return float(tally.positives @ below / (tally.total_positive * negatives.sum()))
+
+
+def brier_skill_score(
+    y_true: Labels,
+    y_prob: ArrayLike | None = None,
+    *,
+    reference: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    """1 − Brier score / Brier score of a reference: 1 is perfect, 0 no better than the reference.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    reference : float or array-like of shape (n,), optional
+        One probability for all rows, such as a climatological frequency that was known beforehand, or one for each
+        row, such as another forecast; with a tally only one for all. By default the share of positives in these rows,
+        which a forecaster could not have known: it makes the reference a little too good.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from calibrant.metrics import brier_skill_score
+    >>> round(brier_skill_score([0, 0, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
+    0.76
+    >>> brier_skill_score([0, 1], [0.4, 0.6], reference=[0.4, 0.6])
+    0.0
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    baseline = _reference_score(y_true, tally, reference, sample_weight, pos_label)
+    if not baseline > 0.0:
+        raise InvalidInputError("`reference` must make some error; its Brier score is 0 and no skill can be measured.")
+    return 1.0 - mean_loss(tally, brier_loss) / baseline
+
+
+def _reference_score(y_true: Any, tally: Tally, reference: Any, sample_weight: Any, pos_label: Any) -> float:
+    constant = tally.base_rate if reference is None else reference
+    if np.ndim(constant) == 0:
+        value = float(constant)
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInputError(f"`reference` must lie in [0, 1]; got {value!r}.")
+        return mean_loss(tally, brier_loss, np.full(len(tally), value))
+    if isinstance(y_true, Tally):
+        raise InvalidInputError("`reference` must be one number where a tally is given, since a tally has no rows.")
+    probabilities = _validation.check_scores(constant, "reference")
+    _validation.check_unit_interval(probabilities, "reference")
+    return mean_loss(as_tally(y_true, probabilities, sample_weight, pos_label), brier_loss)

@@ -5,16 +5,22 @@ from typing import Any, Literal
 
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import Interval
-from calibrant.metrics.grouped_rows import GroupedRows
+from calibrant.intervals import Interval, plain
+from calibrant.metrics.full_calibration import full_calibration_of
 from calibrant.metrics.hypothesis_tests import kuiper_of
-from calibrant.metrics.resampling import Sample
+from calibrant.metrics.samples import ClassSample, ScoreSample, Seed
 from calibrant.tally import Tally, row_count
 
 State = Literal["needed", "not_repaired", "miscalibrated", "no_evidence", "not_probabilities", "undecided"]
-CLEAR, SOME = 0.001, 0.05  # p-values of Kuiper's test
+CLEAR, SOME = 0.001, 0.05  # p-values of the test
+BEYOND_DOUBT = 3.0  # nats of evidence, odds of 20 to 1
 SMALL_POINTS, SMALL_SHARE = 0.01, 0.1  # an average error below both is small
 LARGE_POINTS = 0.1
+# The test of each shape, and why it may have no value.
+TESTS = {
+    "score": ("Kuiper's test", "Kuiper's test has no value: all probabilities are 0 or 1"),
+    "matrix": ("test of full calibration", "the test of full calibration needs independent rows"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,23 +29,29 @@ class Verdict:
 
     There are two kinds of evidence. Calibrated probabilities have the lowest log-loss that any map of them can reach,
     so a map that lowers it on rows that it has not seen proves an error, and is worth using; its gain counts where the
-    whole interval is above 0. Kuiper's test needs no map and sees gaps of either sign, but neither says what to do
-    about them nor sees many small waves. Either is enough to doubt the probabilities; only the gain is a reason to
-    calibrate. With intervals of 90 %, each is wrong about calibrated probabilities once in twenty times.
+    whole interval is above 0. A test, Kuiper's of one score and `full_calibration_test` of a matrix, needs no map, but
+    neither says what to do about an error nor sees many small waves. Either is enough to doubt the probabilities; only
+    the gain is a reason to calibrate. With intervals of 90 %, each is wrong about calibrated probabilities once in
+    twenty times.
 
     Attributes
     ----------
     n_rows, base_rate : float
-        (Weighted) number of rows, and share of positives.
+        (Weighted) number of rows, and share of positives; with several classes that of the most frequent one.
     p_value : float or None
-        Of Kuiper's test of the raw probabilities; None where it has no value.
+        Of the test of the raw probabilities; None where it has no value.
     gain : Interval or None
         By how much calibrating lowers the log-loss on rows that the fit has not seen, paired row by row; None where
         nothing was fitted.
     error : Interval or None
         How far a probability is from the truth on average, where that was measured.
     probabilities : bool
-        Whether all scores lie in [0, 1].
+        Whether the scores are probabilities.
+    shape : {"score", "matrix"}
+        Of the probabilities, which decides on the test.
+    log_odds : float or None
+        In place of a gain: how much more probable the labels are under a calibrated model than under the raw
+        probabilities, as a logarithm of marginal likelihoods; it counts where the odds are above 20 to 1.
 
     Examples
     --------
@@ -58,6 +70,8 @@ class Verdict:
     gain: Interval | None = None
     error: Interval | None = None
     probabilities: bool = True
+    shape: str = "score"
+    log_odds: float | None = None
 
     @property
     def state(self) -> State:
@@ -73,17 +87,24 @@ class Verdict:
         if self.improves:
             return "needed"
         if self.rejected:
-            return "miscalibrated" if self.gain is None else "not_repaired"
-        return "undecided" if self.p_value is None and self.gain is None else "no_evidence"
+            return "not_repaired" if self.fitted else "miscalibrated"
+        return "no_evidence" if self.fitted or self.p_value is not None else "undecided"
+
+    @property
+    def fitted(self) -> bool:
+        """Whether something was fitted, so that its gain is known."""
+        return self.gain is not None or self.log_odds is not None
 
     @property
     def improves(self) -> bool:
         """Whether calibrating lowers the log-loss beyond chance."""
+        if self.log_odds is not None:
+            return self.log_odds > BEYOND_DOUBT
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def rejected(self) -> bool:
-        """Whether Kuiper's test rejects the raw probabilities."""
+        """Whether the test rejects the raw probabilities."""
         return self.p_value is not None and self.p_value < SOME
 
     @property
@@ -112,43 +133,54 @@ class Verdict:
     @property
     def test(self) -> str:
         """The result of the test in brackets."""
+        name, why_none = TESTS[self.shape]
         if self.p_value is None:
-            return "(Kuiper's test has no value: all probabilities are 0 or 1)"
-        return f"(Kuiper's test, p {f'= {self.p_value:.3f}' if self.p_value >= CLEAR else '< 0.001'})"
+            return f"({why_none})"
+        return f"({name}, p {f'= {self.p_value:.3f}' if self.p_value >= CLEAR else '< 0.001'})"
+
+    @property
+    def change(self) -> str:
+        """What calibrating does to the log-loss, in words; empty where nothing was fitted."""
+        if self.log_odds is not None:
+            gain = self.log_odds / self.n_rows
+            return f"the prequential log-loss is {abs(gain):.4f} nats per row {'lower' if gain > 0.0 else 'higher'}"
+        return "" if self.gain is None else f"on rows not seen, it lowers the log-loss by {self.gain}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        intervals = {key: getattr(self, key) for key in ("gain", "error")}
-        plain = {key: None if one is None else one.to_dict() for key, one in intervals.items()}
-        return {"state": self.state, "calibrate": self.calibrate, "p_value": self.p_value} | plain
+        conclusion = {"state": self.state, "calibrate": self.calibrate, "p_value": self.p_value}
+        return conclusion | {"gain": plain(self.gain), "error": plain(self.error)}
 
     def __str__(self) -> str:
         return {
-            "needed": f"Calibration is needed: on rows not seen, it lowers the log-loss by {self.gain}.",
+            "needed": f"Calibration is needed: {self.change}.",
             "not_repaired": f"The probabilities are off {self.test}, but calibrating does not lower the log-loss "
             "beyond chance.",
             "miscalibrated": f"Miscalibrated beyond chance {self.test}.",
             "no_evidence": f"No evidence against the probabilities in {row_count(self.n_rows)} rows {self.test}.",
-            "not_probabilities": "The scores are not probabilities: some lie outside [0, 1].",
+            "not_probabilities": "The scores are not probabilities, so they cannot be used as they are.",
             "undecided": f"These rows cannot tell whether the probabilities are calibrated {self.test}.",
         }[self.state]
 
 
 def judge_calibration(
-    tally: Tally, gain: Interval | None = None, error: Interval | None = None, rows: GroupedRows | None = None
+    data: Tally | ScoreSample | ClassSample,
+    gain: Interval | None = None,
+    error: Interval | None = None,
+    rng: Seed = 0,
 ) -> Verdict:
-    """Judge whether the raw probabilities of a tally need calibration; see `Verdict` for the criterion.
+    """Judge whether raw probabilities need calibration; see `Verdict` for the criterion.
 
     Parameters
     ----------
-    tally : Tally
-        The raw scores.
+    data : Tally or Sample
+        The raw scores; the test allows for groups of rows that depend on each other, where a sample has some.
     gain : Interval, optional
         By how much calibrating lowers the log-loss on rows that the fit has not seen.
     error : Interval, optional
         How far a probability is from the truth on average.
-    rows : GroupedRows, optional
-        The rows of the tally with their groups, where they depend on each other; the test allows for that.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the test, where it simulates.
 
     Returns
     -------
@@ -161,12 +193,27 @@ def judge_calibration(
     >>> judge_calibration(simulate.from_truth("wave", 1000).tally).state
     'miscalibrated'
     """
+    sample = ScoreSample(data) if isinstance(data, Tally) else data
+    probabilities, p_value = True, None
+    if isinstance(sample, ScoreSample):
+        probabilities = sample.space == "probability" and _validation.are_probabilities(sample.tally.scores)
+        if probabilities:
+            p_value = _kuiper_p_value(sample)
+    elif sample.groups is None:  # labels drawn one by one are no chance that rows in groups could be compared with
+        p_value = full_calibration_of(sample, rng=rng).p_value
+    return Verdict(
+        n_rows=sample.n_rows,
+        base_rate=sample.base_rate,
+        p_value=p_value,
+        gain=gain,
+        error=error,
+        probabilities=probabilities,
+        shape=sample.shape,
+    )
+
+
+def _kuiper_p_value(sample: ScoreSample) -> float | None:
     try:
-        _validation.check_unit_interval(tally.scores, "scores")
-    except InvalidInputError:
-        return Verdict(tally.total, tally.base_rate, None, gain, error, probabilities=False)
-    try:
-        p_value: float | None = kuiper_of(Sample(tally, rows)).p_value
-    except InvalidInputError:
-        p_value = None  # all probabilities are 0 or 1
-    return Verdict(tally.total, tally.base_rate, p_value, gain, error)
+        return kuiper_of(sample).p_value
+    except InvalidInputError:  # all probabilities are 0 or 1
+        return None

@@ -10,10 +10,17 @@ from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import Column, Rows, as_tally
+from calibrant.metrics.samples import Column, Labels, as_tally
 from calibrant.metrics.validation import ValidationSummary, validation_summary
-from calibrant.reliability.finite_sample import finite_sample_table
-from calibrant.reliability.tables import SCALES, Table, binned_points, density, fit_curve, histogram
+from calibrant.reliability.tables import (
+    SCALES,
+    Table,
+    binned_points,
+    density,
+    finite_sample_table,
+    fit_curve,
+    histogram,
+)
 from calibrant.tally import Tally, row_count
 
 WEIGHTS = ("counts", "importance")
@@ -98,7 +105,7 @@ class Reliability:
 
 
 def reliability(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     sample_weight: Column = None,

@@ -3,17 +3,18 @@
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
 from scipy.optimize import isotonic_regression
 from sklearn.base import clone
 
-from calibrant import _limits, _validation
+from calibrant import _limits
 from calibrant._numerics import bins, links
+from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import bin_number, bin_starts, sums_from
+from calibrant.metrics.binned import bin_number, bin_starts, sums_from
+from calibrant.metrics.finite_sample_band import finite_sample_band
 from calibrant.tally import Tally
 
 STRATEGIES = ("quantile", "uniform")
@@ -81,26 +82,6 @@ def binned_points(
     )
 
 
-def clopper_pearson(positives: Floats, total: Floats, level: float) -> tuple[Floats, Floats]:
-    """Ends of the exact central interval of a binomial proportion; counts need not be whole.
-
-    Examples
-    --------
-    >>> from calibrant.reliability import clopper_pearson
-    >>> low, high = clopper_pearson([0.0], [10.0], 0.9)
-    >>> low.tolist(), high.round(4).tolist()
-    ([0.0], [0.2589])
-    """
-    _validation.check_level(level)
-    k, n = np.asarray(positives, dtype=np.float64), np.asarray(total, dtype=np.float64)
-    tail = 0.5 * (1.0 - level)
-    # The ends are beta quantiles; where a parameter is 0, the end is 0 or 1.
-    inner_low, inner_high = np.where(k > 0.0, k, 1.0), np.where(k < n, n - k, 1.0)
-    low = np.where(k > 0.0, special.betaincinv(inner_low, n - k + 1.0, tail), 0.0)
-    high = np.where(k < n, special.betaincinv(k + 1.0, inner_high, 1.0 - tail), 1.0)
-    return low, high
-
-
 def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str | None]:
     """The `curve` table of a tally of probabilities, and the name of what made it; both None without a curve."""
     if curve is None:
@@ -142,6 +123,35 @@ def _corp(tally: Tally) -> Table:
     ends = np.concatenate((tally.scores[:1], before + 0.5 * (first - before), tally.scores[-1:]))
     # Pooled means of equal numbers can leave [0, 1] by an ulp.
     return table(score=np.repeat(ends, 2)[1:-1], probability=np.repeat(np.clip(pooled.x[starts], 0.0, 1.0), 2))
+
+
+def finite_sample_table(tally: Tally, level: float = 0.9) -> Table:
+    """The corners of the band's steps, in columns `score`, `low` and `high`.
+
+    Between two scores the lower bound is that of the left one and the upper bound that of the right one.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.reliability.tables import finite_sample_table
+    >>> tally = Tally.from_dict({"scores": [0.2, 0.6], "positives": [1, 9], "totals": [10, 10]})
+    >>> finite_sample_table(tally)["score"].tolist()
+    [0.2, 0.2, 0.6, 0.6]
+    """
+    band = finite_sample_band(tally, level=level)
+    # At each score its own bounds, and before and behind it those of the gap.
+    score = np.repeat(band.scores, 3)[1:-1]
+    low = np.repeat(band.low, 3)[:-2]
+    low[1::3], low[2::3] = band.low[:-1], band.low[:-1]
+    low[::3] = band.low
+    high = np.repeat(band.high, 3)[2:]
+    high[::3] = band.high
+    high[1::3], high[2::3] = band.high[1:], band.high[1:]
+    turns = np.ones(len(score), dtype=bool)
+    # Points on a straight piece, with the same bounds as both neighbours, draw nothing.
+    same = (np.diff(low) == 0.0) & (np.diff(high) == 0.0)
+    turns[1:-1] = ~(same[:-1] & same[1:])
+    return table(score=score[turns], low=low[turns], high=high[turns])
 
 
 def histogram(tally: Tally, scale: str) -> Table:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from calibrant.comparison.matrix_compare import MatrixComparison
 from calibrant.intervals import Interval
 from calibrant.report.study import Side, Study
 from calibrant.report.tables import value_of
@@ -159,7 +158,7 @@ def _after(study: Study) -> str:
 
 
 def _raw(study: Study) -> float:
-    if isinstance(study.comparison, MatrixComparison):  # whose log-loss is of all classes
+    if study.comparison is not None and study.comparison.n_classes > 2:  # whose log-loss is of all classes
         raw = study.comparison[study.comparison.reference].log_loss
         return 0.0 if raw is None else raw.value
     return float(study.before.evaluation["log_loss"].value) if study.before is not None else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibrant._typing import ArrayLike
-from calibrant.comparison.matrix_compare import MatrixComparison, compare_matrix
+from calibrant.comparison import Comparison, compare
 from calibrant.report.matrix_sections import matrix_sections
 from calibrant.report.matrix_study import make_matrix_study, read_matrices
 from calibrant.report.page import write_study
@@ -21,7 +21,7 @@ COMMANDS = (
 
 def write_matrix_report(
     path: str | os.PathLike[str],
-    scores: ArrayLike | MatrixComparison,
+    scores: ArrayLike | Comparison,
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
@@ -41,7 +41,7 @@ def write_matrix_report(
     ----------
     path : path-like
         Where to write; an existing file is replaced only when the new one is complete.
-    scores : array-like of shape (n, K), or MatrixComparison
+    scores : array-like of shape (n, K), or Comparison
         A column for each class; or a comparison, which has the rows and all predictions already.
     y : array-like of shape (n,)
         Labels; the columns are the sorted labels, or 0 … K − 1 where some classes have no rows.
@@ -74,11 +74,11 @@ def write_matrix_report(
     ...     "fox where cat is predicted" in path.read_text(encoding="utf-8")
     True
     """
-    if isinstance(scores, MatrixComparison):
+    if isinstance(scores, Comparison):
         comparison = scores
     else:
         options: dict[str, Any] = {"sample_weight": sample_weight, "space": space, "level": LEVEL, "cv": FOLDS}
-        comparison = compare_matrix(scores, y if y is not None else [], **options)
+        comparison = compare(scores, y if y is not None else [], **options)
     study = make_matrix_study(comparison, method)
     sections = matrix_sections(read_matrices(comparison, study.name, classes))
     write_study(path, study, title, commands=commands or COMMANDS, sections=sections)

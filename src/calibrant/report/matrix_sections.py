@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.matrix_evaluation import MatrixEvaluation, evaluate_matrix
-from calibrant.reliability.tables import clopper_pearson
+from calibrant.metrics.evaluation import evaluate
+from calibrant.metrics.evaluation_table import Evaluation
 from calibrant.report.matrix_figures import class_figure, pairs_figure
 from calibrant.report.matrix_study import Matrices
 from calibrant.report.section import Section, SectionFigure, SectionTable
@@ -72,9 +73,7 @@ def matrix_sections(matrices: Matrices) -> tuple[Section, ...]:
 def _whole(matrices: Matrices) -> Section:
     sides = {"before": matrices.before, "after": matrices.after}
     n_resamples = int(np.clip(RESAMPLED_ENTRIES // matrices.before.size, FEWEST_RESAMPLES, 100))
-    evaluation = evaluate_matrix(
-        matrices.labels, sides, level=LEVEL, n_resamples=n_resamples, sample_weight=matrices.weights
-    )
+    evaluation = evaluate(matrices.labels, sides, level=LEVEL, n_resamples=n_resamples, sample_weight=matrices.weights)
     before, after = (number(evaluation["log_loss"][side].value) for side in sides)
     scores = (
         f"Log-loss and Brier score judge all {len(matrices.names)} probabilities of a row at once. Calibration takes "
@@ -89,7 +88,7 @@ def _whole(matrices: Matrices) -> Section:
     return Section("all-classes", "All classes", (scores, test), (), (table,))
 
 
-def _measures(evaluation: MatrixEvaluation) -> list[tuple[str, ...]]:
+def _measures(evaluation: Evaluation) -> list[tuple[str, ...]]:
     return [(sentence_case(row.name), *(_value(value) for value in row.estimates)) for row in evaluation.rows]
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from calibrant import _limits
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
-from calibrant.comparison.candidates import RAW
-from calibrant.comparison.matrix_candidates import MATRIX_DEFAULT
-from calibrant.comparison.matrix_compare import MatrixComparison, MatrixFit
+from calibrant.comparison.candidates import MATRIX_DEFAULT, RAW
+from calibrant.comparison.result import Comparison
 from calibrant.errors import InvalidInputError
 from calibrant.reliability.tables import Table, table
 from calibrant.report.study import LEVEL, Study, make_side
@@ -54,7 +53,7 @@ class Matrices:
         return Tally.from_arrays(column, self.labels == k, self.weights).coarsen(_limits.SEGMENT_CELLS)
 
 
-def read_matrices(comparison: MatrixComparison, name: str, classes: Sequence[Any] | None = None) -> Matrices:
+def read_matrices(comparison: Comparison, name: str, classes: Sequence[Any] | None = None) -> Matrices:
     """The rows of a comparison, with the predictions of one of its methods.
 
     Examples
@@ -66,13 +65,15 @@ def read_matrices(comparison: MatrixComparison, name: str, classes: Sequence[Any
     >>> matrices.names, matrices.tally(0, "before").total_positive
     (('a', 'b', 'c'), 9.0)
     """
-    raw, own = (cast("MatrixFit", comparison.fits[one]) for one in (RAW, name))
-    rows, names = raw.rows, raw.classes if classes is None else classes
-    sides = (one.out_of_fold.probabilities[: len(rows.labels)] for one in (raw, own))  # the first repeat
+    raw, own = (comparison.fits[one] for one in (RAW, name))
+    rows: Any = raw.problem.sample
+    names = rows.classes if classes is None else classes
+    unseen: list[Any] = [one.out_of_fold for one in (raw, own)]
+    sides = (one.probabilities[: len(rows.labels)] for one in unseen)  # the first repeat
     return Matrices(tuple(map(str, names)), rows.labels, rows.weights, *sides)
 
 
-def make_matrix_study(comparison: MatrixComparison, method: str | None = None) -> Study:
+def make_matrix_study(comparison: Comparison, method: str | None = None) -> Study:
     """The study of the predicted class: its probability before and after, and whether it was right.
 
     Examples
@@ -88,7 +89,7 @@ def make_matrix_study(comparison: MatrixComparison, method: str | None = None) -
     ('temperature', True, 300.0)
     """
     if comparison.verdict is None:
-        raise InvalidInputError("`comparison` must have a verdict, as `compare_matrix` gives it.")
+        raise InvalidInputError("`comparison` must have a verdict, as `compare` gives it.")
     name = _choose(method, comparison)
     matrices = read_matrices(comparison, name)
     before, after = (make_side(_top_label(matrices, one)) for one in (matrices.before, matrices.after))
@@ -111,7 +112,7 @@ def make_matrix_study(comparison: MatrixComparison, method: str | None = None) -
     )
 
 
-def _choose(method: str | None, comparison: MatrixComparison) -> str:
+def _choose(method: str | None, comparison: Comparison) -> str:
     """The name of the method to show: as asked, else as recommended; where that is none, the default or the best."""
     usable = [one.name for one in comparison.results if one.name in comparison.fits and one.name != RAW]
     if method is not None and method not in usable:

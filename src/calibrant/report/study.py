@@ -12,14 +12,14 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import create, title_of
-from calibrant.comparison.crossfit import crossfit
+from calibrant.comparison.problems import ScoreProblem
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.functions import Step
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.evaluation import evaluate
-from calibrant.metrics.folds import split_tally
-from calibrant.metrics.table import Evaluation
+from calibrant.metrics.evaluation_table import Evaluation
+from calibrant.metrics.samples import ScoreSample
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import Table, curve_grid, tabulate_map
@@ -206,7 +206,8 @@ def _check_rows(tally: Tally, comparison: Comparison | None) -> None:
 
 def _compare(tally: Tally, notes: list[str]) -> Comparison | None:
     try:
-        return compare(tally, level=LEVEL, cv=FOLDS)
+        space = "probability" if _validation.are_probabilities(tally.scores) else "decision"
+        return compare(tally, space=space, level=LEVEL, cv=FOLDS)
     except InvalidInputError as error:
         notes.append(f"Methods are not compared. {error}")
         return None
@@ -234,12 +235,14 @@ def _find_fit(method: str | Calibrator | None, name: str, fits: Mapping[str, Met
 
 def _fit(method: str | Calibrator | None, name: str, cells: Tally, *, probabilities: bool) -> MethodFit:
     """A method that was not compared, cross-fitted as in a comparison; without predictions where rows are too few."""
-    own = create(name, probabilities=probabilities) if method is None or isinstance(method, str) else method
-    splits = split_tally(cells.coarsen(_limits.COMPARISON_CELLS), FOLDS)
+    space = "probability" if probabilities else "decision"
+    own = create(name, space=space) if method is None or isinstance(method, str) else method
+    problem = ScoreProblem(ScoreSample(cells, space=space))
+    splits = problem.split(FOLDS, np.random.default_rng(0))
     try:
-        return MethodFit(own, crossfit(own, splits, 1) if len(splits) > 1 else None, cells)
+        return MethodFit(own, problem.crossfit(own, splits) if len(splits) > 1 else None, problem)
     except InvalidInputError:  # some part has rows of one class only, which the method cannot take
-        return MethodFit(own, None, cells)
+        return MethodFit(own, None, problem)
 
 
 def _find_judge(fits: Mapping[str, MethodFit]) -> Calibrator | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant.comparison import Comparison, MethodResult
 from calibrant.intervals import Interval
-from calibrant.metrics.table import Evaluation
+from calibrant.metrics.evaluation_table import Evaluation
 from calibrant.reliability.tables import Table
 from calibrant.report import wording
 from calibrant.report.segments import Gap, Segment

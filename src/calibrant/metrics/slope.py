@@ -13,10 +13,16 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Column, Rows, as_tally, both_classes
-from calibrant.metrics.clustered import cluster_covariance
-from calibrant.metrics.grouped_rows import GroupedRows
-from calibrant.metrics.resampling import Sample, read_sample
+from calibrant.metrics.samples import (
+    Column,
+    GroupedRows,
+    Groups,
+    Labels,
+    ScoreSample,
+    as_tally,
+    both_classes,
+    read_sample,
+)
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
@@ -52,7 +58,7 @@ class CalibrationSlope:
 
 
 def calibration_slope(
-    y_true: Rows,
+    y_true: Labels,
     y_prob: Column = None,
     *,
     level: float = 0.9,
@@ -99,7 +105,7 @@ def calibration_slope(
     return slope_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
 
 
-def slope_of(sample: Sample, level: float) -> CalibrationSlope:
+def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
     """The calibration slope of rows that were checked before."""
     tally = sample.tally
     both_classes(tally, "The calibration slope")
@@ -134,10 +140,18 @@ def _clustered(rows: GroupedRows, both: Fit, large: Fit) -> tuple[Floats, float]
     z = links.logit(rows.scores)
     features = np.column_stack((np.ones(len(z)), z))
     residuals = rows.weights * (rows.labels - links.expit(features @ both.coefficients))
-    covariance = cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
+    covariance = _cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
     residuals = rows.weights * (rows.labels - links.expit(z + large.coefficients[0]))
-    alone = cluster_covariance(residuals[:, None], large.precision, rows.groups)
+    alone = _cluster_covariance(residuals[:, None], large.precision, rows.groups)
     return covariance, float(alone[0, 0]) ** 0.5
+
+
+def _cluster_covariance(influence: Floats, precision: Floats, groups: Groups) -> Floats:
+    """The sandwich H⁻¹ (Σ_g u_g u_gᵀ) H⁻¹ G / (G − 1), where u_g is the sum of a group's rows of `influence` (n, k)."""
+    sums = np.column_stack([groups.sum(column) for column in influence.T])
+    bread = np.linalg.inv(precision)
+    out: Floats = bread @ (sums.T @ sums) @ bread * groups.number / (groups.number - 1)
+    return out
 
 
 def _log_likelihood(tally: Tally, z: Floats) -> float:
@@ -196,7 +210,7 @@ class ConfidenceDiagnosis:
 
 
 def confidence_diagnosis(
-    y_true: Rows, y_prob: Column = None, *, share: float = 0.025, sample_weight: Column = None, pos_label: Any = None
+    y_true: Labels, y_prob: Column = None, *, share: float = 0.025, sample_weight: Column = None, pos_label: Any = None
 ) -> ConfidenceDiagnosis:
     """Whether probabilities are over- or under-confident at either end of the ranking.
 

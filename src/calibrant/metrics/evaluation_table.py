@@ -1,23 +1,23 @@
 """The result of `evaluate`: numbers first, with a text and an HTML form."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 from typing import Any
 
 from calibrant._frames import make_frame
+from calibrant._tables import align, html_list, html_table
 from calibrant._validation import check_choice
-from calibrant.intervals import Interval
+from calibrant.intervals import Interval, plain
+from calibrant.metrics.samples import describe_rows
 from calibrant.metrics.verdict import Verdict
-from calibrant.tally import row_count
 
 Estimate = Interval | float | None
 Estimates = Mapping[str, Interval | float]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One measure of every model."""
 
     key: str
@@ -34,14 +34,17 @@ class Evaluation:
     ----------
     models : tuple of str
         Names of the models, in the order of the columns.
-    rows : tuple of Row
+    rows : tuple of MeasureRow
         The measures, proper scores first.
     n_rows, base_rate, level : float
-        (Weighted) number of rows, share of positives, and level of the intervals.
+        (Weighted) number of rows, share of positives (of the most frequent class, where there are several), and level
+        of the intervals.
     remarks : tuple of str
         What the numbers mean, and what could not be computed.
     verdicts : tuple of Verdict
-        Whether each model needs calibration, as far as Kuiper's test can tell.
+        Whether each model needs calibration, as far as a test can tell.
+    n_classes : int
+        Two or more.
 
     Examples
     --------
@@ -54,12 +57,13 @@ class Evaluation:
     """
 
     models: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MeasureRow, ...]
     n_rows: float
     base_rate: float
     level: float
     remarks: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+    n_classes: int = 2
 
     @property
     def verdict(self) -> Verdict:
@@ -97,13 +101,16 @@ class Evaluation:
 
     @property
     def _title(self) -> str:
-        rows = f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive"
+        rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
         return f"{rows}; {100 * self.level:g} % intervals in brackets"
 
     def _texts(self, indent: str = "") -> list[list[str]]:
         return [[indent + row.name, *map(_text, row.estimates)] for row in self.rows]
 
     def __repr__(self) -> str:
+        return f"Evaluation({', '.join(self.models)}: {self._title})"
+
+    def __str__(self) -> str:
         header, *texts = align([["", *self.models], *self._texts("  ")])
         lines = [self._title] if len(self.models) == 1 else [self._title, header]
         for group, rows in groupby(zip(self.rows, texts, strict=True), key=lambda pair: pair[0].group):
@@ -113,42 +120,6 @@ class Evaluation:
     def _repr_html_(self) -> str:
         groups = [row.group for row in self.rows]
         return html_table(self._title, ["", *self.models], groups, self._texts()) + html_list(self.remarks)
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of text, whose columns are as wide as their longest text."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def html_table(
-    caption: str, headers: Sequence[str], groups: Sequence[str], rows: Sequence[Sequence[str]], strong: str = ""
-) -> str:
-    """A table whose rows stand under the names of their groups; the row called `strong` stands out."""
-    head = "".join(f'<th scope="col" style="{_align(i)}">{escape(text)}</th>' for i, text in enumerate(headers))
-    body = ""
-    for group, members in groupby(zip(groups, rows, strict=True), key=lambda pair: pair[0]):
-        span = f'<th colspan="{len(headers)}" scope="rowgroup" style="{_align(0)}">{escape(group)}</th>'
-        title = f"<tr>{span}</tr>" if group else ""
-        body += f"<tbody>{title}{''.join(_html_row(row, strong) for _, row in members)}</tbody>"
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>{body}</table>"
-
-
-def _html_row(texts: Sequence[str], strong: str) -> str:
-    style = "; font-weight: bold" if texts[0] == strong else "; font-weight: normal" if strong else ""
-    name = f'<th scope="row" style="{_align(0)}{style}">{escape(texts[0])}</th>'
-    cells = "".join(f'<td style="{_align(1)}{style}">{escape(text)}</td>' for text in texts[1:])
-    return f"<tr>{name}{cells}</tr>"
-
-
-def _align(column: int) -> str:
-    """Names on the left, figures on the right and in one line; notebooks centre the one and break the other."""
-    return f"text-align: {'right' if column else 'left'}; white-space: nowrap"
-
-
-def html_list(texts: Iterable[str]) -> str:
-    """The texts as items."""
-    return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 
 def _text(estimate: Estimate) -> str:
@@ -161,8 +132,3 @@ def _text(estimate: Estimate) -> str:
 
 def _value(estimate: Estimate) -> dict[str, Any]:
     return estimate.to_dict() if isinstance(estimate, Interval) else {"value": estimate}
-
-
-def plain(estimate: Any) -> Any:
-    """An interval as a dict, and anything else as it is, ready for JSON."""
-    return estimate.to_dict() if isinstance(estimate, Interval) else estimate

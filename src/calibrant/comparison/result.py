@@ -5,16 +5,14 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from sklearn.base import clone
-
 from calibrant._frames import make_frame
+from calibrant._tables import align, html_list, html_table
 from calibrant._validation import check_choice
-from calibrant.calibrators.base import Calibrator
-from calibrant.intervals import Interval
-from calibrant.metrics.out_of_fold import OutOfFold
-from calibrant.metrics.table import align, html_list, html_table, plain
+from calibrant.comparison.problems import Problem
+from calibrant.intervals import Interval, plain
+from calibrant.metrics.folds import OutOfFold
+from calibrant.metrics.samples import describe_rows
 from calibrant.metrics.verdict import Verdict
-from calibrant.tally import Tally, row_count
 
 HEADERS = ("method", "log-loss", "Brier score", "SmoothECE", "log-loss − {}", "Brier − {}", "ms/fit")
 
@@ -84,11 +82,13 @@ class MethodFit:
 
     Attributes
     ----------
-    calibrator : Calibrator
+    calibrator : calibrator
         As it was given, not fitted.
     out_of_fold : OutOfFold or None
         Its cross-fitted predictions; None where there were too few rows to split.
-    fitted : Calibrator
+    problem : Problem
+        The rows.
+    fitted : calibrator
         A copy that is fitted to all rows when it is first asked for.
 
     Examples
@@ -100,15 +100,14 @@ class MethodFit:
     (500.0, True)
     """
 
-    calibrator: Calibrator
+    calibrator: Any
     out_of_fold: OutOfFold | None
-    cells: Tally
+    problem: Problem
 
     @cached_property
-    def fitted(self) -> Calibrator:
+    def fitted(self) -> Any:
         """The copy that is fitted to all rows."""
-        calibrator: Calibrator = clone(self.calibrator).fit_tally(self.cells)
-        return calibrator
+        return self.problem.fit(self.calibrator)
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,15 +125,18 @@ class Comparison:
     reference : str
         The method that differences are taken to: "identity", the raw score, wherever scores are probabilities.
     n_rows, base_rate, level : float
-        (Weighted) number of rows, share of positives, and level of the intervals.
-    n_folds, repeats : int
-        How the rows were split.
+        (Weighted) number of rows, share of positives (of the most frequent class, where there are several), and level
+        of the intervals.
+    cv, repeats : int
+        Number of folds, and of repeated cross-validations.
     tied : tuple of str
         Other methods that are not worse than the recommended one by more than chance, in the order of the ranking.
     remarks : tuple of str
         Notes on the ranking and on the scores.
     verdict : Verdict or None
         Whether calibration is needed; `recommended` and it never disagree.
+    n_classes : int
+        Two or more.
     fits : dict of str to MethodFit
         Calibrators, predictions for rows not seen, and fits by name; not part of `to_dict`.
 
@@ -156,11 +158,12 @@ class Comparison:
     n_rows: float
     base_rate: float
     level: float
-    n_folds: int
+    cv: int
     repeats: int
     tied: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     verdict: Verdict | None = None
+    n_classes: int = 2
     fits: dict[str, MethodFit] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, name: str) -> MethodResult:
@@ -168,7 +171,7 @@ class Comparison:
         check_choice("name", name, [result.name for result in self.results])
         return next(result for result in self.results if result.name == name)
 
-    def fit(self, name: str | None = None) -> Calibrator:
+    def fit(self, name: str | None = None) -> Any:
         """Return the recommended method, or another by name, fitted to all rows.
 
         More than 32768 distinct scores are joined to as many cells of equal mass for it.
@@ -177,9 +180,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        plain = {key: value for key, value in vars(self).items() if key != "fits"}
-        plain["verdict"] = None if self.verdict is None else self.verdict.to_dict()
-        return plain | {"results": [result.to_dict() for result in self.results]}
+        values = {key: value for key, value in vars(self).items() if key != "fits"}
+        values["verdict"] = None if self.verdict is None else self.verdict.to_dict()
+        return values | {"results": [result.to_dict() for result in self.results]}
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each method, lowest log-loss first."""
@@ -191,16 +194,15 @@ class Comparison:
     def title(self) -> str:
         """The rows and folds of the comparison, in a line."""
         times = "" if self.repeats == 1 else f", {self.repeats} times"
-        return (
-            f"{row_count(self.n_rows)} rows, {100 * self.base_rate:.3g} % positive; "
-            f"{self.n_folds}-fold cross-validation{times}; {100 * self.level:g} % intervals in brackets"
-        )
+        rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
+        return f"{rows}; {self.cv}-fold cross-validation{times}; {100 * self.level:g} % intervals in brackets"
 
     @property
     def headers(self) -> tuple[str, ...]:
         """The heads of the columns."""
         name = "raw" if self.reference == "identity" else self.reference
-        return tuple(header.format(name) for header in HEADERS)
+        headers = (header.format(name) for header in HEADERS)
+        return tuple("top SmoothECE" if header == "SmoothECE" and self.n_classes > 2 else header for header in headers)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -212,6 +214,9 @@ class Comparison:
         return [result.texts() for result in self.results if result.log_loss is not None]
 
     def __repr__(self) -> str:
+        return f"Comparison({len(self.results)} methods, recommended {self.recommended}: {self.title})"
+
+    def __str__(self) -> str:
         lines = align([self.headers, *self._texts])
         return "\n".join([self.title, *lines, f"Recommended: {self.reason}", *(f"- {note}" for note in self.notes)])
 

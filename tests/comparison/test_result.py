@@ -21,11 +21,11 @@ def table():
     )
     verdict = Verdict(100.0, 0.25, 0.5, Interval(0.1, -0.2, 0.3, 0.9))
     facts = ("identity", "do nothing: <chance>.", "identity", 100.0, 0.25, 0.9, 5, 2, ("<b>mine</b>",))
-    return Comparison(results, *facts, ("<u>remark",), verdict, {})
+    return Comparison(results, *facts, ("<u>remark",), verdict)
 
 
 def test_text(table):
-    text = repr(table)
+    text = str(table)
     assert text.splitlines()[0] == (
         "100 rows, 25 % positive; 5-fold cross-validation, 2 times; 90 % intervals in brackets"
     )

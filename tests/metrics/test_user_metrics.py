@@ -6,7 +6,8 @@ from sklearn.metrics import brier_score_loss
 
 from calibrant import evaluate, metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.own import as_metric, name_of_metric
+from calibrant.metrics.samples import as_tally
+from calibrant.metrics.user_metrics import as_metric, name_of_metric
 
 
 def mean_score(tally):
@@ -21,7 +22,7 @@ def test_functions_of_a_tally_of_rows_and_of_weighted_rows():
     data = simulate.from_truth("D1", 300)
     assert as_metric(mean_score)(data.tally) == pytest.approx(data.scores.mean())
     assert as_metric(hit_rate)(data.tally) == pytest.approx(hit_rate(data.labels, data.scores))
-    weighted = metrics.base.as_tally(data.labels, data.scores, np.full(300, 0.5))
+    weighted = as_tally(data.labels, data.scores, np.full(300, 0.5))
     assert as_metric(brier_score_loss)(weighted) == pytest.approx(metrics.brier_score(data.labels, data.scores))
     with pytest.raises(InvalidInputError, match="hit_rate takes no `sample_weight`"):
         as_metric(hit_rate)(weighted)
@@ -39,7 +40,7 @@ def test_rows_of_the_table_are_named_after_the_functions_and_have_intervals():
     own = table["hit_rate"]
     assert own.low < own.value < own.high
     assert table["brier_score_loss"].value == pytest.approx(metrics.brier_score(data.labels, data.scores))
-    assert "own measures" in repr(table)
+    assert "metrics of the user" in str(table)
     assert evaluate(data.labels, data.scores, metrics="slope", n_resamples=2)["slope"].value > 0.0
     with pytest.raises(InvalidInputError, match="`metrics` must be one of log_loss, brier_score"):
         evaluate(data.labels, data.scores, metrics=["nonsense"])

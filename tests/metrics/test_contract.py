@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from calibrant import Tally, metrics
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.base import as_tally, bin_number, binned, check_choice, number_repeated
+from calibrant.metrics.samples import as_tally
+from calibrant.metrics.user_metrics import number_repeated
 
 METRICS = {
     name: getattr(metrics, name)
@@ -136,44 +137,6 @@ def test_a_tally_comes_alone():
     with pytest.raises(InvalidInputError, match="pass it alone"):
         as_tally(tally, [0.1, 0.2])
     assert as_tally(tally) is tally
-
-
-def test_bins_are_closed_on_the_right():
-    tally = Tally.from_arrays([0.0, 0.5, 0.6, 1.0], [0, 1, 0, 1])
-    bins = binned(tally, 2, "uniform")
-    assert bins.mass.tolist() == [2.0, 2.0]
-    assert bins.score.tolist() == [0.25, 0.8]
-    assert binned(tally, 100, "uniform").mass.tolist() == [1.0] * 4  # empty bins do not exist
-    assert binned(tally, 3, "cells").score.tolist() == [0.0, 0.5, 0.6, 1.0]
-
-
-def test_equal_mass_bins_never_split_a_tie():
-    tally = Tally.from_arrays([0.1] * 7 + [0.2, 0.3, 0.4], [0, 1] * 5)
-    assert binned(tally, 5, "quantile").mass.tolist() == [7.0, 1.0, 2.0]
-
-
-@pytest.mark.parametrize(("total", "number"), [(1, 1), (1000, 10), (1001, 11), (10**6, 100)])
-def test_cube_root_rule(total, number):
-    assert bin_number("auto", total) == number
-
-
-@pytest.mark.parametrize("n_bins", [0, 2.5, True, "sqrt"])
-def test_refuses_impossible_numbers_of_bins(n_bins):
-    with pytest.raises(InvalidInputError, match="`n_bins`"):
-        metrics.expected_calibration_error([0, 1], [0.2, 0.4], n_bins=n_bins)
-
-
-def test_refuses_unknown_strategies_and_powers():
-    with pytest.raises(InvalidInputError, match="uniform, quantile, cells"):
-        metrics.expected_calibration_error([0, 1], [0.2, 0.4], strategy="mass")
-    with pytest.raises(InvalidInputError, match="`p`"):
-        metrics.expected_calibration_error([0, 1], [0.2, 0.4], p=0.5)
-
-
-def test_a_choice_is_refused_with_what_is_possible():
-    assert check_choice("scale", "logit", ("linear", "logit")) == "logit"
-    with pytest.raises(InvalidInputError, match=r"`scale` must be one of linear, logit; got 'log'"):
-        check_choice("scale", "log", ("linear", "logit"))
 
 
 def test_repeated_names_get_numbers():

@@ -1,4 +1,4 @@
-"""The cutoff calibration error: the largest gap over any interval of probabilities."""
+"""Errors from cumulative gaps: the largest over any interval of probabilities, and the average over all cuts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from calibrant import _limits, _validation
 from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
 from calibrant.intervals import Interval
-from calibrant.metrics.base import Seed, as_tally
-from calibrant.metrics.clustered import sum_by_group
-from calibrant.metrics.grouped_rows import GroupedRows
-from calibrant.metrics.resampling import Sample, count_rows, read_sample
+from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed, as_tally, count_rows, read_sample
 from calibrant.tally import Tally
 
-__all__ = ["cutoff_calibration_error", "cutoff_calibration_interval"]
+__all__ = ["averaged_two_bin_error", "cutoff_calibration_error", "cutoff_calibration_interval"]
 
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 Draw: TypeAlias = Callable[[int, np.random.Generator], Floats]
@@ -57,7 +54,7 @@ def cutoff_calibration_error(
 
     Examples
     --------
-    >>> from calibrant.metrics.cutoff import cutoff_calibration_error
+    >>> from calibrant.metrics.cumulative import cutoff_calibration_error
     >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.9]), 3)  # the row at 0.4, or that at 0.6
     0.15
     """
@@ -102,7 +99,7 @@ def cutoff_calibration_interval(
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.cutoff import cutoff_calibration_interval
+    >>> from calibrant.metrics.cumulative import cutoff_calibration_interval
     >>> data = simulate.from_truth("D1", 2000)
     >>> cutoff_calibration_interval(data.labels, data.scores).low > 0
     True
@@ -124,7 +121,7 @@ def _range(tally: Tally) -> float:
     return (high - low) / tally.total
 
 
-def _deviations(sample: Sample, n_resamples: int, rng: Seed) -> Floats:
+def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
     generator = np.random.default_rng(rng)
     draw = _gap_draws(sample) if sample.rows is None else _grouped_gap_draws(sample.rows, len(sample.cells))
@@ -135,7 +132,7 @@ def _deviations(sample: Sample, n_resamples: int, rng: Seed) -> Floats:
     return out
 
 
-def _gap_draws(sample: Sample) -> Draw:
+def _gap_draws(sample: ScoreSample) -> Draw:
     """Draw what the gap Σ (y − p) / n of each cell is in a replicate, less what it is in the sample."""
     cells, rows = sample.cells, count_rows(sample.tally)
     residuals = np.concatenate((1.0 - cells.scores, -cells.scores))  # y − p of positive, then of negative rows
@@ -151,17 +148,69 @@ def _gap_draws(sample: Sample) -> Draw:
 
 def _grouped_gap_draws(rows: GroupedRows, width: int) -> Draw:
     """The same for whole groups."""
-    from scipy import sparse
-
-    place = rows.cell_of_rows(rows.tally(), _limits.BOOTSTRAP_CELLS)
-    gaps, where = rows.weights * (rows.labels - rows.scores), (place, rows.groups.codes)
-    by_group = sparse.coo_array((gaps, where), shape=(width, rows.groups.number)).tocsr()
-    weights = sum_by_group(rows.weights, rows.groups)
-    expected = by_group.sum(axis=1) / weights.sum()
+    cell = rows.cell_of_rows(rows.tally(), _limits.BOOTSTRAP_CELLS)
+    by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, width)
+    weights = rows.groups.sum(rows.weights)
+    expected = by_group.sum(axis=0) / weights.sum()
 
     def draw(number: int, generator: np.random.Generator) -> Floats:
         times = rows.groups.draw(number, generator).astype(np.float64)
-        out: Floats = (by_group @ times.T).T / (times @ weights)[:, None] - expected
+        out: Floats = (times @ by_group) / (times @ weights)[:, None] - expected
         return out
 
     return draw
+
+
+def averaged_two_bin_error(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    """Squared gaps below and above a cut, averaged over all cuts of [0, 1] (ATB).
+
+    For a cut q the rows are split into those with p < q and those with p ≥ q; the error at q is the sum of the squares
+    of Σ (y − p) / n over the two parts, and the result is its mean over q uniform on [0, 1]. It needs no choice of
+    bins and is exact.
+
+    It is truthful: for labels drawn from any probabilities, no report has a smaller expected value than these very
+    probabilities, whatever the number of rows. ECE and its relatives can be lowered by reporting something else. Like
+    every calibration error it does not reward discrimination: the base rate for all rows is calibrated too. It is a
+    squared error, and noise adds to it: labels drawn from the reported probabilities have the expected value
+    Σ p (1 − p) / n². Compare it between models on the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Hartline, Hu, Wu 2026, "A Perfectly Truthful Calibration Measure".
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.metrics.cumulative import averaged_two_bin_error
+    >>> data = simulate.from_truth("D1", 2000)
+    >>> honest = averaged_two_bin_error(data.labels, data.probabilities)
+    >>> honest < averaged_two_bin_error(data.labels, data.scores)
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
+    # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
+    # T² + 2 Σ width · (S² − T S).
+    whole, plain, squares = cumulative_gaps.integrate(tally.scores, tally.positives, tally.totals)
+    return (whole**2 + 2.0 * (squares - whole * plain)) / tally.total**2

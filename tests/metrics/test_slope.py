@@ -1,10 +1,17 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse, stats
 
 from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.folds import mean_with_error
+
+RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
 
 def test_recovers_a_line_in_the_logit():
@@ -89,3 +96,19 @@ def test_turning_everything_round_swaps_the_ends(rows, share):
     back = metrics.confidence_diagnosis(~y, 1.0 - p, share=share)
     assert back.low_predicted == pytest.approx(1.0 - there.high_predicted)
     assert back.high_observed == pytest.approx(1.0 - there.low_observed)
+
+
+@pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
+def test_errors_for_groups_agree_with_statsmodels(case):
+    y, p = np.array(case["data"]["labels"]), np.array(case["data"]["probabilities"])
+    groups, peer = np.arange(len(y)) // 10, case["groups_of_ten"]
+    number = groups.max() + 1
+    factor = np.sqrt(number / (number - 1))  # statsmodels was asked for none
+    line, t = metrics.calibration_slope(y, p, groups=groups), stats.t.ppf(0.95, number - 1)
+    assert line.slope.high - line.slope.value == pytest.approx(peer["slope_error"] * factor * t, rel=1e-4)
+    assert line.intercept.high - line.intercept.value == pytest.approx(peer["intercept_error"] * factor * t, rel=1e-4)
+    assert line.p_value == pytest.approx(stats.f.sf(peer["wald"] / factor**2 / 2, 2, number - 1), rel=1e-3)
+    members = sparse.coo_array((np.ones(len(y)), (groups, np.arange(len(y))))).tocsr()
+    mean, error = mean_with_error((y - p) ** 2, np.ones(len(y)), members)
+    assert mean == pytest.approx(case["brier"])
+    assert error == pytest.approx(peer["brier_error"] * factor)

@@ -1,0 +1,189 @@
+"""What a comparison asks of rows of any shape: folds, predictions for rows not seen, fits to all rows, and words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from calibrant import _limits, _validation
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.metrics import samples
+from calibrant.metrics.folds import ClassOutOfFold, OutOfFold, predict_folds, split_classes, split_sample
+from calibrant.metrics.reversal import describe_reversal
+from calibrant.metrics.samples import ClassSample, ScoreSample
+from calibrant.tally import Tally
+
+__all__ = ["MatrixProblem", "Problem", "ScoreProblem", "read_problem"]
+
+SPACES = ("probability", "decision")
+
+
+class Problem(ABC):
+    """Rows with labels that methods are compared on; `split`, `crossfit` and `fit` are all that a comparison does."""
+
+    sample: ScoreSample | ClassSample
+    #: Whether the scores can be judged as they are.
+    has_raw: bool = True
+    #: The methods that differences are taken to, the first that could be fitted.
+    references: ClassVar[tuple[str, ...]] = ("identity", "platt")
+
+    @abstractmethod
+    def check(self, cv: int) -> None:
+        """Refuse rows that are too few to compare methods on."""
+
+    @abstractmethod
+    def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
+        """Folds of all rows, once."""
+
+    @abstractmethod
+    def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
+        """Fit a copy of the method to the rest of each fold, and predict the fold."""
+
+    @abstractmethod
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a copy of the method to all rows."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the table must know about the rows."""
+        return self.sample.remarks
+
+    def explain_failure(self, name: str, calibrator: Any, error: Exception) -> str:  # noqa: ARG002 - of all shapes
+        """Why a method could not be fitted, in words."""
+        return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
+
+
+class ScoreProblem(Problem):
+    """One score in each row, as a tally: the cost does not grow with the rows."""
+
+    def __init__(self, sample: ScoreSample) -> None:
+        self.sample: ScoreSample = sample
+        # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them, Platt's,
+        # takes the place of the raw score.
+        self.has_raw = sample.space == "probability"
+
+    def check(self, cv: int) -> None:  # noqa: ARG002 - a fold may lack a class, as long as there are two rows of it
+        """Two rows of each class."""
+        tally = self.sample.tally
+        rarer = min(tally.total_positive, tally.total - tally.total_positive)
+        if rarer < 2.0:
+            raise InvalidInputError(
+                f"A comparison needs at least 2 rows of each class, better 20; the rarer class has {rarer:g}. Add rows."
+            )
+
+    def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
+        """Folds of the tally, with groups kept together."""
+        return split_sample(self.sample, cv, rng)
+
+    def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
+        """Predict the cells of each fold."""
+
+        def learn(train: Tally, scores: Floats) -> Floats:
+            predicted: Floats = clone(calibrator).fit_tally(train).predict(scores)
+            return predicted
+
+        return predict_folds(folds, learn, repeats)
+
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a copy; more than 32768 distinct scores are joined to as many cells of equal mass."""
+        return clone(calibrator).fit_tally(self.sample.tally.coarsen(_limits.REPORT_CELLS))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the table must know about the rows."""
+        decision = [] if self.has_raw else ["The scores are taken as decision scores."]
+        reversal = describe_reversal(self.sample.tally)
+        return [*decision, *([] if reversal is None else [reversal]), *self.sample.remarks]
+
+    def explain_failure(self, name: str, calibrator: Any, error: Exception) -> str:
+        """Why a method could not be fitted, in words."""
+        if not self.has_raw and getattr(calibrator, "space", None) == "probability":
+            return "it needs probabilities, and these are decision scores."
+        return super().explain_failure(name, calibrator, error)
+
+
+class MatrixProblem(Problem):
+    """A column for each class, row by row."""
+
+    def __init__(self, sample: ClassSample) -> None:
+        self.sample: ClassSample = sample
+
+    def check(self, cv: int) -> None:
+        """Two rows for each fold, and two classes."""
+        rows, classes = len(self.sample.labels), len(np.unique(self.sample.labels))
+        if rows < 2 * cv or classes < 2:
+            raise InvalidInputError(
+                f"A comparison needs at least two rows for each of the {cv} folds, and rows of two classes; got "
+                f"{rows} rows of {classes}. Add rows."
+            )
+
+    def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
+        """The rows to judge in each fold."""
+        return split_classes(self.sample, cv, rng)
+
+    def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
+        """Predict the rows of each fold."""
+        sample, folds_each = self.sample, len(folds) // repeats
+        probabilities = np.empty((repeats, *sample.scores.shape))
+        for number, test in enumerate(folds):
+            train = np.setdiff1d(np.arange(len(sample.labels)), test, assume_unique=True)
+            fitted = clone(calibrator).fit(sample.scores[train], sample.labels[train], sample.weights[train])
+            probabilities[number // folds_each, test] = fitted.predict_proba(sample.scores[test])
+        return ClassOutOfFold(probabilities.reshape(-1, sample.n_classes), sample, repeats)
+
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a copy to the labels of the columns."""
+        sample = self.sample
+        # Calibrators of the matrix know the labels of the columns, if all of them occur; others know column numbers.
+        has_all = len(np.unique(sample.labels)) == len(sample.classes)
+        named = has_all and hasattr(calibrator, "fit_map")
+        labels = sample.classes[sample.labels] if named else sample.labels
+        return clone(calibrator).fit(sample.scores, labels, sample.weights)
+
+
+def read_problem(
+    scores: ArrayLike | Tally,
+    y: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    groups: ArrayLike | None = None,
+    space: str = "probability",
+) -> Problem:
+    """Read rows of any shape to compare methods on: a column for each of three or more classes is a matrix.
+
+    Examples
+    --------
+    >>> from calibrant.comparison.problems import read_problem
+    >>> read_problem([-1.0, 0.5, 2.0], [0, 1, 1], space="decision").has_raw
+    False
+    """
+    if isinstance(scores, Tally):
+        sample = samples.read_sample(scores, y, sample_weight, pos_label, groups, probabilities=False)
+    elif y is None:
+        raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
+    elif samples.is_matrix(y, scores):
+        samples.refuse_pos_label(pos_label)
+        rows = samples.read_classes(y, scores, sample_weight, groups, space=space, name="y")
+        return MatrixProblem(rows.without_weightless())
+    else:
+        positive = _validation.choose_positive(y, pos_label)
+        names = ("y", "scores")
+        sample = samples.read_sample(y, scores, sample_weight, positive, groups, probabilities=False, names=names)
+    if _validation.check_choice("space", space, SPACES) == "probability":
+        _refuse_decision_scores(sample.tally.scores)
+    return ScoreProblem(ScoreSample(sample.tally, sample.rows, space))
+
+
+def _refuse_decision_scores(scores: Floats) -> None:
+    if not _validation.are_probabilities(scores):
+        outside = scores[(scores < 0.0) | (scores > 1.0)][0]
+        percentages = "Divide percentages by 100. " if _validation.may_be_percentages(scores) else ""
+        raise InvalidInputError(
+            f"`scores` must lie in [0, 1] as probabilities; got {outside:.6g}. {percentages}For decision scores, such "
+            "as margins or logits, pass space='decision'."
+        )

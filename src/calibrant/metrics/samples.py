@@ -1,0 +1,489 @@
+"""The one reader of labels, scores, weights and groups, and the rows it gives, to be measured and resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from calibrant import _limits, _validation
+from calibrant._numerics import bins
+from calibrant._numerics.softmax import softmax
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
+from calibrant._validation.arrays import as_numpy, read_matrix
+from calibrant.errors import InvalidInputError
+from calibrant.tally import Tally, row_count
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = [
+    "ClassSample",
+    "GroupedRows",
+    "Groups",
+    "Sample",
+    "ScoreSample",
+    "as_tally",
+    "both_classes",
+    "number_groups",
+    "read_classes",
+    "read_problem",
+    "read_rows",
+    "read_sample",
+]
+
+BLOCK = 64  # replicates drawn at a time, to bound the memory
+
+Labels: TypeAlias = ArrayLike | Tally  # labels of the rows, or a tally in place of all data
+Column: TypeAlias = ArrayLike | None
+Metric: TypeAlias = Callable[[Tally], float]
+Seed: TypeAlias = int | np.random.Generator | None
+
+
+def as_tally(
+    y_true: Labels,
+    y_prob: Column = None,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+    *,
+    probabilities: bool = True,
+    name: str = "y_prob",
+) -> Tally:
+    """The tally of `y_prob` and `y_true`, or the tally that was given in their place.
+
+    With `probabilities`, scores outside [0, 1] are refused.
+    """
+    if isinstance(y_true, Tally):
+        if y_prob is not None or sample_weight is not None or pos_label is not None:
+            raise InvalidInputError(
+                "A tally holds probabilities, labels and weights: pass it alone, without `y_prob`, `sample_weight` or "
+                "`pos_label`."
+            )
+        if len(y_true) == 0:
+            raise InvalidInputError("A metric needs at least one row; the tally is empty.")
+        if probabilities:
+            _validation.check_unit_interval(y_true.scores, "y_prob")
+        return y_true
+    if y_prob is None:
+        raise InvalidInputError("`y_prob` must be given together with `y_true`; or pass a Tally alone.")
+    scores = _validation.check_scores(y_prob, name)
+    if probabilities:
+        _validation.check_unit_interval(scores, name)
+    return Tally.from_arrays(scores, y_true, sample_weight, pos_label)
+
+
+def both_classes(tally: Tally, metric: str) -> None:
+    """Refuse rows of one class only, where the metric has no value."""
+    if not 0.0 < tally.total_positive < tally.total:
+        raise InvalidInputError(
+            f"{metric} needs rows of both classes; got 1 class, {'all' if tally.total_positive else 'none'} of the "
+            f"{row_count(tally.total)} rows positive. It has no value here."
+        )
+
+
+class Groups(NamedTuple):
+    """Which rows belong together, such as those of a patient: the number of each row's group, 0 … number − 1.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import number_groups
+    >>> groups = number_groups(["ann", "bob", "ann"], 3)
+    >>> groups.codes.tolist(), groups.number
+    ([0, 1, 0], 2)
+    """
+
+    codes: Ints
+    number: int
+
+    def deal(self, cv: int, rng: Seed = 0) -> Ints:
+        """The fold of each row, one for all rows of a group; groups are dealt at random, evenly up to one."""
+        _validation.check_count("cv", cv, 2)
+        if cv > self.number:
+            raise InvalidInputError(f"`cv` must be at most the number of groups, {self.number}; got {cv}.")
+        return (np.random.default_rng(rng).permutation(self.number) % cv)[self.codes]
+
+    def draw(self, n_resamples: int, rng: np.random.Generator) -> Ints:
+        """Number of times that each group occurs in bootstrap replicates, (n_resamples, number)."""
+        return rng.multinomial(self.number, np.full(self.number, 1.0 / self.number), size=n_resamples)
+
+    def sum(self, values: Floats) -> Floats:
+        """The sum of a column over the rows of each group, (number,)."""
+        return np.bincount(self.codes, values, self.number).astype(np.float64)
+
+    def cross(self, values: Floats, cells: Ints, n_cells: int) -> csr_array:
+        """The sum of a column over the rows of each group in each cell, (number, n_cells).
+
+        Every bootstrap of groups is a product with it: a group that is drawn twice brings its sums twice.
+        """
+        from scipy import sparse
+
+        sums: csr_array = sparse.coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
+        return sums
+
+    def expansion(self, level: float) -> float:
+        """Factor by which a bootstrap interval must be wider where groups are few (Hesterberg 2015).
+
+        Replicates of G groups vary by (G − 1) / G of the true variance, and the tails are those of Student's t.
+        """
+        upper = 0.5 + 0.5 * level
+        tails = float(special.stdtrit(self.number - 1, upper) / special.ndtri(upper))
+        return tails * float(np.sqrt(self.number / (self.number - 1)))
+
+
+def number_groups(groups: ArrayLike, n_rows: int) -> Groups:
+    """Check a column of groups and number them; there must be at least two.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import number_groups
+    >>> number_groups([7, 3, 7], 3).codes.tolist()
+    [1, 0, 1]
+    """
+    names = _validation.as_array(groups, "groups")
+    if names.ndim != 1:
+        raise InvalidInputError(f"`groups` must have shape (n,), one group for each row; got shape {names.shape}.")
+    _validation.check_same_length(n_rows, len(names), "groups")
+    _refuse_missing(names)
+    distinct, codes = np.unique(names.astype(str) if names.dtype.kind == "O" else names, return_inverse=True)
+    if len(distinct) < 2:
+        raise InvalidInputError("`groups` must name at least two groups; resampling one group gives the same rows.")
+    return Groups(codes, len(distinct))
+
+
+def _refuse_missing(names: Any) -> None:
+    """A missing group is no group: rows without one do not belong together."""
+    if names.dtype.kind not in "OfmM":
+        return
+    # Only NaN and its kin differ from themselves.
+    missing = np.array([name is None or name != name for name in names], dtype=bool)  # noqa: PLR0124
+    if missing.any():
+        raise InvalidInputError(
+            f"`groups` must name a group for every row; it is missing at index {int(np.argmax(missing))}. Drop these "
+            "rows, or give each of them a group of its own."
+        )
+
+
+class GroupedRows(NamedTuple):
+    """Rows with the number of their group, for whatever must keep the rows of a group together."""
+
+    scores: Floats
+    labels: Bools
+    weights: Floats
+    groups: Groups
+
+    def tally(self, chosen: Bools | None = None) -> Tally:
+        """The tally of all rows, or of those chosen."""
+        if chosen is None:
+            return Tally.from_arrays(self.scores, self.labels, self.weights)
+        return Tally.from_arrays(self.scores[chosen], self.labels[chosen], self.weights[chosen])
+
+    def cell_of_rows(self, tally: Tally, max_cells: int) -> Ints:
+        """The cell of each row, after joining the tally of all rows to at most `max_cells` cells as `coarsen` does."""
+        starts = np.arange(len(tally))
+        if len(tally) > max_cells:
+            starts = bins.equal_mass_starts(tally.totals, max_cells)
+        # Rows of weight 0 may lie below the first cell; they count for nothing wherever they are put.
+        return np.maximum(np.searchsorted(tally.scores[starts], self.scores, side="right") - 1, 0)
+
+
+class Sample:
+    """Checked rows of any shape, in groups where they have some: what is measured, resampled and compared.
+
+    Attributes
+    ----------
+    shape : {"score", "matrix"}
+        One score in each row, or a column for each class.
+    n_rows, base_rate : float
+        (Weighted) number of rows, and share of positives; with several classes that of the most frequent one.
+    n_classes : int
+        Two or more.
+    groups : Groups or None
+        Which rows belong together.
+    space : {"probability", "decision"}
+        What the scores are.
+    """
+
+    shape: ClassVar[str]
+    space: str
+    n_rows: float
+    base_rate: float
+    n_classes: int
+    groups: Groups | None
+
+    def widen(self, draws: Floats, value: float, level: float) -> Floats:
+        """Draws further away from the value, as few groups need it; independent rows are left as they are."""
+        return draws if self.groups is None else value + self.groups.expansion(level) * (draws - value)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the intervals must know about the rows."""
+        return [] if self.groups is None else [f"Rows are in {self.groups.number} groups, which are kept together."]
+
+
+def describe_rows(n_rows: float, base_rate: float, n_classes: int) -> str:
+    """The size of the data in words, for the heads of tables."""
+    if n_classes == 2:
+        return f"{row_count(n_rows)} rows, {100 * base_rate:.3g} % positive"
+    return f"{row_count(n_rows)} rows of {n_classes} classes, the largest {100 * base_rate:.3g} %"
+
+
+class ScoreSample(Sample):
+    """The rows of one score: a tally, with the single rows where they are in groups.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import read_sample
+    >>> sample = read_sample([0, 1, 0, 1], [0.1, 0.2, 0.8, 0.9], groups=[0, 0, 1, 1])
+    >>> [replicate.total for replicate in sample.replicates(3, rng=0)]
+    [4.0, 4.0, 4.0]
+    """
+
+    shape = "score"
+    n_classes = 2
+
+    def __init__(self, tally: Tally, rows: GroupedRows | None = None, space: str = "probability") -> None:
+        self.tally = self.data = tally
+        self.rows = rows
+        self.space = space
+        self.groups = None if rows is None else rows.groups
+        self.n_rows, self.base_rate = tally.total, tally.base_rate
+
+    @cached_property
+    def cells(self) -> Tally:
+        """The tally that replicates are drawn from: more than 512 distinct scores are joined to as many cells."""
+        return self.tally.coarsen(_limits.BOOTSTRAP_CELLS)
+
+    def replicates(self, n_resamples: int, rng: Seed) -> Iterator[Tally]:
+        """Bootstrap replicates of the cells, of single rows or of whole groups. O(m) for each.
+
+        A replicate in which a class is missing is drawn again, so that metrics that need both classes have a value.
+        """
+        _validation.check_count("n_resamples", n_resamples)
+        has_both = 0.0 < self.cells.total_positive < self.cells.total
+        generator = np.random.default_rng(rng)
+        made = 0
+        while made < n_resamples:
+            for counts in self._draw_counts(min(BLOCK, n_resamples - made), generator):
+                positives, negatives = np.split(counts, 2)
+                totals = positives + negatives
+                if not totals.any() or (has_both and not (positives.any() and negatives.any())):
+                    continue
+                made += 1
+                filled = totals > 0.0
+                yield Tally(self.cells.scores[filled], positives[filled], totals[filled])
+
+    def _draw_counts(self, number: int, generator: np.random.Generator) -> Floats:
+        """Numbers of positive, then of negative rows in each cell, for each of a few replicates, (number, 2 m)."""
+        if self.groups is not None:
+            return np.asarray(self.groups.draw(number, generator) @ self._counts_by_group)
+        # Rows of one cell and label are alike, so a replicate is one multinomial draw, whatever the number of rows.
+        shares = np.concatenate((self.cells.positives, self.cells.negatives)) / self.cells.total
+        return generator.multinomial(count_rows(self.cells), shares / shares.sum(), size=number).astype(np.float64)
+
+    @cached_property
+    def _counts_by_group(self) -> csr_array:
+        """The rows of each group among the positives, then among the negatives, of every cell, (groups, 2 m)."""
+        if self.rows is None:
+            raise TypeError("rows without groups have no counts by group")
+        cell = self.rows.cell_of_rows(self.tally, _limits.BOOTSTRAP_CELLS)
+        columns = np.where(self.rows.labels, cell, cell + len(self.cells))
+        return self.rows.groups.cross(self.rows.weights, columns, 2 * len(self.cells))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSample(Sample):
+    """The rows of a matrix: scores with a column for each class, and the column numbers of the labels.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import read_classes
+    >>> sample = read_classes(["a", "c", "b"], [[0.8, 0.1, 0.1], [0.2, 0.2, 0.6], [0.2, 0.5, 0.3]])
+    >>> sample.labels.tolist(), sample.classes.tolist()
+    ([0, 2, 1], ['a', 'b', 'c'])
+    """
+
+    shape = "matrix"
+    scores: np.ndarray[Any, Any]
+    labels: Ints
+    weights: Floats
+    classes: np.ndarray[Any, Any]
+    groups: Groups | None = None
+    space: str = "probability"
+
+    @property
+    def n_rows(self) -> float:  # type: ignore[override]
+        """The sum of the weights."""
+        return float(self.weights.sum())
+
+    @property
+    def base_rate(self) -> float:  # type: ignore[override]
+        """The share of the most frequent class."""
+        return float(np.bincount(self.labels, self.weights).max() / self.weights.sum())
+
+    @property
+    def n_classes(self) -> int:  # type: ignore[override]
+        """The number of columns."""
+        return int(self.scores.shape[1])
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The matrix as probabilities: as it is, or the softmax of decision scores."""
+        if self.space != "probability":
+            return softmax(self.scores)
+        # Half-precision rows can exceed 1 within the tolerance.
+        return np.minimum(np.asarray(self.scores, dtype=np.float64), 1.0)
+
+    @property
+    def data(self) -> ClassSample:
+        """What measures take."""
+        return self
+
+    cells = data
+
+    def without_weightless(self) -> ClassSample:
+        """The rows that count: those with a weight above 0."""
+        if self.weights.all():
+            return self
+        counts = self.weights > 0.0
+        groups = None if self.groups is None else number_groups(self.groups.codes[counts], int(counts.sum()))
+        labels, weights = self.labels[counts], self.weights[counts]
+        return replace(self, scores=self.scores[counts], labels=labels, weights=weights, groups=groups)
+
+    def mean(self, values: Floats) -> float:
+        """The weighted mean of a column."""
+        return float(np.average(values, weights=self.weights))
+
+    def replicates(self, n_resamples: int, rng: Seed) -> Iterator[ClassSample]:
+        """Bootstrap replicates: how often each row was drawn, or how often its group was, times its weight."""
+        _validation.check_count("n_resamples", n_resamples)
+        generator = np.random.default_rng(rng)
+        rows, shares = max(round(self.n_rows), 1), self.weights / self.weights.sum()
+        for _ in range(n_resamples):
+            if self.groups is None:
+                weights = generator.multinomial(rows, shares).astype(np.float64)
+            else:
+                weights = self.weights * self.groups.draw(1, generator)[0][self.groups.codes]
+            yield replace(self, scores=self.probabilities, weights=weights, space="probability")
+
+
+def read_sample(
+    y_true: Labels,
+    y_prob: Column = None,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+    groups: ArrayLike | None = None,
+    *,
+    probabilities: bool = True,
+    names: tuple[str, str] = ("y_true", "y_prob"),
+) -> ScoreSample:
+    """Read one score: labels and scores, which the caller calls `names`, with or without groups; or a tally alone."""
+    space = "probability" if probabilities else "decision"
+    if groups is None:
+        tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
+        return ScoreSample(tally, space=space)
+    rows = read_rows(y_true, y_prob, sample_weight, pos_label, groups, names=names)
+    return ScoreSample(as_tally(rows.tally(), probabilities=probabilities), rows, space)
+
+
+def read_rows(
+    y_true: Labels,
+    y_prob: Column,
+    sample_weight: Column,
+    pos_label: Any,
+    groups: ArrayLike,
+    *,
+    names: tuple[str, str] = ("y_true", "y_prob"),
+) -> GroupedRows:
+    """Read single rows of one score with their groups, of which there must be at least two.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import read_rows
+    >>> rows = read_rows([0, 1, 1], [0.1, 0.4, 0.8], None, None, ["ann", "bob", "ann"])
+    >>> rows.groups.codes.tolist(), rows.groups.number, rows.tally().total
+    ([0, 1, 0], 2, 3.0)
+    """
+    if isinstance(y_true, Tally) or y_prob is None:
+        raise InvalidInputError("`groups` needs labels and scores of rows; a tally no longer knows its rows.")
+    scores = _validation.check_scores(y_prob, names[1])
+    labels, _ = _validation.encode_labels(y_true, pos_label, names[0])
+    _validation.check_same_length(len(scores), len(labels), names[0])
+    weights = _validation.check_weights(sample_weight, len(scores))
+    numbered = number_groups(groups, len(scores))
+    return GroupedRows(scores, labels, np.ones(len(scores)) if weights is None else weights, numbered)
+
+
+def read_classes(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: Column = None,
+    groups: ArrayLike | None = None,
+    *,
+    space: str = "probability",
+    name: str = "y_true",
+) -> ClassSample:
+    """Read a matrix of class probabilities or decision scores, with labels that the caller calls `name`."""
+    matrix = read_matrix(scores, space)
+    labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
+    _validation.check_same_length(len(matrix), len(labels), name)
+    weights = _validation.check_weights(sample_weight, len(matrix))
+    numbered = None if groups is None else number_groups(groups, len(matrix))
+    return ClassSample(
+        scores=matrix,
+        labels=labels,
+        weights=np.ones(len(matrix)) if weights is None else weights,
+        classes=classes,
+        groups=numbered,
+        space=space,
+    )
+
+
+def read_problem(
+    y_true: Labels,
+    scores: Column = None,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+    groups: ArrayLike | None = None,
+    *,
+    space: str = "probability",
+    names: tuple[str, str] = ("y_true", "y_prob"),
+) -> ScoreSample | ClassSample:
+    """Read rows of any shape: a column for each of three or more classes is a matrix, all else is one score.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import read_problem
+    >>> read_problem([0, 1, 2], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.2, 0.2, 0.6]]).shape
+    'matrix'
+    """
+    if scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores):
+        refuse_pos_label(pos_label)
+        return read_classes(y_true, scores, sample_weight, groups, space=space, name=names[0])
+    probabilities = space == "probability"
+    return read_sample(y_true, scores, sample_weight, pos_label, groups, probabilities=probabilities, names=names)
+
+
+def is_matrix(y_true: Labels, scores: Column) -> bool:
+    """Whether the data are rows with a column for each of three or more classes."""
+    return scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores)
+
+
+def refuse_pos_label(pos_label: Any) -> None:
+    """Refuse a positive class where each class has a column."""
+    if pos_label is not None:
+        raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
+
+
+def count_rows(tally: Tally) -> int:
+    """The number of rows that a replicate of independent rows has."""
+    rows = round(tally.total)
+    if rows < 2:
+        raise InvalidInputError(
+            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(tally.total)}. Weights count as "
+            "numbers of rows: scale them so that they add up to the number of rows."
+        )
+    return rows
