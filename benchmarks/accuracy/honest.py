@@ -14,11 +14,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from calibrant.metrics import equivalence_test
 
 from calibrant import Tally, metrics, simulate
 from calibrant._numerics import links
-from calibrant.metrics import cutoff_calibration_interval
+from calibrant.metrics import cutoff_calibration_interval, equivalence_test
 from calibrant.metrics.finite_sample_band import finite_sample_band
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
