@@ -32,7 +32,7 @@ VECTOR = {
 # Functions that gain most from wide vectors, 1.3 to 1.7 times: fast_math.h says where the compiler makes a second copy
 # of them for processors with AVX2, between which the loader chooses. Others gain less than a tenth.
 CLONED = {
-    "partition_draws": ("akaike_forward", "_akaike_terms", "_beta_terms"),
+    "partition_draws": ("akaike_forward", "_fill_terms"),
     "partition_sweep": (
         "_bin_over_best",
         "_decay",

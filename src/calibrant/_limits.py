@@ -1,4 +1,4 @@
-"""Limits on cells and draws, each with its reason: below them nothing is merged, beyond them little is gained.
+"""Limits on cells, each with its reason: below them nothing is merged, beyond them little is gained.
 
 A tally of more distinct scores is merged into so many cells of nearly equal mass. Cost then no longer grows with rows.
 Where exchanging the labels must mirror the map, the number is odd: then no row of equal mass lies on a boundary between

@@ -32,12 +32,15 @@ def _draw_one(table: Floats, transposed: Floats, uniforms: Floats, size: int, wa
     """One map; `waiting` has room for pairs of cells between which there are cells without values."""
     waiting[0, 0], waiting[0, 1] = 0, len(steps) - 1
     n_waiting, used = 1, 0
+    # A stack in place of recursion: the pair on top is split by the cell that the prior picks first between its two,
+    # and what is left on both sides waits in turn. Every cell uses one uniform number, so m of them are enough.
     while n_waiting > 0:
         n_waiting -= 1
         left, right = waiting[n_waiting, 0], waiting[n_waiting, 1]
         x, y = left * size + steps[left], right * size + steps[right]
         node = _pick(table, transposed, x, y, (left + 1) * size, right * size, uniforms[used])
         used += 1
+        # A node of the table is a level of a cell: `size` nodes for each cell, one cell after the other.
         cell = node // size
         steps[cell] = node - cell * size
         if cell > left + 1:

@@ -45,9 +45,11 @@ def _meeting(j: int, falls: Floats, sums: Floats, mass: Floats, first: Ints, las
     """The λ at which the blocks on both sides of boundary j have the same value; infinite if they never do."""
     a, b = first[j], last[j + 1]
     left, right = falls[a], falls[b + 1]  # kinds of the outer boundaries, 0 at both ends
-    own = falls[j + 1]
+    between = falls[j + 1]
     mass_a, mass_b = mass[j + 1] - mass[a], mass[b + 1] - mass[j + 1]
-    closing = (left - own) / mass_a - (own - right) / mass_b
+    # As λ grows, a block moves with the slope (kind on its left − kind on its right) / mass: a fall pulls the block
+    # before it down and the one after it up.
+    closing = (left - between) / mass_a - (between - right) / mass_b
     if closing == 0.0:
         return _INFINITE
     return ((sums[b + 1] - sums[j + 1]) / mass_b - (sums[j + 1] - sums[a]) / mass_a) / closing
@@ -80,11 +82,12 @@ def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
         _drop_first(keys, items, size)
         size -= 1
         if key != due[j]:
-            continue
+            continue  # a neighbour merged since, and another entry has the new time; removing this one was not worth it
         penalty = max(penalty, key)
         order[n_merged], when[n_merged] = j, penalty
         n_merged += 1
         due[j] = -1.0
+        # Only the two ends of a block are looked at, so only they have to know the new block.
         a, b = first[j], last[j + 1]
         first[b], last[a] = a, b
         for outer in (a - 1, b):  # only the merged block changed its slope

@@ -23,17 +23,13 @@ cpdef tuple draw_binnings(
 )
 @cython.locals(last=Py_ssize_t, begin=Py_ssize_t, end=Py_ssize_t)
 cdef Py_ssize_t _draw_start(
-    const double[::1] x, double[:, ::1] sums, double lam, double alpha, double beta, double log_prior,
+    const double[::1] x, double[:, ::1] sums, double lam, double alpha, double beta,
     const double[:, ::1] log_f, Py_ssize_t g, double log_total, Py_ssize_t u, double left, bint akaike,
     double[::1] terms
 ) noexcept nogil
-@cython.locals(positives=double, negatives=double, here=double, score=double)
-cdef void _akaike_terms(
-    double[::1] terms, const double[::1] x, double[:, ::1] sums, double lam, const double[:, ::1] log_f, Py_ssize_t g,
-    double log_total, Py_ssize_t u, Py_ssize_t begin, Py_ssize_t end
-) noexcept nogil
-@cython.locals(a=double, b=double, here=double, score=double)
-cdef void _beta_terms(
+@cython.locals(positives=double, negatives=double, here=double, a=double, b=double, score=double)
+cdef void _fill_terms(
     double[::1] terms, const double[::1] x, double[:, ::1] sums, double lam, double alpha, double beta,
-    const double[:, ::1] log_f, Py_ssize_t g, double log_total, Py_ssize_t u, Py_ssize_t begin, Py_ssize_t end
+    const double[:, ::1] log_f, Py_ssize_t g, double log_total, Py_ssize_t u, Py_ssize_t begin, Py_ssize_t end,
+    bint akaike
 ) noexcept nogil

@@ -69,7 +69,7 @@ def draw_binnings(
     and where each binning begins in that list.
     """
     m = len(x)
-    log_prior = fast_math.log_beta(alpha, beta)
+    log_prior = 0.0 if akaike else fast_math.log_beta(alpha, beta)  # of every bin, so that it goes with the total
     sums, terms = np.zeros((2, m + 1)), np.empty(_BLOCK)  # positives and negatives before each cell
     for i in range(m):
         sums[0, i + 1], sums[1, i + 1] = sums[0, i] + k[i], sums[1, i] + (n[i] - k[i])
@@ -82,13 +82,15 @@ def draw_binnings(
         bins = 0
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
-            total = log_f[g, u + 1] - gap
+            total = log_f[g, u + 1] - gap + log_prior
             given = rng.random()
-            start = _draw_start(x, sums, lam[g], alpha, beta, log_prior, log_f, g, total, u, given, akaike, terms)
+            start = _draw_start(x, sums, lam[g], alpha, beta, log_f, g, total, u, given, akaike, terms)
+            # Bins are found from the last to the first and listed the other way round.
             one[bins] = start
             bins += 1
             u = start - 1
         if offsets[d] + bins > len(found):
+            # Nobody knows beforehand how many bins all draws have together; twice the room whenever it is used up.
             larger = np.empty(2 * len(found) + bins, dtype=np.intp)
             for i in range(offsets[d]):
                 larger[i] = found[i]
@@ -105,7 +107,6 @@ def _draw_start(
     lam: float,
     alpha: float,
     beta: float,
-    log_prior: float,
     log_f: Floats,
     g: int,
     log_total: float,
@@ -119,10 +120,7 @@ def _draw_start(
     while end > 0:
         begin = max(end - _BLOCK, 0)
         # A block of terms at a time, which the compiler can do together, of which a few may be for nothing.
-        if akaike:
-            _akaike_terms(terms, x, sums, lam, log_f, g, log_total, u, begin, end)
-        else:
-            _beta_terms(terms, x, sums, lam, alpha, beta, log_f, g, log_total + log_prior, u, begin, end)
+        _fill_terms(terms, x, sums, lam, alpha, beta, log_f, g, log_total, u, begin, end, akaike)
         for i in range(end - begin):
             start = end - 1 - i
             if terms[start - begin] > 1e-300:
@@ -134,27 +132,7 @@ def _draw_start(
     return last  # where rounding left a crumb of the total over, the last start that was possible
 
 
-def _akaike_terms(
-    terms: Floats,
-    x: Floats,
-    sums: Floats,
-    lam: float,
-    log_f: Floats,
-    g: int,
-    log_total: float,
-    u: int,
-    begin: int,
-    end: int,
-) -> None:
-    """Probabilities that the bin which ends at cell u starts at the cells from `begin` on, with Akaike's weights."""
-    # What belongs to cell u is read before the loop: the compiler cannot know that `terms` lies elsewhere.
-    positives, negatives, here = sums[0, u + 1], sums[1, u + 1], x[u]
-    for start in range(begin, end):
-        score = _akaike(positives - sums[0, start], negatives - sums[1, start])
-        terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
-
-
-def _beta_terms(
+def _fill_terms(
     terms: Floats,
     x: Floats,
     sums: Floats,
@@ -167,9 +145,17 @@ def _beta_terms(
     u: int,
     begin: int,
     end: int,
+    akaike: bool,
 ) -> None:
-    """The same with marginal likelihoods; `log_total` holds the prior's ln B(α, β) as well."""
-    a, b, here = sums[0, u + 1] + alpha, sums[1, u + 1] + beta, x[u]
-    for start in range(begin, end):
-        score = fast_math.log_beta(a - sums[0, start], b - sums[1, start])
-        terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
+    """Probabilities that the bin which ends at cell u starts at each of the cells from `begin` on."""
+    # What belongs to cell u is read before the loop: the compiler cannot know that `terms` lies elsewhere.
+    positives, negatives, here = sums[0, u + 1], sums[1, u + 1], x[u]
+    if akaike:  # two loops, lest the choice keeps one from being done many cells at a time
+        for start in range(begin, end):
+            score = _akaike(positives - sums[0, start], negatives - sums[1, start])
+            terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
+    else:
+        a, b = positives + alpha, negatives + beta
+        for start in range(begin, end):
+            score = fast_math.log_beta(a - sums[0, start], b - sums[1, start])
+            terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)

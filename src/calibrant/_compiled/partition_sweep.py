@@ -78,6 +78,8 @@ class Sweep:
         """Let a bin start at cell u, then add cell u to all bins. O(number of starts)."""
         self._start_bin(u)
         shift = self._add_cell(self.k[u], self.n[u])
+        # Two factors for each term: the prior's, over the gap before cell u, which the bin that starts at u does not
+        # have (`_decay` leaves out the last); and the likelihood's, which all have.
         worst = 0.0
         for g in range(len(self.lam)):
             decay = math.exp(-self.lam[g] * (self.x[u] - self.x[u - 1])) if u > 0 else 1.0
@@ -85,10 +87,12 @@ class Sweep:
             after = _multiply(self.terms, g, self.ratio, self.count, self.best)
             self.total[g] = after
             self.scale[g] += shift
+            # How much the sum shrank: a term that kept its size has grown by as much relative to the sum.
             worst = max(worst, math.log(before / after) if after > 0.0 else _LOST)
         self.lost += worst
         if self.lost >= _LOST:
             self.refresh(u)
+        # Long before doubles end, the terms are brought back to a sum of 1, which goes into their scale.
         for g in range(len(self.lam)):
             if not 1e-100 < self.total[g] < 1e100:
                 for i in range(self.count):
@@ -109,6 +113,8 @@ class Sweep:
     def prune(self, u: int, limit: float) -> None:
         """Drop the starts with ln ρ < limit for every λ; for use right after `refresh`, when F_{u+1} is known."""
         _bin_over_best(self)  # ρ < e^limit  ⇔  T < (M / M̂) · F_{u+1} · e^limit
+        # Starts that matter move to the front, in order; one does if it matters for any λ, since all λ share the
+        # bins' counts and ratios.
         kept = 0
         for i in range(self.count):
             matters = False

@@ -111,6 +111,10 @@ def backward(
 def _sweep_backward(sweep: partition_sweep.Sweep, limit: float, log_f: Floats, starts: Floats, what: int) -> None:
     m = len(sweep.x)
     with cython.nogil:
+        # Cells come from right to left, so a "start" of this sweep is the last cell of a bin, and the cell that was
+        # added last is the bin's first. The terms of step v therefore belong to all bins that begin at cell `first`:
+        # with F of the cells before it they are those bins' posterior weights. Their sum goes to S of that cell, and
+        # each of them to what is held for its end; when an end is dropped, what it holds is E.
         for v in range(m):
             sweep.advance(v)
             due = _is_due(sweep, v)
@@ -121,6 +125,7 @@ def _sweep_backward(sweep: partition_sweep.Sweep, limit: float, log_f: Floats, s
                 starts[g, first] = _hold(sweep, g, weight, what)
             if due:
                 sweep.prune(v, limit)
+        # Ends that were never dropped still hold their sums.
         for i in range(sweep.count):
             sweep.let_go(i)
 

@@ -109,6 +109,8 @@ class TermEffects:
     def places(self, codes: Ints) -> Ints:
         """The line of `levels` for each row of segment numbers; −1 where there is none."""
         own, sizes = codes[:, list(self.keys)], self.levels.max(axis=0, initial=0) + 1
+        # Several keys become one number, digit by digit; sorted levels give sorted numbers, which can be searched.
+        # Codes beyond a key's digits are cut to the largest digit here and found out below.
         known, wanted = np.zeros(len(self.levels), np.intp), np.zeros(len(own), np.intp)
         for k, size in enumerate(sizes.tolist()):
             known = known * size + self.levels[:, k]
@@ -133,6 +135,9 @@ class TermEffects:
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
+        # Rows of one segment must share one draw of its coefficients. For a segment of the fit the block of rows is its
+        # line in `levels`; a new one has no line (−1), and its block is its own combination of codes. So blocks are the
+        # distinct (line, codes if new), and `first` is a row of each, where its line can be read.
         place = self.places(codes)
         own = codes[:, list(self.keys)]
         _, block = np.unique(
@@ -140,6 +145,7 @@ class TermEffects:
         )
         block = block.reshape(-1)
         first = np.unique(block, return_index=True)[1]
+        # A new segment is drawn from the prior: no effect on average, as far off as segments are from each other.
         mean = np.where(place[first][:, None] < 0, 0.0, self.effects.mean[place[first]])
         covariance = np.where(
             place[first][:, None, None] < 0, self.effects.prior[None], self.effects.wide[place[first]]

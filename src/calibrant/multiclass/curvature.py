@@ -81,6 +81,8 @@ class Arrow:
         return np.concatenate((top, rest.ravel()))
 
     def with_prior(self, precision: Floats) -> Self:
+        # A = [[S, L], [L', D]] with D block-diagonal. Its inverse needs those of the small blocks of D and of the Schur
+        # complement S − L D⁻¹ L', no larger than what classes share.
         first, rest = self._split(precision)
         own = self.own + rest[:, :, None] * np.eye(rest.shape[1])
         self.own_inverse = np.linalg.inv(own)
@@ -106,6 +108,8 @@ class Arrow:
 
     def draw(self, normals: Floats) -> Floats:
         size, (n_classes, n_own) = len(self.shared), self.own.shape[:2]
+        # What classes share is drawn from its own marginal, N(0, Schur⁻¹); then each class, given that: around
+        # −D⁻¹ L' times the draw, with the covariance D⁻¹.
         shared = np.linalg.cholesky(self.schur_inverse) @ normals[:size]
         own = np.linalg.cholesky(self.own_inverse) @ normals[size:].reshape(n_classes, n_own, -1)
         own -= np.einsum("ksc,sj->kcj", self.carried, shared)

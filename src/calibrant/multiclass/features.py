@@ -59,8 +59,9 @@ class Features:
         some, w = ell[::step], weights[::step]
         flat, q = some.ravel(), np.exp(some).ravel()
         mass = np.repeat(w, ell.shape[1]) * (q * (1.0 - q) + EVERY_ENTRY)  # knots go where probability is at stake
+        # One sort gives the quantiles for three sets of knots, which are then taken apart again.
         at = [np.linspace(TAIL, 1.0 - TAIL, count) for count in (SHARED_KNOTS, CLASS_KNOTS)]
-        quantiles = weighted_quantiles(flat, mass, np.concatenate((RARE, *at)))  # one sort for all
+        quantiles = weighted_quantiles(flat, mass, np.concatenate((RARE, *at)))
         rare, knots, class_knots = np.split(quantiles, [len(RARE), len(RARE) + SHARED_KNOTS])
         rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
         sure = log_odds(some.max(axis=1))

@@ -53,6 +53,8 @@ def _split(theta: Floats, layout: Layout, features: Features) -> dict[str, Float
         parts[b] = own[:, start : start + sizes[b]]
         start += sizes[b]
     used = [b for b in PAIRS if b in layout.blocks]
+    # A class has no coefficient for its own logarithm here (that is "vector"): a row of the matrix comes without its
+    # diagonal entry, and the mask of all others, read row by row, has the same order.
     pairs = theta[end:].reshape(n_classes, len(used), n_classes - 1)
     for place, b in enumerate(used):
         parts[b] = np.zeros((n_classes, n_classes))

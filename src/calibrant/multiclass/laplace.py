@@ -113,6 +113,8 @@ def fit(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Post
         p = np.exp(state.log_p)
         if state.gain > little:  # a shorter step leaves the curvature nearly as it was
             curvature = rows.second_derivatives(p)
+        # Around θ the log-likelihood is, but for a constant, linear · t − ½ t' H t. In this form the mode under any
+        # precision Λ is (H + Λ)⁻¹ linear, so scales can be tried without another pass over the rows.
         linear = curvature.times(state.theta) + rows.gradient(p)
         # The last two sweeps only find the mode.
         precision, target = _update_scales(curvature, linear, members, state, prior, sweep < sweeps - 2)
@@ -167,6 +169,7 @@ def _mackay_step(
     """Every scale one step further by MacKay's rule, with the prior's coefficients added to the block's."""
     new = {}
     for b, places in members.items():
+        # γ of the module's text: a coefficient whose posterior is as wide as its prior is not determined at all.
         old = state.scales[b] ** 2
         determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
         size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
@@ -174,6 +177,7 @@ def _mackay_step(
         state.pace[b] = min(state.pace[b] * (STRETCH if step * state.steps[b] >= 0.0 else SHORTEN), LONGEST)
         state.steps[b] = step
         scale = state.scales[b] * np.exp(state.pace[b] * step)
+        # The quadratic approximation holds near θ only, so scales may not run away under one curvature.
         low, high = max(before[b] / LARGEST_CHANGE, SCALE_LIMITS[0]), min(before[b] * LARGEST_CHANGE, SCALE_LIMITS[1])
         new[b] = float(np.clip(scale, low, high))
     return new

@@ -153,8 +153,9 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _weigh(self, posteriors: dict[str, Posterior]) -> None:
         names = list(self.models_for(len(self.classes_)))
+        # By the place among all models: one that was dropped on the way must not make those after it more likely.
         prior = PRIOR_OF_NEXT_MODEL ** np.array([names.index(name) for name in posteriors], dtype=float)
-        evidence, expected = np.array([(one.evidence, one.expected) for one in posteriors.values()]).T
+        evidence, expected = np.array([(fitted.evidence, fitted.expected) for fitted in posteriors.values()]).T
         self._evidence = float(evidence.max() + np.log(np.average(np.exp(evidence - evidence.max()), weights=prior)))
         shares = prior * np.exp(EXPECTED_FIT_POWER * (expected - expected.max()))
         self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(posteriors, (shares / shares.sum()).tolist(), strict=True))
@@ -162,26 +163,39 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
         """What classes share from a part of the rows, each class's bias and slope from all of them."""
+        # A thousand classes and fifty thousand rows have no room for features of every block. But the shared terms (a
+        # slope, a curve, a gate) have a few dozen coefficients, which a sample of rows determines as well as all; only
+        # a class's own bias and slope need every row of that class. So there are two fits:
+        #   1. all blocks but curves of classes, on every k-th row (`sample`);
+        #   2. bias and slope of each class on all rows, the shared terms of the first fit being a fixed offset.
+        # The posteriors of the two are put together as if they were independent.
         feature_fit = self._feature_fit
         prior = self.scale_prior(float(weights.sum()), scores.shape[1])
         every = max(every, len(y) // START_ROWS)
         some = slice(None, None, every)
         blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
-        part = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], weights[some], blocks)
-        first = fit(part, prior)
+        sample = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], weights[some], blocks)
+        first = fit(sample, prior)
         ell = feature_fit.tempered(scores, np.float32)
         rows = ClassRows(feature_fit.features, ell, self._offsets(ell, first), y, weights)
-        own = fit(rows, prior)
+        second = fit(rows, prior)
+        # Both layouts put shared coefficients first and then bias and slope, class by class; so the coefficients of
+        # the whole model are the head of the first fit and all of the second, in the layout of the first.
         size = first.layout.n_shared
-        mean = np.concatenate((first.mean[:size], own.mean))
-        precision = np.concatenate((first.precision[:size], own.precision))
-        # The shared coefficients are as sure as all rows would make them; their link to the classes is left out.
-        shared = every * part.arrow(np.exp(part.log_probabilities(first.mean)))[0]
+        mean = np.concatenate((first.mean[:size], second.mean))
+        precision = np.concatenate((first.precision[:size], second.precision))
+        # The shared coefficients are as sure as all rows would make them, which is `every` times the curvature of the
+        # sample; their link to the classes is left out.
+        shared = every * sample.arrow(np.exp(sample.log_probabilities(first.mean)))[0]
         link = np.zeros((scores.shape[1], size, 2))
-        curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(own.mean)))).with_prior(precision)
-        scales = first.scales | own.scales
+        curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(second.mean))))
         posterior = replace(
-            own, layout=first.layout, mean=mean, curvature=curvature, precision=precision, scales=scales
+            second,
+            layout=first.layout,
+            mean=mean,
+            curvature=curvature.with_prior(precision),
+            precision=precision,
+            scales=first.scales | second.scales,
         )
         self._weigh({"vector": posterior})
         return [FittedModel(posterior, mean, np.zeros((1, len(mean))), 1.0)]
@@ -222,6 +236,8 @@ def _fit_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, 
 
 def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
     """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
+    # A simpler model falls behind in proportion to the rows, so its lag on every k-th row counts k times. A richer one
+    # may lag because its coefficients are not yet determined, which more rows cure: it goes only if it is far behind.
     expected = {name: posterior.expected for name, posterior in posteriors.items()}
     best = max(expected, key=expected.__getitem__)
     names = list(expected)
@@ -236,6 +252,8 @@ def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> Fit
     """A model with as many draws as its weight deserves, in pairs, or with its mode alone."""
     if not draws:
         return FittedModel(posterior, posterior.mean, np.zeros((1, len(posterior.mean))), weight)
+    # The first deviations come from the curvature at the mode, which can be far too small; they give a better one, with
+    # which the same random numbers are used again.
     count = 2 * int(np.ceil(0.5 * draws * weight))
     posterior = tighten(rows, posterior, spread_draws(posterior, count, np.random.default_rng(0)))
     deviations = spread_draws(posterior, count, np.random.default_rng(0))

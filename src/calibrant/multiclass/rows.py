@@ -83,6 +83,7 @@ class Rows:
         out = copy(self)
         out.layout = Layout.of(self.features, blocks, self.layout.n_classes)
         out.places = [out.layout.places(k) for k in range(self.layout.n_classes)]
+        # Every class has the blocks in the same order, so what holds for the lines of class 0 holds for all.
         held = np.isin(self.layout.group[self.places[0]], blocks)
         out._kept = [features[held] for features in self._kept]
         return out
@@ -153,6 +154,9 @@ class Rows:
         """Minus the second derivatives: Σ_k V_k diag(w p_k) V_kᵀ − G diag(w) Gᵀ with G = Σ_k V_k diag(p_k), (D, D)."""
         size, width = len(self.layout), len(self.places[0])
         out, own = np.zeros((size, size)), np.zeros((self.layout.n_classes, width, width))
+        # The first sum has a block of (M, M) for each class, whose coefficients lie in different places of the whole
+        # matrix: it is gathered class by class and put in place at the end. The second runs over rows, with the mean
+        # features of each row (over its class probabilities) written out for all D coefficients.
         for rows, classes in self.chunks():
             w = self.weights[rows].astype(p.dtype)
             mass = w * p[rows].T
@@ -161,10 +165,10 @@ class Rows:
                 weighted = mass[k] * features
                 own[k] += weighted @ features.T
                 self._place(weighted, k, mean)
-            mean /= np.sqrt(w)
+            mean /= np.sqrt(w)  # it holds w times the mean: its square divided by w is w times the mean's square
             out -= mean @ mean.T
-        for at, block in zip(self.places, own, strict=True):
-            out[at[:, None], at] += block
+        for places, block in zip(self.places, own, strict=True):
+            out[places[:, None], places] += block
         return out
 
     def _place(self, values: Floats, k: int, out: Floats) -> None:
@@ -190,6 +194,8 @@ class Rows:
                 mean += q[k] * features[:s]
             shared -= mean @ (w * mean).T
             for k, features in enumerate(lines):
+                # Σ p (v − mean)(v − mean)' for what classes share; for a class's own features, which are 0 for all
+                # other classes, the mean is p times them, hence p (1 − p).
                 first, last, weight = features[:s], features[s:], w * q[k]
                 shared += first @ (weight * first).T
                 link[k] += (first - mean) @ (weight * last).T

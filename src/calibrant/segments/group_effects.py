@@ -98,6 +98,8 @@ def _look(groups: Groups, offset: Floats, positives: Floats, totals: Floats, sca
     larger = 1.0 / (1.0 + small)
     p = np.where(logits >= 0.0, larger, small * larger)
     cells = positives * logits - totals * (np.maximum(logits, 0.0) - np.log(larger))
+    # Value, gradient and the upper triangle of the curvature of each cell side by side: one sparse product sums all of
+    # them over the cells of each group.
     size = len(scales)
     columns = np.empty((len(cells), 1 + size + groups.products.shape[1]))
     columns[:, 0] = cells
@@ -117,6 +119,8 @@ def _look(groups: Groups, offset: Floats, positives: Floats, totals: Floats, sca
 
 def _advance(look: Callable[[Floats], _Point], point: _Point, step: Floats) -> _Point:
     """Go the step; where that lowers the density, half of it, and so on; at last stay."""
+    # Each group has its own share of the step; groups for which the full step helped are computed again with it, which
+    # is cheaper than taking the others out.
     share = np.ones(len(step))
     for number in range(MOST_HALVINGS + 1):
         moved = look(point.v + share[:, None] * step)

@@ -72,6 +72,8 @@ class _Search:
                 tried[members, kind] = (term, levels)
         if not tried:
             return
+        # They were tried one by one, each as if alone; now all enter with no effect, the strongest first, and are
+        # fitted in turn: what two keys could both explain goes to the one that explains more by itself.
         self.order += sorted(tried, key=lambda name: -tried[name][0].difference)
         for term, _ in tried.values():
             term.clear()

@@ -133,14 +133,21 @@ class Term:
         count = len(self.effects.mean)
         if count <= MANY_SEGMENTS:
             return np.isfinite(self.log_prior)
+        # Every step-th segment, with its number among those: segments are in the order of their names, not of what
+        # they are like, and no random number is needed.
         step = count // SAMPLE_SEGMENTS
-        own = self.groups.codes % step == 0
-        part = Term(self.kind, self.none, self.groups.codes[own] // step, -(-count // step), self.groups.columns[own])
-        part.update(offset[own], positives[own], totals[own], everything=True)
-        return part.weights > SMALLEST_IN_SAMPLE
+        sampled = self.groups.codes % step == 0
+        codes, columns = self.groups.codes[sampled] // step, self.groups.columns[sampled]
+        sample = Term(self.kind, self.none, codes, -(-count // step), columns)
+        sample.update(offset[sampled], positives[sampled], totals[sampled], everything=True)
+        return sample.weights > SMALLEST_IN_SAMPLE
 
     def average(self, chosen: Ints) -> None:
         """Weights of the settings by evidence, and the moments of the mixture."""
+        # Segments are independent given the setting, so a setting's evidence is the sum over segments, each of which
+        # may be odd or not. Two mixtures come of it: one by the prior as it is, for predictions, and one by a prior
+        # that is more open to a difference, for intervals. The second must be an interval around the mean of the first:
+        # E[(w − mean)(w − mean)'] = second moment − mean other' − other mean' + mean mean'.
         evidence = np.full(len(self.log_prior), -np.inf)
         odd: dict[int, Floats] = {}
         for s in chosen.tolist():

@@ -41,6 +41,8 @@ class BinningPosterior:
 
     def draw(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Whole maps at `scores`, (n_draws, n)."""
+        # Binnings of different lengths lie one after another: draw d has the bins starts[offsets[d]:offsets[d + 1]].
+        # All levels and edges are drawn at once, for all maps, and only then cut into maps.
         which, starts, offsets = self._binnings(n_draws, rng)
         a, b = bin_counts(self.cells, starts, offsets)
         levels = rng.beta(a + self.alpha, b + self.beta)
@@ -48,6 +50,8 @@ class BinningPosterior:
         begins_map[offsets[:-1]] = True
         n_edges = np.diff(offsets) - 1
         edges = self._place_edges(starts[~begins_map], np.repeat(self.lam[which], n_edges), rng).ravel()
+        # Each boundary has two edges with a bin of no data between them, so the values of a map alternate: bin, gap,
+        # bin, gap … bin. Every bin but the first of its map has such a gap before it.
         values = np.insert(levels, np.flatnonzero(~begins_map), rng.beta(self.alpha, self.beta, n_edges.sum()))
         edge_lists = np.split(edges, 2 * np.cumsum(n_edges)[:-1])
         value_lists = np.split(values, np.cumsum(2 * n_edges + 1)[:-1])
@@ -61,12 +65,13 @@ class BinningPosterior:
         """
         from calibrant._compiled import partitions
 
-        kept = self.lam_posterior > NEGLIGIBLE
-        weight = self.lam_posterior[kept] / self.lam_posterior[kept].sum()
-        given = (self.x, *counts(self.cells), self.lam[kept], self.alpha, self.beta, self.log_f[kept], False)
+        heavy = self.lam_posterior > NEGLIGIBLE
+        weight = self.lam_posterior[heavy] / self.lam_posterior[heavy].sum()
+        given = (self.x, *counts(self.cells), self.lam[heavy], self.alpha, self.beta, self.log_f[heavy], False)
         found = []
         for what in (partitions.PER_POSITIVE, partitions.PER_NEGATIVE):
             _, starts, ends = partitions.backward(*given, what)
+            # The bins that hold a cell: those that started up to it, less those that ended before it.
             inverse = weight @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
             found.append(1.0 / interpolate(scores, self.cells.scores, np.maximum(inverse, 1.0)))
         return found[0], found[1]

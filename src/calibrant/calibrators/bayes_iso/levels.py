@@ -59,14 +59,16 @@ def find_windows(positives: Floats, totals: Floats) -> Windows:
     k, n = (np.concatenate(([0.0], np.cumsum(counts))) for counts in (positives, totals))
     low, high = np.zeros(m), np.ones(m)
     cells, size = np.arange(m), 1
+    # Blocks of 1, 2, 4 … cells that end, or begin, at each cell: the best of them is nearly as narrow as the best of
+    # all blocks, at log m looks in place of m.
     while size < 2 * m:
         first, end = np.maximum(cells + 1 - size, 0), np.minimum(cells + size, m)
         low = np.maximum(low, _score_interval(k[cells + 1] - k[first], n[cells + 1] - n[first])[0])
         high = np.minimum(high, _score_interval(k[end] - k[cells], n[end] - n[cells])[1])
         size *= 2
     blocks = isotonic_regression(positives / totals, weights=totals).blocks
-    own = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
-    first, end = blocks[own], blocks[own + 1]
+    block_of = np.repeat(np.arange(len(blocks) - 1), np.diff(blocks))
+    first, end = blocks[block_of], blocks[block_of + 1]
     pooled_low, pooled_high = _score_interval(k[end] - k[first], n[end] - n[first])
     low = np.minimum(np.maximum.accumulate(low), pooled_low)
     high = np.maximum(np.minimum.accumulate(high[::-1])[::-1], pooled_high)

@@ -97,6 +97,10 @@ def sum_inside(model: Model) -> Floats:
     """
     table = np.zeros(model.shares.shape)
     _along(table, model.size, (0, 1), (1, 1))[...] = model.neighbours
+    # The likelihood between cells i and j is Σ_c share(i, j) · table(i, c) · table(c, j) over the cells c between them
+    # and their levels. With the table in blocks, the c of one pair lie side by side in the row of i and in the column
+    # of j, so the sum is one product of a wide and a tall matrix. Pairs with the same distance are shifted along the
+    # diagonal by one block each, which `_along` shows to numpy as a batch, without a copy.
     for between in range(1, model.n_cells + 1):
         lefts = _along(table, model.size, (0, 1), (1, between))
         rights = _along(table, model.size, (1, between + 1), (between, 1))
@@ -121,6 +125,10 @@ def sum_outside(model: Model, table: Floats) -> Floats:
     size, end = model.size, model.n_cells + 1
     slopes, out = np.zeros(table.shape), np.empty(model.neighbours.shape)
     blocks, shares = (each.reshape(end + 1, size, end + 1, size) for each in (slopes, model.shares))
+    # If v is the derivative of the whole by table(i, j), then table(i, c) gets v · share · table(c, j)' from it, and
+    # table(c, j) gets table(i, c)' · v · share. So a pair collects from all wider pairs with which it shares its right
+    # end (they begin further left: one product for all of them) and from those with which it shares its left end, which
+    # must be finished first: hence second cells from right to left.
     for first in range(end):
         begin, stop = first * size, (first + 1) * size
         # From all pairs that begin further left, for all second cells at once; then second cells from right to left.

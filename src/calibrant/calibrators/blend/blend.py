@@ -109,6 +109,7 @@ class Blend(BayesianCalibrator):
             self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
         weights = self._weigh(tally.total)
+        # Bayes-Iso costs the cube of its cells, and with little weight nobody sees the difference.
         if self.weights_["bayes_iso"] > FEW_UP_TO:
             self.members_["bayes_iso"] = BayesIso().fit_tally(tally)
             weights = self._weigh(tally.total)
@@ -121,6 +122,7 @@ class Blend(BayesianCalibrator):
         first, rising = self._to_probability, not self.falls_
         if first is None:
             return self._as_map(table, rising)
+        # Falls were found on the scale of the logistic curve; users know the scores that went into it.
         ends = [(*first.inverse(fall[:2]).tolist(), fall.probability) for fall in self.falls_]
         self.falls_ = tuple(Fall(*end) for end in ends) if first.monotone else ()
         return self._as_map(Chain((first.function, table)), rising and first.monotone)

@@ -133,6 +133,8 @@ class SplinePosterior:
 
     def draws(self, z: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Logits of whole maps drawn from the posterior, (n_draws, n)."""
+        # A draw picks a component of the whole mixture; `owner` is the part that the component belongs to, `local` its
+        # number there. Draws of one part and one reading of extreme scores are then evaluated together.
         owner = np.concatenate([np.full(len(part.weights), i) for i, part in enumerate(self.parts)])
         local = np.concatenate([np.arange(len(part.weights)) for part in self.parts])
         weights = np.concatenate([part.weights for part in self.parts])
@@ -210,6 +212,7 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
     designs = [_Design.of(z, cells, reading, n_basis) for reading in readings]
     grids = [_fit_kinds(design, cells) for design in designs]
+    # Evidences of both readings are on one scale: a component counts among all, whichever reading it has.
     best = max(float(grid.evidence.max()) for grid in grids)
     kept = [np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE)) for grid in grids]
     total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in zip(grids, kept, strict=True))
