@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant._compiled.monotone_draws import draw
-from calibrant.calibrators.published.bayes_iso_sampler import bounds
+from calibrant.calibrators.published.sampled_bayes_iso import bounds
 
 
 @settings(max_examples=40, deadline=None)
