@@ -215,7 +215,7 @@ def test_draws_are_those_of_a_loop_over_maps(judge):
     a, b = np.linspace(0.3, 0.9, 5), np.linspace(0.1, 0.8, 7)
     maps = judge.sample_maps(np.concatenate((a, b)), 25, np.random.default_rng(1))
     expected = [truth[:5].mean() - truth[5:].mean() for truth in maps]
-    drawn = estimate_difference(judge, a, b, sampling_noise=False, target="scores", n_draws=25, random_state=1).draws
+    drawn = estimate_difference(judge, a, b, sampling_noise=False, target="scores", n_draws=25, rng=1).draws
     np.testing.assert_allclose(drawn, expected, atol=1e-12)
 
 

@@ -82,7 +82,7 @@ def estimate_prior(
     *,
     level: float = 0.9,
     n_draws: int = N_DRAWS,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> PriorEstimate:
     """The share of positives among rows without labels, where nothing else has changed.
 
@@ -102,7 +102,7 @@ def estimate_prior(
         Posterior probability inside the interval.
     n_draws : int
         How many maps are drawn.
-    random_state : int, Generator, RandomState or None
+    rng : int, Generator, RandomState or None
         The seed of the draws.
 
     Returns
@@ -124,12 +124,12 @@ def estimate_prior(
     """
     check_posterior(model)
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
-    rows, rng = _remembered(model), _validation.generator(random_state)
+    rows, generator = _remembered(model), _validation.generator(rng)
     labelled, new = rows.cells, as_unlabelled(unlabelled).coarsen(_limits.ESTIMATE_CELLS)
     fitted = model.predict(np.concatenate((labelled.scores, new.scores)))
     train = float(np.average(fitted[: len(labelled)], weights=labelled.totals))
     value = float(_most_likely(fitted[None, len(labelled) :], new.totals[None, :], np.array([train]))[0])
-    draws = _draw(model, labelled, new, count, rng)
+    draws = _draw(model, labelled, new, count, generator)
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
     p_value = _check_shift(labelled, new, fitted, train, value)
     return PriorEstimate(

@@ -249,7 +249,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         quantity : str
             Any of those that `calibrant.estimates.estimate` knows.
         **options : dict
-            `threshold`, `level`, `sampling_noise`, `n_draws` and `random_state`, as there.
+            `threshold`, `level`, `sampling_noise`, `n_draws` and `rng`, as there.
 
         Returns
         -------

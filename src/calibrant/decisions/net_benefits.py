@@ -273,7 +273,7 @@ def posterior_decision_curve(
     thresholds: ArrayLike | None = None,
     level: float = 0.9,
     n_draws: int = 400,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
     name: str | None = None,
 ) -> DecisionCurve:
     """The decision curve of calibrated probabilities, with the band that the calibrator's posterior implies.
@@ -294,7 +294,7 @@ def posterior_decision_curve(
         See `decision_curve`.
     n_draws : int
         Number of maps drawn.
-    random_state : int, numpy.random.Generator, RandomState or None
+    rng : int, numpy.random.Generator, RandomState or None
         Passed on to `sample_maps`.
 
     Returns
@@ -315,7 +315,7 @@ def posterior_decision_curve(
     _validation.check_level(level)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
-    maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=random_state), 0.0, 1.0)
+    maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng), 0.0, 1.0)
     acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]
     draws = _benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)

@@ -26,7 +26,7 @@ def estimate_ensemble(
     level: float = 0.9,
     sampling_noise: bool = True,
     n_draws: int = 400,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> Estimate:
     """Say something about unlabelled rows that several models score, each with a posterior over its own map.
 
@@ -39,7 +39,7 @@ def estimate_ensemble(
         Each model with its own scores of the rows, (n,).
     probabilities : ndarray of shape (n,)
         The averaged probabilities of the rows.
-    quantity, threshold, level, sampling_noise, n_draws, random_state
+    quantity, threshold, level, sampling_noise, n_draws, rng
         As for `estimate`.
 
     Returns
@@ -59,7 +59,7 @@ def estimate_ensemble(
     0.5
     """
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
-    asked, rng = find_quantity(quantity), _validation.generator(random_state)
+    asked, generator = find_quantity(quantity), _validation.generator(rng)
     limit = check_threshold([asked], "probabilities", threshold)
     cells, owner = _merge_rows(probabilities, limit)
     each = -(-count // len(members))
@@ -67,8 +67,8 @@ def estimate_ensemble(
     for model, scores in members:
         check_posterior(model)
         shares.append(outside(model, count_scores(scores)))
-        maps = _average_in_cells((model, scores), owner, cells.totals, each, rng)
-        worlds.append(asked.compute(cells.outcomes(maps, rng if sampling_noise else None)))
+        maps = _average_in_cells((model, scores), owner, cells.totals, each, generator)
+        worlds.append(asked.compute(cells.outcomes(maps, generator if sampling_noise else None)))
     draws = np.concatenate(worlds)
     value = float(asked.compute(cells.outcomes(cells.values[None, :]))[0])
     low, high = central_interval(quantity, value, draws, level)

@@ -29,7 +29,7 @@ def estimate(
     sampling_noise: bool = True,
     target: str = "probabilities",
     n_draws: int = N_DRAWS,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> Estimate:
     """Say something about rows without labels, from a posterior over maps.
 
@@ -56,7 +56,7 @@ def estimate(
         Whose accuracy, area, loss …: that of the calibrated probabilities, or of the scores as they came.
     n_draws : int
         How many maps are drawn.
-    random_state : int, Generator, RandomState or None
+    rng : int, Generator, RandomState or None
         The seed of the draws.
 
     Returns
@@ -87,7 +87,7 @@ def estimate(
         sampling_noise=sampling_noise,
         target=target,
         n_draws=n_draws,
-        random_state=random_state,
+        rng=rng,
     )
     return answers[quantity]
 
@@ -102,7 +102,7 @@ def estimate_several(
     sampling_noise: bool = True,
     target: str = "probabilities",
     n_draws: int = N_DRAWS,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> dict[str, Estimate]:
     """Estimate several numbers about the same rows in the same possible worlds.
 
@@ -112,7 +112,7 @@ def estimate_several(
         As for `estimate`.
     quantities : iterable of str
         Their names; all of them unless stated.
-    threshold, level, sampling_noise, target, n_draws, random_state
+    threshold, level, sampling_noise, target, n_draws, rng
         As for `estimate`; the threshold holds for those quantities that depend on one.
 
     Returns
@@ -128,7 +128,7 @@ def estimate_several(
     >>> list(answers)
     ['mean', 'auc']
     """
-    level, rng = _validation.check_level(level), _validation.generator(random_state)
+    level, generator = _validation.check_level(level), _validation.generator(rng)
     chosen = {name: find_quantity(name) for name in quantities}
     tally = as_unlabelled(scores)
     ((fitted, worlds),) = _push_through(
@@ -138,7 +138,7 @@ def estimate_several(
         target=target,
         threshold=threshold,
         n_draws=n_draws,
-        rng=rng,
+        rng=generator,
         sampling_noise=sampling_noise,
     )
     share, warning = outside(model, tally)
@@ -171,7 +171,7 @@ def estimate_difference(
     sampling_noise: bool = True,
     target: str = "probabilities",
     n_draws: int = N_DRAWS,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> Difference:
     """Compare two sets of unlabelled rows on the same maps, so that what is uncertain about both alike cancels.
 
@@ -181,7 +181,7 @@ def estimate_difference(
         The judge of both sets.
     first, second : array-like of shape (n,) or Tally
         Their scores. The outcomes of different rows count as independent.
-    quantity, threshold, level, sampling_noise, target, n_draws, random_state
+    quantity, threshold, level, sampling_noise, target, n_draws, rng
         As for `estimate`.
 
     Returns
@@ -198,7 +198,7 @@ def estimate_difference(
     >>> bool(answer.low > 0), answer.first_higher
     (True, 1.0)
     """
-    level, rng = _validation.check_level(level), _validation.generator(random_state)
+    level, generator = _validation.check_level(level), _validation.generator(rng)
     compute = find_quantity(quantity).compute
     tallies = [as_unlabelled(scores) for scores in (first, second)]
     sets = _push_through(
@@ -208,7 +208,7 @@ def estimate_difference(
         target=target,
         threshold=threshold,
         n_draws=n_draws,
-        rng=rng,
+        rng=generator,
         sampling_noise=sampling_noise,
     )
     values, worlds = ([compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))

@@ -80,7 +80,7 @@ def labels_needed(
     target: str = "probabilities",
     most: int = 10_000,
     n_simulations: int = N_SIMULATIONS,
-    random_state: RandomState = 0,
+    rng: RandomState = 0,
 ) -> LabelsNeeded:
     """How many more labels, of rows drawn from the unlabelled ones, make the interval as narrow as wanted.
 
@@ -102,7 +102,7 @@ def labels_needed(
         The largest number of further labels to try.
     n_simulations : int
         How often labels of each number are imagined.
-    random_state : int, Generator, RandomState or None
+    rng : int, Generator, RandomState or None
         The seed.
 
     Returns
@@ -128,7 +128,7 @@ def labels_needed(
         )
     wanted, most = _validation.check_positive("width", width), _validation.check_count("most", most)
     times = _validation.check_count("n_simulations", n_simulations)
-    tally, rng = as_unlabelled(unlabelled), _validation.generator(random_state)
+    tally, generator = as_unlabelled(unlabelled), _validation.generator(rng)
 
     def width_of(model: Any) -> float:
         return estimate(
@@ -139,7 +139,7 @@ def labels_needed(
     trial = max(1.0, FIRST * rows.cells.total)
     while widths[-1] > wanted and sizes[-1] < most:
         sizes.append(min(round(trial), most))
-        mean = np.mean([width_of(_imagine(calibrator, rows.cells, tally, sizes[-1], rng)) for _ in range(times)])
+        mean = np.mean([width_of(_imagine(calibrator, rows.cells, tally, sizes[-1], generator)) for _ in range(times)])
         widths.append(min(float(mean), widths[-1]))  # chance alone makes it grow
         trial *= STEP
     more = _interpolate(sizes, widths, rows.cells.total, wanted)
