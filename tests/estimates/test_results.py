@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.results import Estimate, central_interval
+from calibrant.estimates.results import Estimate
 
 
 def test_an_answer_reads_as_a_line():
@@ -16,13 +16,18 @@ def test_an_answer_reads_as_a_line():
     assert str(rows) == "positive rows 512 [400, 600], level 0.9, 1000 rows\nMind this."
 
 
+def ends(value, draws, quantity="mean"):
+    answer = Estimate.from_draws(quantity, value, draws, 0.9, rows=9.0, outside=None, warning="")
+    return answer.low, answer.high
+
+
 def test_ends_are_quantiles_that_contain_the_value():
     draws = np.linspace(0.0, 1.0, 101)
-    assert central_interval("mean", 0.5, draws, 0.9) == pytest.approx((0.05, 0.95))
-    assert central_interval("mean", 0.99, draws, 0.9) == pytest.approx((0.05, 0.99))
-    assert central_interval("recall", 0.5, np.append(draws, np.nan), 0.9) == pytest.approx((0.05, 0.95))
+    assert ends(0.5, draws) == pytest.approx((0.05, 0.95))
+    assert ends(0.99, draws) == pytest.approx((0.05, 0.99))
+    assert ends(0.5, np.append(draws, np.nan)) == pytest.approx((0.05, 0.95))
 
 
 def test_a_number_without_a_value_is_refused():
     with pytest.raises(InvalidInputError, match="nothing is called positive"):
-        central_interval("precision", np.nan, np.array([0.1]), 0.9)
+        ends(np.nan, np.array([0.1]), "precision")

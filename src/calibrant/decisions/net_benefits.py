@@ -229,7 +229,7 @@ def decision_curve(
     """
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     tally = sample.tally
-    _validation.check_level(level)
+    level = _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     values = low = high = _benefit(*acted_on(tally, cuts), tally.total, cuts)
@@ -238,17 +238,25 @@ def decision_curve(
         ends = np.quantile(_replicate(sample, cuts, n_resamples, rng), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
+    band = "bootstrap" if n_resamples else "none"
+    return _make_curve(tally, cuts, (values, low, high), level=level, band=band, name=name)
+
+
+def _make_curve(
+    tally: Tally, cuts: Floats, net_benefit_and_ends: tuple[Floats, Floats, Floats], **facts: Any
+) -> DecisionCurve:
+    """The curve of rows, of which the share of positives is taken."""
+    values, low, high = net_benefit_and_ends
+    n_positive = np.array(tally.total_positive)
     return DecisionCurve(
         thresholds=cuts,
         net_benefit=values,
         low=low,
         high=high,
-        treat_all=_treat_all(tally, cuts),
+        treat_all=_benefit(n_positive, tally.total - n_positive, tally.total, cuts),
         base_rate=tally.base_rate,
         total=tally.total,
-        level=float(level),
-        band="bootstrap" if n_resamples else "none",
-        name=name,
+        **facts,
     )
 
 
@@ -312,7 +320,7 @@ def posterior_decision_curve(
     True
     """
     check_posterior(calibrator)
-    _validation.check_level(level)
+    level = _validation.check_level(level)
     cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
     maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng), 0.0, 1.0)
@@ -320,23 +328,8 @@ def posterior_decision_curve(
     draws = _benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
     low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
     expected = Tally(cells.scores, maps.mean(axis=0) * cells.totals, cells.totals)
-    return DecisionCurve(
-        thresholds=cuts,
-        net_benefit=draws.mean(axis=0),
-        low=low,
-        high=high,
-        treat_all=_treat_all(expected, cuts),
-        base_rate=expected.base_rate,
-        total=cells.total,
-        level=float(level),
-        band="posterior",
-        name=name,
-    )
+    return _make_curve(expected, cuts, (draws.mean(axis=0), low, high), level=level, band="posterior", name=name)
 
 
 def _grid() -> Floats:
     return np.arange(1, GRID + 1) / (GRID + 1)
-
-
-def _treat_all(tally: Tally, cuts: Floats) -> Floats:
-    return _benefit(np.array(tally.total_positive), np.array(tally.total - tally.total_positive), tally.total, cuts)

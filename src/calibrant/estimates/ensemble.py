@@ -11,7 +11,7 @@ from calibrant._numerics import bins
 from calibrant._typing import Floats, HasPosterior, Ints, RandomState
 from calibrant.estimates.labelled_rows import check_posterior, outside
 from calibrant.estimates.quantities import find_quantity
-from calibrant.estimates.results import Estimate, central_interval
+from calibrant.estimates.results import Estimate
 from calibrant.estimates.unlabelled import Cells, check_threshold, count_scores
 
 __all__ = ["estimate_ensemble"]
@@ -71,19 +71,9 @@ def estimate_ensemble(
         worlds.append(asked.compute(cells.outcomes(maps, generator if sampling_noise else None)))
     draws = np.concatenate(worlds)
     value = float(asked.compute(cells.outcomes(cells.values[None, :]))[0])
-    low, high = central_interval(quantity, value, draws, level)
     share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        level=level,
-        quantity=quantity,
-        warning=warning,
-        draws=draws,
-        rows=float(len(probabilities)),
-        outside=share,
-    )
+    facts = {"rows": float(len(probabilities)), "outside": share, "warning": warning}
+    return Estimate.from_draws(quantity, value, draws, level, **facts)
 
 
 def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:

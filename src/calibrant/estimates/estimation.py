@@ -10,7 +10,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, HasPosterior, RandomState
 from calibrant.estimates.labelled_rows import check_posterior, outside
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, Quantity, find_quantity
-from calibrant.estimates.results import Difference, Estimate, central_interval
+from calibrant.estimates.results import Difference, Estimate
 from calibrant.estimates.unlabelled import as_unlabelled, make_cells
 from calibrant.tally import Tally
 
@@ -145,18 +145,8 @@ def estimate_several(
     answers = {}
     for name, quantity in chosen.items():
         value, draws = float(quantity.compute(fitted)[0]), quantity.compute(worlds)
-        low, high = central_interval(name, value, draws, level)
-        answers[name] = Estimate(
-            value=value,
-            low=low,
-            high=high,
-            level=level,
-            quantity=name,
-            warning=warning,
-            draws=draws,
-            rows=tally.total,
-            outside=share,
-        )
+        facts = {"rows": tally.total, "outside": share, "warning": warning}
+        answers[name] = Estimate.from_draws(name, value, draws, level, **facts)
     return answers
 
 
@@ -213,18 +203,15 @@ def estimate_difference(
     )
     values, worlds = ([compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
     value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
-    low, high = central_interval(quantity, value, draws, level)
     finite = draws[np.isfinite(draws)]
     shares, warnings = zip(*(outside(model, tally) for tally in tallies), strict=True)
     named = zip(("First", "Second"), warnings, strict=True)
-    return Difference(
-        value=value,
-        low=low,
-        high=high,
-        level=level,
-        quantity=quantity,
+    return Difference.from_draws(
+        quantity,
+        value,
+        draws,
+        level,
         warning=" ".join(f"{name}: {text}" for name, text in named if text),
-        draws=draws,
         first_higher=float((finite > 0.0).mean() + 0.5 * (finite == 0.0).mean()),
         outside=(shares[0], shares[1]),
     )

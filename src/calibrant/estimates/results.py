@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from calibrant.estimates.quantities import QUANTITIES
 from calibrant.intervals import Interval
 from calibrant.tally import row_count
 
-__all__ = ["Difference", "Estimate", "central_interval"]
+__all__ = ["Difference", "Estimate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,18 @@ class _Answer(Interval):
     quantity: str
     warning: str
     draws: Floats = field(repr=False)
+
+    @classmethod
+    def from_draws(cls, quantity: str, value: float, draws: Floats, level: float, **facts: Any) -> Self:
+        """The central interval of the draws, stretched to hold the value; worlds without one do not count."""
+        if not np.isfinite(value):
+            raise InvalidInputError(
+                f"`quantity`={quantity!r} has no value on these rows: nothing is called positive, or all of them are "
+                "of one class. Choose another threshold, or another quantity."
+            )
+        low, high = np.nanquantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        low, high = min(float(low), value), max(float(high), value)
+        return cls(value=value, low=low, high=high, level=level, quantity=quantity, draws=draws, **facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the draws, ready for JSON."""
@@ -109,14 +121,3 @@ class Difference(_Answer):
 
     def __str__(self) -> str:
         return self._describe("difference of ", f"; the first is higher with probability {self.first_higher:.2f}")
-
-
-def central_interval(quantity: str, value: float, draws: Floats, level: float) -> tuple[float, float]:
-    """Return the ends of the interval of the draws, around the value; worlds without a value do not count."""
-    if not np.isfinite(value):
-        raise InvalidInputError(
-            f"`quantity`={quantity!r} has no value on these rows: nothing is called positive, or all of them are of "
-            "one class. Choose another threshold, or another quantity."
-        )
-    low, high = np.nanquantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    return min(float(low), value), max(float(high), value)
