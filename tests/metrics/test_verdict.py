@@ -75,3 +75,11 @@ def test_weights_that_are_no_whole_numbers(weight):
     table = evaluate(data.labels, data.scores, sample_weight=np.full(500, weight), **FAST)
     assert table.n_rows == pytest.approx(500 * weight)
     assert "Miscalibrated" in table.remarks[0]
+
+
+@pytest.mark.parametrize(("log_odds", "state"), [(3.1, "needed"), (2.9, "no_evidence"), (-5.0, "no_evidence")])
+def test_odds_of_twenty_to_one_are_a_gain(log_odds, state):
+    verdict = Verdict(100.0, 0.5, None, shape="matrix", log_odds=log_odds)
+    assert verdict.state == state
+    direction = "lower" if log_odds > 0 else "higher"
+    assert verdict.change == f"the prequential log-loss is {abs(log_odds) / 100:.4f} nats per row {direction}"

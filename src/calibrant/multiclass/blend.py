@@ -10,6 +10,7 @@ import numpy as np
 from calibrant._numerics.softmax import log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap
+from calibrant.metrics.verdict import Verdict
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
 __all__ = ["MatrixBlend"]
@@ -35,7 +36,6 @@ NOUNS = {
     "matrix": "matrix",
     "confusion": "matrix of probabilities",
 }
-BEYOND_DOUBT = 3.0  # nats of evidence, odds of 20 to 1
 CHUNK_ENTRIES = 4_000_000
 _VECTOR = ("slope", "curve", "gate", "bias", "vector", "class_curve")
 
@@ -107,9 +107,15 @@ class MatrixBlend(MultinomialCalibrator):
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         map_ = super().fit_map(scores, labels, weights)
+        raw = _raw_log_likelihood(scores, labels, weights, self.space, map_.floor)
         rows = float(weights.sum())
-        self._gain = (self._evidence - _raw_log_likelihood(scores, labels, weights, self.space, map_.floor)) / rows
-        self._n_rows = rows
+        self._verdict = Verdict(
+            n_rows=rows,
+            base_rate=float(np.bincount(labels, weights).max() / rows),
+            p_value=None,
+            shape="matrix",
+            log_odds=self._evidence - raw,
+        )
         return map_
 
     def models_for(self, n_classes: int) -> dict[str, tuple[str, ...]]:
@@ -128,7 +134,7 @@ class MatrixBlend(MultinomialCalibrator):
         sizes = ", ".join(f"{NOUNS[block]} {scale:.2f}" for block, scale in self.scales_.items())
         return "\n".join(
             (
-                _verdict(self._gain, self._n_rows),
+                _sentence(self._verdict),
                 f"Its temperature is {1.0 / map_.inverse_temperature:.3g}; its shape: {shape}.",
                 f"Typical sizes of the corrections, in nats of the logit: {sizes}.",
             )
@@ -151,11 +157,6 @@ def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Flo
     return total
 
 
-def _verdict(gain: float, n_rows: float) -> str:
-    figures = (
-        f"the prequential log-loss is {abs(gain):.4f} nats per row {'lower' if gain > 0.0 else 'higher'} "
-        "than with the raw scores"
-    )
-    if gain * n_rows > BEYOND_DOUBT:
-        return f"Calibration was needed: {figures}."
-    return f"The data do not show that calibration was needed: {figures}."
+def _sentence(verdict: Verdict) -> str:
+    needed = "Calibration was needed" if verdict.calibrate else "The data do not show that calibration was needed"
+    return f"{needed}: {verdict.change} than with the raw scores."
