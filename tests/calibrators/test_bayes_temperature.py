@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
@@ -63,12 +62,3 @@ def test_leaving_a_row_out_equals_fitting_without_it():
         rest = np.arange(len(labels)) != i
         p = BayesianTemperature().fit(scores[rest], labels[rest]).predict(scores[[i]])[0]
         assert (positive[i] if label else negative[i]) == pytest.approx(p if label else 1 - p, abs=2e-3)
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=30))
-def test_never_decreases_and_stays_inside(rows):
-    scores, labels = zip(*rows, strict=True)
-    p = BayesianTemperature().fit(list(scores), list(labels)).predict(np.linspace(0, 1, 101))
-    assert ((p > 0) & (p < 1)).all()
-    assert (np.diff(p) >= -1e-12).all()

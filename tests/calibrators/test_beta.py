@@ -11,7 +11,6 @@ from scipy import special
 from sklearn.linear_model import LogisticRegression
 
 from calibrant import BetaCalibration
-from calibrant.errors import InvalidInputError
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
@@ -109,11 +108,6 @@ def test_target_correction_keeps_separable_data_off_the_ends():
     assert BetaCalibration().fit(s, y).predict([0.1])[0] < 1e-6
     corrected = BetaCalibration(target_correction=True).fit(s, y).predict(s)
     assert 0.05 < corrected.min() < corrected.max() < 0.95
-
-
-def test_unknown_parameters():
-    with pytest.raises(InvalidInputError, match="`parameters` must be one of abm, ab, am; got 'a'"):
-        BetaCalibration(parameters="a").fit([0.1, 0.9], [0, 1])
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import EnsembleTemperatureScaling, TemperatureScaling, simulate
-from calibrant.errors import InvalidInputError
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
@@ -108,23 +106,3 @@ def test_composed_with_isotonic_recovers_what_no_temperature_can():
         for composed in (None, "isotonic")
     }
     assert errors["isotonic"] < 0.015 < errors[None]
-
-
-def test_bad_parameter():
-    with pytest.raises(InvalidInputError, match="`composed`"):
-        EnsembleTemperatureScaling(composed="beta").fit([0.1, 0.9], [0, 1])
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=30),
-    st.sampled_from([None, "isotonic"]),
-)
-def test_any_rows_give_rising_probabilities(rows, composed):
-    scores, y = zip(*rows, strict=True)
-    calibrator = EnsembleTemperatureScaling(composed=composed).fit(scores, y)
-    p = calibrator.predict(np.linspace(0.0, 1.0, 101))
-    assert p.min() >= 0.0
-    assert p.max() <= 1.0
-    assert np.diff(p).min() >= -1e-12
-    assert calibrator.weights_.sum() == pytest.approx(1.0)

@@ -44,11 +44,6 @@ def test_agrees_with_the_calibration_curve_of_scikit_learn():
     np.testing.assert_allclose(HistogramBinning().fit(s, y).predict(means), shares)
 
 
-def test_weights():
-    calibrator = HistogramBinning(n_bins=1).fit([0.1, 0.9], [0, 1], [1.0, 3.0])
-    assert calibrator.predict([0.5]).tolist() == [0.75]
-
-
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_recovers_the_truth(strategy):
     rng = np.random.default_rng(0)
@@ -65,17 +60,6 @@ def test_the_space_follows_the_strategy():
     assert calibrator.set_params(strategy="quantile").space == "real"
     with pytest.raises(InvalidInputError, match="needs probabilities"):
         HistogramBinning().fit([-1.0, 2.0], [0, 1])
-
-
-@pytest.mark.parametrize("n_bins", [0, -1, 2.5, True, "auto", None])
-def test_bad_number_of_bins(n_bins):
-    with pytest.raises(InvalidInputError, match="`n_bins` must be an integer of at least 1"):
-        HistogramBinning(n_bins=n_bins).fit([0.1, 0.9], [0, 1])
-
-
-def test_unknown_strategy():
-    with pytest.raises(InvalidInputError, match="`strategy` must be one of uniform, quantile; got 'kmeans'"):
-        HistogramBinning(strategy="kmeans").fit([0.1, 0.9], [0, 1])
 
 
 @settings(max_examples=50, deadline=None)

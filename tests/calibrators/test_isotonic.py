@@ -1,11 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from calibrant import IsotonicCalibration
-from calibrant.errors import InvalidInputError
 
 
 def data(n=300, seed=0):
@@ -89,22 +86,3 @@ def test_neighbouring_doubles_keep_their_blocks():
     for low, high in ((left, 1.0), (1.0, np.nextafter(1.0, 2.0))):
         calibrator = IsotonicCalibration(interpolation="step", target_correction=False).fit([low, high], [0, 1])
         assert calibrator.predict([low, high]).tolist() == [0.0, 1.0]
-
-
-def test_unknown_interpolation():
-    with pytest.raises(InvalidInputError, match="`interpolation` must be one of linear, step, centred; got 'cubic'"):
-        IsotonicCalibration(interpolation="cubic").fit([0.1, 0.9], [0, 1])
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(st.floats(-1e308, 1e308), st.booleans()), min_size=1),
-    st.sampled_from(["linear", "step", "centred"]),
-    st.booleans(),
-)
-def test_any_reals(data, interpolation, correction):
-    scores, y = map(np.array, zip(*data, strict=True))
-    calibrator = IsotonicCalibration(interpolation=interpolation, target_correction=correction).fit(scores, y)
-    p = calibrator.predict(np.sort(scores))
-    assert ((p >= 0.0) & (p <= 1.0)).all()
-    assert np.diff(p).min(initial=0.0) >= -1e-12

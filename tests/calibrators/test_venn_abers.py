@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
-from sklearn.exceptions import NotFittedError
 
 from calibrant import Tally, VennAbers, simulate
 
@@ -157,8 +156,3 @@ def test_recovery():
 def test_the_map_keeps_only_its_jumps():
     data = simulate.bayes_iso(20_000, rng=0)
     assert len(VennAbers().fit(data.scores, data.labels).map_.function.edges) < 2000
-
-
-def test_nothing_works_before_fit():
-    with pytest.raises(NotFittedError):
-        VennAbers().predict_interval([0.5])

@@ -7,7 +7,6 @@ import calibrant
 from calibrant import ABB, SBB, Tally, simulate
 from calibrant.calibrators.abb.posterior import average_binnings
 from calibrant.calibrators.published.printed_abb import PrintedABB
-from calibrant.errors import InvalidInputError
 
 SCORES = np.array([0.05, 0.2, 0.25, 0.5, 0.8, 0.9])
 POSITIVES = np.array([0.0, 1.0, 0.0, 3.0, 2.0, 1.0])
@@ -148,29 +147,3 @@ def test_the_map_survives_json_and_inverts(tmp_path):
     assert calibrator.predict(np.linspace(0.0, threshold, 999)[:-1]).max() < 0.4 + 1e-9
     again = pickle.loads(pickle.dumps(calibrator))
     np.testing.assert_array_equal(again.sample_maps(x, 3), calibrator.sample_maps(x, 3))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"lam": 0}, "`lam` must be a positive number"),
-        ({"lam": "best"}, "'average'"),
-        ({"lam": True}, "`lam`"),
-        ({"alpha": -1.0}, "`alpha`"),
-        ({"beta": "1"}, "`beta`"),
-        ({"interval": "wald"}, "`interval` must be one of"),
-        ({"n_draws": 0}, "`n_draws`"),
-        ({"max_cells": 1}, "`max_cells`"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(InvalidInputError, match=message):
-        ABB(**parameters).fit([0.1, 0.9], [0, 1])
-
-
-def test_bad_levels_and_counts_are_named():
-    calibrator = ABB().fit([0.1, 0.9], [0, 1])
-    with pytest.raises(InvalidInputError, match="`level`"):
-        calibrator.predict_interval([0.5], level=1.0)
-    with pytest.raises(InvalidInputError, match="`n_draws`"):
-        calibrator.sample_maps([0.5], n_draws=0)

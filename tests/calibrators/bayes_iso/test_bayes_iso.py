@@ -1,12 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 
 from calibrant import BayesIso, Tally, simulate
 from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso
-from calibrant.errors import InvalidInputError
 
 
 def tally_of(n):
@@ -115,28 +111,10 @@ def test_leaving_a_row_out_is_a_refit_without_it():
         assert p == pytest.approx([expected], abs=0.004)
 
 
-def test_weights_are_repetitions():
-    scores, labels, weights = [1, 2, 3, 4], [0, 1, 0, 1], [3, 1, 2, 4]
-    weighted = BayesIso().fit(scores, labels, weights).predict(scores)
-    repeated = BayesIso().fit(np.repeat(scores, weights), np.repeat(labels, weights)).predict(scores)
-    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
-
-
 def test_never_zero_or_one():
     p = BayesIso().fit(np.arange(50), np.arange(50) >= 25).predict(np.arange(50))
     assert 0.0 < p.min() < 0.1
     assert 0.9 < p.max() < 1.0
-
-
-@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
-@settings(max_examples=12, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.sampled_from([0.3, 1.0, 1e4])), min_size=1, max_size=25))
-def test_any_rows_give_a_monotone_map_inside_the_unit_interval(rows):
-    scores, y, weights = map(np.array, zip(*rows, strict=True))
-    calibrator = BayesIso().fit(scores, y, weights)
-    p = calibrator.predict(np.arange(-1, 10))
-    assert (np.diff(p) >= 0.0).all()
-    assert ((p > 0.0) & (p < 1.0)).all()
 
 
 def test_millions_of_rows_need_no_more_cells():
@@ -146,15 +124,3 @@ def test_millions_of_rows_need_no_more_cells():
     calibrator = BayesIso().fit_tally(tally)
     assert calibrator.diagnostics_["n_cells"] == 55
     assert np.abs(calibrator.predict(tally.scores) - truth).max() < 0.02
-
-
-@pytest.mark.parametrize("max_cells", [0, 1000])
-def test_wrong_numbers_of_cells_are_refused(max_cells):
-    with pytest.raises(InvalidInputError, match="`max_cells`"):
-        BayesIso(max_cells=max_cells).fit([0.1, 0.9], [0, 1])
-
-
-def test_nothing_works_before_fit():
-    for call in (BayesIso().sample_maps, BayesIso().predict_interval):
-        with pytest.raises(NotFittedError):
-            call([0.5])

@@ -2,11 +2,10 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from calibrant import ABB, BayesIso, Blend, Identity, SplineCalibration, Tally, simulate
+from calibrant import ABB, BayesIso, Blend, SplineCalibration, Tally, simulate
 from calibrant.calibrators.blend.blend import _left_out
 from calibrant.errors import InvalidInputError
 
@@ -217,16 +216,6 @@ def test_leaving_a_row_out_equals_fitting_without_it(member):
         p = member().fit(data.scores[rest], data.labels[rest]).predict(data.scores[[i]])[0]
         differences.append((positive[place] - p) if data.labels[i] else (negative[place] - (1 - p)))
     assert np.abs(differences).mean() < 0.03
-
-
-@settings(deadline=None, max_examples=8)
-@given(st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=25))
-def test_any_rows_give_probabilities(rows):
-    scores, labels = zip(*rows, strict=True)
-    blend = Blend().fit(list(scores), list(labels))
-    p = blend.predict(np.linspace(0, 1, 51))
-    assert ((p >= 0) & (p <= 1)).all()
-    assert isinstance(blend.members_["identity"], Identity)
 
 
 def test_a_hundred_million_rows_without_a_relation_are_fitted_without_a_warning():

@@ -90,20 +90,6 @@ def test_acp_repairs_a_logistic_regression():
     assert max(errors[1:]) < 0.7 * errors[0]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"interval": ([0.1], [0.0])}, "three arrays"),
-        ({"interval": 0.1}, "three arrays"),
-        ({"interval": ([0.1, 0.2], [0.0], [0.3])}, "one length"),
-        ({"level": 1.0}, "`level`"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(InvalidInputError, match=message):
-        ACP(**parameters).fit([0.1, 0.9], [0, 1])
-
-
 def test_logistic_intervals_refuse_other_models():
     with pytest.raises(InvalidInputError, match="logistic regression with two classes"):
         logistic_intervals(object(), [[1.0]], [[1.0]])

@@ -3,7 +3,6 @@ import pytest
 from scipy.special import gammaln
 
 from calibrant import BBQ, Tally, simulate
-from calibrant.errors import InvalidInputError
 
 
 def plain(scores, y, n_bins):
@@ -62,23 +61,9 @@ def test_recorded_synthetic_case():
     np.testing.assert_allclose(calibrator.predict([0.05, 0.2, 0.4, 0.6, 0.8, 0.95]), expected, atol=5e-5)
 
 
-def test_weights_are_repeated_rows():
-    data = simulate.bayes_iso(200, rng=3)
-    weights = np.random.default_rng(0).integers(1, 4, 200)
-    weighted = BBQ().fit(data.scores, data.labels, sample_weight=weights)
-    repeated = BBQ().fit(np.repeat(data.scores, weights), np.repeat(data.labels, weights))
-    np.testing.assert_allclose(weighted.predict(data.scores), repeated.predict(data.scores), rtol=1e-12)
-
-
 def test_recovers_the_truth_roughly():
     data = simulate.bayes_iso(20_000, rng=0)
     assert np.abs(BBQ().fit(data.scores, data.labels).predict(data.scores) - data.probabilities).mean() < 0.02
-
-
-@pytest.mark.parametrize("elbow", [-1.0, np.nan, "x", True])
-def test_bad_elbow_is_named(elbow):
-    with pytest.raises(InvalidInputError, match="`elbow`"):
-        BBQ(elbow=elbow).fit([0.1, 0.9], [0, 1])
 
 
 def test_the_number_of_models_does_not_grow_with_the_weight():

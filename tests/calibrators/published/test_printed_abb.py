@@ -21,9 +21,3 @@ def test_the_cache_is_the_map_at_the_centres_of_equal_cells():
     np.testing.assert_array_equal(cached.predict([0.31, 0.39, 0.4]), np.repeat(exact.predict([0.35]), 3))
     with pytest.raises(InvalidInputError, match="n_cache"):
         PrintedABB(n_cache=10).fit([-3.0, 5.0], [0, 1])
-
-
-@pytest.mark.parametrize(("word", "value"), [("averaging", "mean"), ("n_cache", 2.5)])
-def test_wrong_parameters_are_named(word, value):
-    with pytest.raises(InvalidInputError, match=f"`{word}`"):
-        PrintedABB(**{word: value}).fit([0.1, 0.9], [0, 1])

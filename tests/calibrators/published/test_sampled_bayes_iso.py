@@ -6,7 +6,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import BayesIso, simulate
 from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso, bounds, sample
-from calibrant.errors import InvalidInputError
 
 
 def test_the_papers_bounds_by_hand():
@@ -97,11 +96,3 @@ def test_scores_may_be_merged():
 def test_more_candidates_than_kept_repeat_some():
     calibrator = SampledBayesIso(n_draws=500).fit(np.arange(20), np.arange(20) % 4 > 1)
     assert calibrator.sample_maps([3.0], n_draws=3000).shape == (3000, 1)
-
-
-@pytest.mark.parametrize(
-    ("word", "value"), [("bounds", "tight"), ("n_draws", 200.5), ("n_draws", 0), ("n_draws", True)]
-)
-def test_wrong_parameters_are_named(word, value):
-    with pytest.raises(InvalidInputError, match=f"`{word}`"):
-        SampledBayesIso(**{word: value}).fit([0.1, 0.9], [0, 1])

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import SBB, simulate
-from calibrant.errors import InvalidInputError
 
 
 def test_two_rows_by_hand():
@@ -62,22 +61,3 @@ def test_weights_are_repeated_rows(seed, rows):
     weighted = SBB(lam=3.0).fit(scores, y, sample_weight=weights)
     repeated = SBB(lam=3.0).fit(np.repeat(scores, weights), np.repeat(y, weights))
     assert weighted.log_score_ == pytest.approx(repeated.log_score_, rel=1e-12, abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"lam": 0.0}, "`lam` must be a positive number"),
-        ({"lam": -1}, "`lam`"),
-        ({"lam": "average"}, "'best'"),
-        ({"lam": [1.0, np.inf]}, "`lam`"),
-        ({"lam": []}, "`lam`"),
-        ({"lam": None}, "`lam`"),
-        ({"alpha": 0.0}, "`alpha` must be a positive number"),
-        ({"beta": -2.0}, "`beta` must be a positive number"),
-        ({"max_cells": 1}, "`max_cells` must be an integer of at least 2"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(InvalidInputError, match=message):
-        SBB(**parameters).fit([0.1, 0.9], [0, 1])

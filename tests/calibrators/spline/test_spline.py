@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit, xlogy
 
 from calibrant import SplineCalibration, Tally, simulate
-from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import LogitLinear
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
@@ -145,44 +143,6 @@ def test_scores_that_are_nearly_equal_are_nearly_one_score(width, n):
 def test_one_extreme_score(score):
     p = SplineCalibration().fit([score] * 10, [0, 1] * 5).predict([0.0, 0.5, 1.0, score])
     assert np.isfinite(p).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_basis": 3}, "`n_basis` must be an integer of at least 6"),
-        ({"max_cells": 0}, "`max_cells` must be an integer of at least 1"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(InvalidInputError, match=message):
-        SplineCalibration(**parameters).fit([0.1, 0.9], [0, 1])
-
-
-def test_bad_level_and_number_of_draws():
-    calibrator = SplineCalibration().fit([0.1, 0.9], [0, 1])
-    with pytest.raises(InvalidInputError, match="`level`"):
-        calibrator.predict_interval([0.5], level=1.0)
-    with pytest.raises(InvalidInputError, match="`n_draws`"):
-        calibrator.sample_maps([0.5], n_draws=0)
-
-
-@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
-@settings(deadline=None, max_examples=20)
-@given(
-    st.lists(st.tuples(SCORES, st.booleans(), st.floats(1e-6, 1e6)), min_size=1, max_size=25),
-    st.booleans(),
-)
-def test_any_rows_give_probabilities_inside_their_interval(rows, monotone):
-    scores, y, weights = (np.array(column) for column in zip(*rows, strict=True))
-    calibrator = SplineCalibration(monotone=monotone).fit(scores, y, weights)
-    p = calibrator.predict(GRID)
-    low, high = calibrator.predict_interval(GRID)
-    assert np.isfinite([p, low, high]).all()
-    assert (p >= 0.0).all()
-    assert (p <= 1.0).all()
-    assert (low <= p).all()
-    assert (p <= high).all()
 
 
 @pytest.mark.parametrize(("n", "label"), [(50, 0), (500, 0), (500, 1)])
