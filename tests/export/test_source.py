@@ -73,7 +73,31 @@ def test_c_is_checked_as_python_where_there_is_no_compiler(monkeypatch):
     assert "double calibrate(double score)" in to_c(STEP)
 
 
-def test_nothing_in_a_name_reaches_the_source():
+def test_nothing_in_a_method_reaches_the_source():
     assert function(to_python(STEP))(0.6) == 0.7
-    with pytest.raises(InvalidInputError, match="`name` must be an identifier"):
-        to_python(STEP, name="f(x): import os #")
+
+
+PYTHON_WORDS = ["class", "None", "lambda", "__import__", "exp", "log", "print", "TEST_SCORES"]
+C_WORDS = ["class", "double", "exp", "expf", "printf", "main", "_Bool", "__import__", "NAN", "calibrant_search"]
+
+
+@pytest.mark.parametrize(
+    ("write", "name"), [*((to_python, word) for word in PYTHON_WORDS), *((to_c, word) for word in C_WORDS)]
+)
+def test_names_that_the_language_has_taken_are_refused(write, name):
+    language = "C" if write is to_c else "Python"
+    with pytest.raises(InvalidInputError, match=f"`name` .* {language} has taken; got '{name}'"):
+        write(STEP, name=name)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1x", "é", "a-b", 'x"; DROP TABLE', "f(x): import os #"])
+@pytest.mark.parametrize("write", [to_python, to_c])
+def test_only_plain_identifiers_are_names(write, name):
+    with pytest.raises(InvalidInputError, match="identifier"):
+        write(STEP, name=name)
+
+
+@pytest.mark.parametrize("name", ["select", "match", "score", "calibrate_2", "v1", "double_score"])
+def test_other_names_work(name):
+    assert f"def {name}(" in to_python(STEP, name=name)
+    assert f"double {name}(" in to_c(STEP, name=name)

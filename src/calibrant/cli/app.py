@@ -19,9 +19,8 @@ from calibrant.cli.export import export
 from calibrant.cli.fit import fit
 from calibrant.cli.learn import demo, methods, simulate
 from calibrant.cli.monitor import monitor
-from calibrant.cli.printing import drop_stdout, settings, warn
+from calibrant.cli.printing import drop_stdout, escape, settings, warn
 from calibrant.cli.report import report
-from calibrant.engines.table_files import escape
 
 QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
 from calibrant.cli.options import load_model, load_segments
-from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
 from calibrant.cli.segments import report_unseen, segment_options
-from calibrant.engines.table_files import shorten
 
 if TYPE_CHECKING:
     from calibrant.engines.file_apply import Applied

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from calibrant.engines.table_files import shorten, suggest
+from calibrant.cli.printing import shorten
+from calibrant.engines.table_files import suggest
 from calibrant.engines.tables import Table, quote
 from calibrant.errors import InvalidInputError
 

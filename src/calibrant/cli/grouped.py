@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from calibrant.cli.errors import Problem
+from calibrant.cli.printing import shorten
 from calibrant.cli.tallies import count, positive_label
-from calibrant.engines.table_files import shorten
 from calibrant.engines.tables import quote
 
 if TYPE_CHECKING:

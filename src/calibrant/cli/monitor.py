@@ -11,9 +11,8 @@ from calibrant.cli import options
 from calibrant.cli.errors import Problem
 from calibrant.cli.evaluate import check_probabilities
 from calibrant.cli.options import load_class_map, load_score_map
-from calibrant.cli.printing import print_json, progress
+from calibrant.cli.printing import escape, print_json, progress
 from calibrant.cli.segment_monitor import compare_segments
-from calibrant.engines.table_files import escape
 
 if TYPE_CHECKING:
     from calibrant.cli.classes import ClassRows

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -11,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from calibrant.cli.errors import BROKEN_PIPE, Problem
-from calibrant.engines.table_files import CONTROL, escape, shorten
 
+LONGEST_NAME = 60
+# What a terminal may take for a command, or what changes the order of the letters around it.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 WIDEST = 10_000  # columns where there is no screen
 
 
@@ -23,6 +26,19 @@ class Settings:
 
 
 settings = Settings()
+
+
+def escape(text: str) -> str:
+    """Write control characters so that a terminal shows them instead of obeying."""
+    return CONTROL.sub(
+        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\xff" else f"\\u{ord(match[0]):04x}", text
+    )
+
+
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Cut a long name of a column or segment, and escape it."""
+    shown = escape(name)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def note(text: str) -> None:

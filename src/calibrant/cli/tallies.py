@@ -11,8 +11,7 @@ from calibrant.cli.classes import class_of
 from calibrant.cli.columns import Columns, check_number, choose_columns, choose_scores
 from calibrant.cli.errors import Problem, in_options
 from calibrant.cli.missing import ADVICE, describe_missing, drop_missing
-from calibrant.cli.printing import note, progress, warn
-from calibrant.engines.table_files import shorten
+from calibrant.cli.printing import note, progress, shorten, warn
 from calibrant.engines.tables import Table, open_table, quote
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ import csv
 import difflib
 import glob
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,6 @@ ENDINGS = {
 }
 LONGEST_LINE = 2_000_000  # DuckDB's limit
 STREAM_MAGIC, GZIP_MAGIC = b"\xff\xff\xff\xff", b"\x1f\x8b"
-LONGEST_NAME = 60
-# What a terminal may take for a command, or what changes the order of the letters around it.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def find_files(source: str) -> list[str]:
@@ -166,16 +162,3 @@ def check_gzip(name: str) -> None:
         with open_bytes(name) as file:
             while file.read(1 << 20):
                 pass
-
-
-def escape(text: str) -> str:
-    """Write control characters so that a terminal shows them instead of obeying."""
-    return CONTROL.sub(
-        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\xff" else f"\\u{ord(match[0]):04x}", text
-    )
-
-
-def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a long name of a column or segment, and escape it."""
-    shown = escape(name)
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

@@ -11,7 +11,6 @@ from typing import Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import log_odds, softmax
 from calibrant._typing import Floats
 from calibrant.export.expression_graph import LARGEST
 from calibrant.maps.matrix import MatrixMap, MatrixMember
@@ -35,13 +34,6 @@ class Ramps:
         starts, widths = [k[:-1] for k in knots], [np.diff(k) for k in knots]
         return cls(np.concatenate([np.zeros(0), *starts]), np.concatenate([np.zeros(0), *widths]))
 
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def __call__(self, x: Floats) -> Floats:
-        """Their heights at x, (..., ramps)."""
-        return np.clip((x[..., None] - self.starts) / self.widths, 0.0, 1.0)
-
 
 @dataclass(frozen=True, eq=False)
 class PoolForm:
@@ -59,8 +51,8 @@ class PoolForm:
     >>> from calibrant.export.pool_form import PoolForm
     >>> map_ = MatrixMap((0, 1), "logits", 1.0, (MatrixMember(1.0, bias=np.array([1.0, 0.0])),))
     >>> form = PoolForm.from_map(map_)
-    >>> form.bias.tolist(), bool(np.allclose(form(np.zeros((1, 2))), map_([[0.0, 0.0]])))
-    ([[1.0, 0.0]], True)
+    >>> form.slope.tolist(), form.bias.tolist()
+    ([1.0], [[1.0, 0.0]])
     """
 
     space: str
@@ -103,21 +95,6 @@ class PoolForm:
             _stacked([m.matrix for m in members], n_classes),
             _stacked([m.confusion for m in members], n_classes),
         )
-
-    def __call__(self, ell: Floats) -> Floats:
-        """The probabilities for tempered log-probabilities, (n, K): what every export has to reproduce."""
-        u = np.clip(ell, self.low, self.high)
-        z = self.slope[:, None] * ell[:, None, :] + self.bias + self.vector * u[:, None, :]
-        z += np.einsum("nkj,mkj->nmk", self.ramps(ell), self.curves)
-        if self.gate.size:
-            z += (self.gate_ramps(log_odds(ell.max(axis=1))) @ self.gate.T)[:, :, None] * u[:, None, :]
-        if self.matrix.size:
-            z += np.einsum("ni,mki->nmk", u, self.matrix)
-        if self.confusion.size:
-            z += np.einsum("ni,mki->nmk", np.exp(ell), self.confusion)
-        n, m, k = z.shape
-        out: Floats = np.einsum("m,nmk->nk", self.weights, softmax(z.reshape(n * m, k)).reshape(n, m, k))
-        return out
 
 
 def _filled(values: Floats, shape: tuple[int, ...]) -> Floats:
