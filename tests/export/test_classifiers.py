@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -8,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from calibrant import CalibratedClassifier, Identity
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export import classifier_to_onnx
+from calibrant.export import classifier_to_onnx, classifiers
 from calibrant.multiclass.base import MatrixCalibrator
 
 pytest.importorskip("skl2onnx", reason="the export needs skl2onnx")
@@ -114,3 +117,18 @@ def test_a_foreign_method_for_matrices_is_not_taken_for_a_temperature():
     model = CalibratedClassifier(GaussianNB(), AsItIs(), cv=2).fit(*THREE)
     with pytest.raises(InvalidInputError, match="AsItIs cannot be converted to ONNX for several classes"):
         classifier_to_onnx(model, THREE[0])
+
+
+def test_a_classifier_that_skl2onnx_does_not_know_is_named():
+    class Unknown(LogisticRegression):
+        pass
+
+    model = CalibratedClassifier(Unknown(), "platt", cv=2).fit(*TWO)
+    with pytest.raises(InvalidInputError, match="skl2onnx cannot convert Unknown; choose a classifier that it knows"):
+        classifier_to_onnx(model, TWO[0])
+
+
+def test_only_the_public_names_of_skl2onnx_are_used():
+    modules = re.findall(r"skl2onnx[\w.]*", Path(classifiers.__file__).read_text(encoding="utf-8"))
+    assert "skl2onnx" in modules
+    assert not [name for name in modules if "._" in name]
