@@ -17,7 +17,7 @@ MANY = 6000  # more distinct scores than cells, so that the other path is taken
 def frame(few, **changes):
     n = 20 if few else MANY
     scores = np.random.default_rng(0).random(n)
-    columns = {"p": np.round(scores, 1) if few else scores, "y": np.arange(n) % 2}
+    columns = {"p": np.round(scores, 1) if few else scores, "y": np.arange(n) % 2, "w": 1.0}
     table = pd.DataFrame(columns)
     for name, value in changes.items():
         table[name] = table[name].astype(object if isinstance(value, str) or value is None else float)
@@ -34,20 +34,18 @@ def few(request):
     return request.param
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_scores_must_be_finite(few, value):
-    with pytest.raises(InvalidInputError, match="`p` must be finite; got NaN, NULL, inf"):
-        count(frame(few, p=value))
+REFUSED = [
+    *(("p", value, "`p` must be finite; got NaN, NULL, inf") for value in (np.nan, np.inf, -np.inf)),
+    *(("w", value, "`w` must be finite and not negative; 1 row has NaN") for value in (np.nan, np.inf, -1.0)),
+    *(("y", value, "`y` must have two classes; got 3 distinct values") for value in (2, -1)),
+    ("y", np.nan, "`y` must have no missing labels"),
+]
 
 
-def test_labels_must_not_be_missing(few):
-    with pytest.raises(InvalidInputError, match="`y` must have no missing labels"):
-        count(frame(few, y=np.nan))
-
-
-def test_three_labels_are_too_many(few):
-    with pytest.raises(InvalidInputError, match="`y` must have two classes; got 3 distinct values"):
-        count(frame(few, y=2))
+@pytest.mark.parametrize(("column", "value", "message"), REFUSED)
+def test_one_wrong_value_is_refused(few, column, value, message):
+    with pytest.raises(InvalidInputError, match=message):
+        count(frame(few, **{column: value}), weight="w")
 
 
 def test_a_third_label_beyond_the_first_rows():
@@ -76,13 +74,6 @@ def test_labels_that_speak_for_themselves(few, labels):
     assert count(table).total_positive == expected.total_positive
 
 
-def test_minus_one_and_zero_and_one_are_three_labels(few):
-    table = frame(few)
-    table.loc[4, "y"] = -1
-    with pytest.raises(InvalidInputError, match="3 distinct values"):
-        count(table)
-
-
 def test_other_numbers_need_a_positive_label(few):
     table = frame(few)
     table["y"] = table["y"] + 1
@@ -97,22 +88,6 @@ def test_one_class_is_enough(few):
     assert count(table).total_positive == 0
 
 
-def test_scores_must_be_numbers():
-    table = frame(True)
-    table["p"] = table["p"].astype(str)
-    with pytest.raises(InvalidInputError, match="`p` must be numbers; got string"):
-        count(table)
-
-
-@pytest.mark.parametrize("value", [np.nan, -1.0, np.inf])
-def test_weights_must_be_finite_and_not_negative(few, value):
-    table = frame(few)
-    table["w"] = 1.0
-    table.loc[3, "w"] = value
-    with pytest.raises(InvalidInputError, match="`w` must be finite and not negative; 1 row has NaN"):
-        count(table, weight="w")
-
-
 def test_weights_must_not_all_be_zero(few):
     table = frame(few)
     table["w"] = 0.0
@@ -125,16 +100,11 @@ def test_an_empty_table():
         count(pd.DataFrame({"p": np.empty(0), "y": np.empty(0, dtype=int)}))
 
 
-def test_tiny_negative_scores_are_refused_not_mixed_up():
+def test_tiny_negative_scores_are_counted():
     table = frame(False)
     table.loc[0, "p"] = -1e-160
     table["p"] = np.where(table["p"] > 0.5, 1 - 1e-10 * table["p"], table["p"])
-    try:
-        tally = count(table)
-    except InvalidInputError as error:
-        assert "closer to 0" in str(error)  # noqa: PT017 - either answer is right
-    else:
-        assert tally.total == len(table)
+    assert count(table).total == len(table)
 
 
 def test_true_and_false_in_a_csv_file(tmp_path):

@@ -79,16 +79,6 @@ def test_both_zeros_are_one_score():
     assert count(np.array([0.0, -0.0, 1.0]), np.array([0, 1, 1])) == Tally.from_arrays([0.0, -0.0, 1.0], [0, 1, 1])
 
 
-def test_weights_in_cells(labels):
-    weights = np.random.default_rng(2).integers(0, 4, N) / 2
-    table = pd.DataFrame({"s": draw("both ends"), "y": labels, "w": weights})
-    tally = engines.tally(table, score="s", label="y", weight="w", max_cells=100)
-    assert tally.total == weights.sum()
-    assert tally.total_positive == weights[labels == 1].sum()
-    mean = np.average(table["s"], weights=weights)
-    assert np.average(tally.scores, weights=tally.totals) == pytest.approx(mean, rel=1e-12)
-
-
 def test_one_tally_for_each_segment(labels):
     segment = np.random.default_rng(2).choice(["a", "b", "c"], N, p=[0.5, 0.499, 0.001])
     scores = np.where(segment == "b", np.round(draw("uniform"), 1), draw("near one"))
