@@ -2,25 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.samples import Metric, as_tally
 from calibrant.tally import Tally
-
-
-class HasPosterior(Protocol):
-    """A fitted calibrator that can draw whole maps from its posterior."""
-
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of the map at `scores`, (n_draws, n)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

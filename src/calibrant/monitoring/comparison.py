@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics import bins
+from calibrant._tables import align
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
@@ -254,6 +255,5 @@ def _table(changes: dict[Any, TallyChange], e_values: dict[Any, float]) -> list[
         change = changes[name]
         shares = (f"{change.mean_predicted:.4f}", f"{change.base_rates[1]:.4f}")
         lines.append((name_of(name), row_count(change.rows[1]), *shares, f"{e_values[name]:.3g}"))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]
-    shown = ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return [*shown, f"… and {len(ranked) - MOST_PRINTED} more"] if len(ranked) > MOST_PRINTED else shown
+    more = [f"… and {len(ranked) - MOST_PRINTED} more"] if len(ranked) > MOST_PRINTED else []
+    return [*align(lines), *more]
