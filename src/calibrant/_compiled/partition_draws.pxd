@@ -7,7 +7,7 @@ from calibrant._compiled cimport fast_math
 cdef double _INFINITE
 cdef Py_ssize_t _BLOCK
 
-cdef double _akaike(double positives, double negatives) noexcept nogil
+cdef inline double _akaike(double positives, double negatives) noexcept nogil
 @cython.locals(
     log_f=double[:, ::1], weight=double[::1], positives=double, negatives=double, largest=double, total=double, gap=double
 )
