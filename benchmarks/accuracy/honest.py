@@ -18,7 +18,7 @@ import numpy as np
 from calibrant import Tally, metrics, simulate
 from calibrant._numerics import links
 from calibrant.metrics import cutoff_calibration_interval, equivalence_test
-from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.metrics.calibration_band import finite_sample_band
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 

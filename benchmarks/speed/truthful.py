@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.timing import compare
 from calibrant import Tally, metrics
 from calibrant.metrics import averaged_two_bin_error, cutoff_calibration_error
-from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.metrics.calibration_band import finite_sample_band
 
 N_ROWS = 10**6
 

@@ -14,7 +14,7 @@ from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.reliability import binned_points
 from calibrant.reliability.tables import (
     count_between,

@@ -9,9 +9,11 @@ import numpy as np
 from scipy import optimize, special
 
 from calibrant import _validation
-from calibrant._numerics import links
+from calibrant._numerics import grouping, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.scores import roc_auc
+from calibrant.tally import Tally
 
 __all__ = ["RequiredRows", "required_rows"]
 
@@ -132,12 +134,8 @@ def _rows_for_slope(p: Floats, weights: Floats, error: float) -> float:
 
 def _expected_auc(p: Floats, weights: Floats) -> float:
     """The AUC of calibrated probabilities: each row is positive with weight p and negative with weight 1 − p."""
-    order = np.argsort(p, kind="stable")
-    values, starts = np.unique(p[order], return_index=True)
-    positives = np.add.reduceat((weights * p)[order], starts)
-    negatives = np.add.reduceat((weights * (1.0 - p))[order], starts)
-    below = np.cumsum(negatives) - 0.5 * negatives
-    return float(positives @ below / (positives.sum() * negatives.sum())) if len(values) else 0.5
+    counts = weights > 0.0
+    return roc_auc(Tally(*grouping.group_sums(p[counts], (weights * p)[counts], weights[counts])))
 
 
 def _rows_for_auc(auc: float, rate: float, error: float) -> float:

@@ -14,7 +14,7 @@ from calibrant._validation import check_choice
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import bin_number, bin_starts, sums_from
-from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.tally import Tally
 
 STRATEGIES = ("quantile", "uniform")

@@ -42,7 +42,7 @@ class CalibrationBand:
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.finite_sample_band import finite_sample_band
+    >>> from calibrant.metrics.calibration_band import finite_sample_band
     >>> data = simulate.from_truth("D1", 3000)
     >>> band = finite_sample_band(data.labels, data.scores)
     >>> bool((band.low <= band.high).all()), band.holds_identity
@@ -111,7 +111,7 @@ def finite_sample_band(
 
     Examples
     --------
-    >>> from calibrant.metrics.finite_sample_band import finite_sample_band
+    >>> from calibrant.metrics.calibration_band import finite_sample_band
     >>> band = finite_sample_band([0] * 20 + [1] * 20, [0.1] * 20 + [0.9] * 20)
     >>> band.low.round(2).tolist(), band.high.round(2).tolist()
     ([0.0, 0.81], [0.19, 1.0])

@@ -5,7 +5,7 @@ from scipy import stats
 from calibrant import Tally, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import equivalence_test
-from calibrant.metrics.finite_sample_band import finite_sample_band
+from calibrant.metrics.calibration_band import finite_sample_band
 
 
 def slow_band(y, p, level):
