@@ -51,7 +51,7 @@ def three_models(n: int = 2000) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 def bayesian(data: Any) -> Any:
     """The best posterior there is among the registered methods, fitted."""
-    name = next((name for name in BAYESIAN if name in registry.METHODS), None)
+    name = next((name for name in BAYESIAN if name in registry.METHODS["score"]), None)
     return None if name is None else registry.create(name).fit(data.scores, data.labels)
 
 
@@ -206,7 +206,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "two_maps": two_maps,
     "rare_map": rare_map,
 }
-for _name in registry.METHODS:
+for _name in registry.METHODS["score"]:
     if issubclass(registry.get(_name), BayesianCalibrator):
         PICTURES[f"band_{_name}_60"] = sizes(60, curve=_name)
         PICTURES[f"band_{_name}"] = sizes(1000, curve=_name)

@@ -15,12 +15,13 @@ MODELS = sorted(path for path in FOLDER.rglob("*.json") if path.name != "tally.j
 def test_a_saved_model_still_gives_its_probabilities(path):
     model = calibrant.load(path)  # which replays the test vector in the file
     scores = np.full((2, len(model.classes)), 1.0 / len(model.classes)) if hasattr(model, "classes") else [0.2, 0.7]
-    assert np.isfinite(model(scores)).all()
+    segment = {"segment": ["a", "b"]} if model.kind == "segments" else {}
+    assert np.isfinite(model(scores, **segment)).all()
 
 
 @pytest.mark.parametrize("version", [path.name for path in FOLDER.iterdir()])
 def test_every_version_has_saved_every_kind(version):
-    assert {"isotonic", "histogram", "beta", "platt", "blend_decision", "matrix_blend", "tally"} <= {
+    assert {"isotonic", "histogram", "beta", "platt", "blend_decision", "blend_matrix", "segmented", "tally"} <= {
         path.stem for path in (FOLDER / version).iterdir()
     }
     assert len(calibrant.engines.load(FOLDER / version / "tally.json")) > 1

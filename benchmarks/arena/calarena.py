@@ -70,7 +70,7 @@ class CalArenaSlot:
 
     def _takes(self, matrix: np.ndarray) -> bool:
         """Whether the method calibrates all these classes at once."""
-        return self.method in MATRIX_METHODS or (matrix.shape[1] > 2 and registry.get(self.method).takes_matrix)
+        return self.shape == "matrix" or (matrix.shape[1] > 2 and self.method in registry.names("matrix"))
 
     def _fit_one(self, scores: np.ndarray, positive: np.ndarray) -> Calibrator:
         calibrator = registry.create(self.method)

@@ -121,7 +121,7 @@ PEERS: dict[str, Method] = {
     "probcal.SplineCalibrator": partial(_probcal, "SplineCalibrator"),
 }
 METHODS: dict[str, Method] = {
-    **{f"calibrant.{name}": partial(_calibrant, name) for name in registry.METHODS},
+    **{f"calibrant.{name}": partial(_calibrant, name) for name in registry.METHODS["score"]},
     **PEERS,
 }
 

@@ -28,7 +28,9 @@ def main() -> None:
     truth = rng.dirichlet(np.ones(3), 300)
     y = (truth.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
     for method in (calibrant.MatrixBlend(), calibrant.VectorScaling(), calibrant.MatrixScaling()):
-        method.fit(truth, y).save(folder / f"{method.name}.json")
+        method.fit(truth, y).save(folder / f"{method.name}_matrix.json")
+    team = rng.choice(["a", "b"], 300)
+    calibrant.SegmentedCalibrator("platt").fit(data.scores, data.labels, segment=team).save(folder / "segmented.json")
     engines.save(data.tally.coarsen(50), folder / "tally.json")
     print(f"{len(list(folder.iterdir()))} files in {folder}")
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant._validation.arrays import as_numpy, read_matrix
+from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
 
 ROWS = [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]
@@ -70,7 +70,7 @@ def test_a_network_in_half_precision_needs_no_conversion():
     for dtype in (torch.float16, torch.bfloat16):
         p = torch.softmax(logits.to(dtype).requires_grad_(), dim=1)
         assert calibrant.MatrixBlend().fit(p, y).predict_proba(p).shape == (400, 10)
-        fitted = calibrant.MatrixBlend(space="logits").fit(logits.to(dtype), y)
+        fitted = calibrant.MatrixBlend(space="decision").fit(logits.to(dtype), y)
         table = calibrant.evaluate(y, {"raw": p, "calibrated": fitted.predict_proba(logits.to(dtype))}, n_resamples=2)
         assert table["log_loss"]["calibrated"].value < table["log_loss"]["raw"].value
         compared = calibrant.compare(p, y, methods=["temperature"], cv=2)
@@ -80,15 +80,15 @@ def test_a_network_in_half_precision_needs_no_conversion():
 def test_single_precision_stays_and_the_rest_becomes_double():
     assert read_matrix(np.array(ROWS, dtype=np.float32), "probability").dtype == np.float32
     assert read_matrix(np.array(ROWS, dtype=np.float16), "probability").dtype == np.float64
-    assert read_matrix(ROWS, "logits").dtype == np.float64
+    assert read_matrix(ROWS, "decision").dtype == np.float64
 
 
 @pytest.mark.parametrize(
     ("scores", "space", "message"),
     [
-        (ROWS, "decision", "`space` must be one of"),
+        (ROWS, "logits", "`space` must be one of probability, decision; got 'logits'. Logits are decision scores"),
         ([[0.5, 0.9, 0.1]], "probability", "rows sum to 1"),
-        ([[0.5, np.nan, 0.1]], "logits", "must be finite"),
+        ([[0.5, np.nan, 0.1]], "decision", "must be finite"),
         ([[1.0]], "probability", "two or more classes"),
         ([0.5, 0.5], "probability", "shape"),
     ],

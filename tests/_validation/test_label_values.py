@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._validation.label_values import (
+from calibrant._validation.labels import (
     as_plain_labels,
     find_extremes,
     find_two_classes,

@@ -41,6 +41,6 @@ def test_scores_just_wide_enough_are_calibrated(make):
 def test_logits_of_any_network_are_taken_and_larger_ones_refused():
     rng = np.random.default_rng(0)
     logits, y = rng.normal(size=(60, 3)), np.arange(60) % 3
-    assert np.isfinite(MatrixBlend(space="logits").fit(6e4 * logits / 4.0, y).predict_proba(logits)).all()
+    assert np.isfinite(MatrixBlend(space="decision").fit(6e4 * logits / 4.0, y).predict_proba(logits)).all()
     with pytest.raises(InvalidInputError, match=r"within ±1e\+06; got 1e\+300"):
-        MatrixBlend(space="logits").fit(np.where(logits > 1.0, 1e300, logits), y)
+        MatrixBlend(space="decision").fit(np.where(logits > 1.0, 1e300, logits), y)

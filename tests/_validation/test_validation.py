@@ -157,7 +157,7 @@ class OnAnotherDevice:
 def test_an_array_that_refuses_conversion_is_named(place):
     columns = [np.array([0.1, 0.4, 0.9]), np.array([0, 1, 1]), np.ones(3)]
     columns[place] = OnAnotherDevice(3)
-    with pytest.raises(InvalidInputError, match=r"OnAnotherDevice refuses .*Copy it to the host"):
+    with pytest.raises(InvalidInputError, match=r"OnAnotherDevice refuses .*Convert it to one first"):
         Tally.from_arrays(*columns)
 
 
@@ -202,7 +202,7 @@ def test_single_numbers_are_known(value, expected):
     [
         ([0.2, 0.3], r"got shape \(2,\)\. For one score in each row use a method for two classes, such as Blend\."),
         ([[20.0, 30.0, 50.0]], r"the sum 100\. Divide percentages by 100\."),
-        ([[-2.0, 0.5, 101.5]], r"the sum 100\. If they are logits, say so by `space`\."),
+        ([[-2.0, 0.5, 101.5]], r"the sum 100\. If they are logits, pass space=.decision.\."),
     ],
 )
 def test_matrices_of_something_else_are_named(scores, text):

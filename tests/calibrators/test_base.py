@@ -133,7 +133,7 @@ def test_a_calibrator_without_its_functions_cannot_be_made():
             return CalibrationMap(Step([], [tally.base_rate]))
 
     assert OnlyAMean.bayesian
-    with pytest.raises(TypeError, match=r"abstract.*interval_ends.*sample_maps"):
+    with pytest.raises(TypeError, match=r"abstract.*draw_maps.*interval_ends"):
         OnlyAMean()
 
 

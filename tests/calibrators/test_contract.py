@@ -25,7 +25,7 @@ GRID = np.linspace(0.0, 1.0, 41)
 
 
 FACTS = ("name", "title", "description", "reference")
-CLASSES = {name: registry.get(name) for name in registry.METHODS}
+CLASSES = {name: registry.get(name) for name in registry.METHODS["score"]}
 WITH_INTERVALS = [name for name, cls in CLASSES.items() if hasattr(cls, "predict_interval")]
 WITH_LEVELS = [
     name for name in WITH_INTERVALS if "level" in inspect.signature(CLASSES[name].predict_interval).parameters
@@ -69,7 +69,7 @@ def test_predictions_are_probabilities_everywhere(name):
     scores, y = rows()
     calibrator = make(name).fit(scores, y)
     everywhere = [scores, GRID, calibrator.map_.function.knots()]
-    if calibrator.map_.space == "real":
+    if calibrator.map_.space == "decision":
         everywhere.append(np.array([-1e300, -1e6, -1.0, 2.0, 1e6, 1e300]))
     else:
         everywhere = [x[(x >= 0.0) & (x <= 1.0)] for x in everywhere]
@@ -104,9 +104,9 @@ def test_facts_are_declared(name):
         assert vars(cls)[fact].strip()
         assert "\n" not in vars(cls)[fact]
     assert cls.name == name
-    for fact in ("monotone", "bayesian", "accepts_single_class", "takes_matrix", "measures_only"):
+    for fact in ("monotone", "bayesian", "accepts_single_class", "measures_only"):
         assert isinstance(getattr(calibrator, fact), bool)
-    assert calibrator.space in ("real", "probability", "decision")
+    assert calibrator.space in ("probability", "decision")
     assert cls.bayesian == hasattr(cls, "sample_maps")
     assert calibrator.fit(*rows()).map_.method == cls.__name__
 
@@ -120,7 +120,7 @@ def test_titles_and_descriptions_tell_methods_apart():
 MATRIX = np.random.default_rng(4).dirichlet(np.ones(3), 90)
 
 
-@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if cls.takes_matrix])
+@pytest.mark.parametrize("name", [name for name in CLASSES if name in registry.names("matrix")])
 def test_methods_for_matrices_give_a_column_for_each_class(name):
     labels = MATRIX.argmax(axis=1) * (np.arange(90) % 4 > 0)
     proba = make(name).fit(MATRIX, labels).predict_proba(MATRIX)
@@ -128,9 +128,9 @@ def test_methods_for_matrices_give_a_column_for_each_class(name):
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name, cls in CLASSES.items() if not cls.takes_matrix])
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in registry.names("matrix")])
 def test_other_methods_refuse_matrices(name):
-    with pytest.raises(InvalidInputError, match="`scores` must have shape"):
+    with pytest.raises(InvalidInputError, match="`scores` must be one score for each row"):
         make(name).fit(MATRIX, MATRIX[:, 0] > 0.3)
 
 

@@ -11,7 +11,7 @@ from calibrant.errors import InvalidInputError, NotFittedError
 SCORES, LABELS = np.array([0.1, 0.4, 0.35, 0.8, 0.7, 0.2]), np.array([0, 0, 1, 1, 1, 0])
 
 
-@pytest.fixture(params=list(registry.METHODS))
+@pytest.fixture(params=list(registry.METHODS["score"]))
 def name(request):
     return request.param
 
@@ -70,11 +70,11 @@ def test_fit_tally_refuses_the_empty_tally(name):
 
 
 OUTSIDE = [-0.1, 1.0 + 1e-9, 17.0]
-OF_PROBABILITIES = [name for name in registry.METHODS if registry.create(name).space == "probability"]
+OF_PROBABILITIES = [name for name in registry.METHODS["score"] if registry.create(name).space == "probability"]
 
 
 @pytest.mark.parametrize("outside", OUTSIDE)
-@pytest.mark.parametrize("name", sorted(set(registry.METHODS) - set(OF_PROBABILITIES)))
+@pytest.mark.parametrize("name", sorted(set(registry.METHODS["score"]) - set(OF_PROBABILITIES)))
 def test_other_methods_take_any_finite_score(name, outside):
     registry.create(name).fit(spoiled(SCORES, outside), LABELS)
 
@@ -93,7 +93,7 @@ def test_probability_methods_refuse_other_scores(name, outside):
 
 PREDICTING = [
     (name, method)
-    for name in registry.METHODS
+    for name in registry.METHODS["score"]
     for method in ("predict", "predict_proba", "predict_interval", "sample_maps")
     if hasattr(registry.get(name), method)
 ]

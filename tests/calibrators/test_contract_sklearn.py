@@ -49,7 +49,7 @@ FEEDS_ANY_REALS = {
     "check_sample_weights_pandas_series",
 }
 
-ESTIMATORS = {name: registry.create(name) for name in registry.METHODS} | {
+ESTIMATORS = {name: registry.create(name) for name in registry.METHODS["score"]} | {
     "platt, decision": PlattScaling(space="decision"),
     "temperature, decision": TemperatureScaling(space="decision"),
     "histogram, quantile": HistogramBinning(strategy="quantile"),

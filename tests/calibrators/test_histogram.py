@@ -20,7 +20,7 @@ def test_equal_width_by_hand():
 def test_equal_mass_by_hand():
     calibrator = HistogramBinning(n_bins=2, strategy="quantile").fit([-3.0, -1.0, 1.0, 5.0], [0, 1, 1, 1])
     assert calibrator.predict([-9.0, 0.0, 1e-9, 99.0]).tolist() == [0.5, 0.5, 1.0, 1.0]
-    assert calibrator.map_.space == "real"
+    assert calibrator.map_.space == "decision"
     assert calibrator.map_.monotone
 
 
@@ -57,7 +57,7 @@ def test_recovers_the_truth(strategy):
 def test_the_space_follows_the_strategy():
     calibrator = HistogramBinning()
     assert calibrator.space == "probability"
-    assert calibrator.set_params(strategy="quantile").space == "real"
+    assert calibrator.set_params(strategy="quantile").space == "decision"
     with pytest.raises(InvalidInputError, match="needs probabilities"):
         HistogramBinning().fit([-1.0, 2.0], [0, 1])
 

@@ -52,7 +52,7 @@ def test_probabilities_are_fitted_on_their_logits():
     on_probabilities = PlattScaling().fit(special.expit(t), y)
     np.testing.assert_allclose(on_probabilities.predict(special.expit(t)), on_scores.predict(t), atol=1e-9)
     assert on_probabilities.map_.space == "probability"
-    assert on_scores.map_.space == "real"
+    assert on_scores.map_.space == "decision"
 
 
 def test_without_correction_it_is_logistic_regression():

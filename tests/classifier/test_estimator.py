@@ -35,8 +35,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from calibrant import CalibratedClassifier, IsotonicCalibration, PlattScaling, SegmentedCalibrator, TemperatureScaling
+from calibrant.calibrators import SCORE_METHODS
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.calibrators.registry import METHODS
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Step
 from calibrant.maps.score import CalibrationMap
@@ -113,7 +113,7 @@ def test_named_methods_are_told_what_the_scores_are():
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SCORE_METHODS)
 @pytest.mark.parametrize("multiclass", ["one_vs_rest", "top_label"])
 def test_every_method_gives_probabilities(method, n_classes, multiclass):
     X, y = data(n_classes)
@@ -523,8 +523,8 @@ class Coin(BayesianCalibrator):
         self.counts_ = 1 + tally.total_positive, 1 + tally.total - tally.total_positive
         return CalibrationMap(Step(np.empty(0), [self.counts_[0] / sum(self.counts_)]))
 
-    def sample_maps(self, scores, n_draws=100, random_state=0):
-        draws = np.random.default_rng(random_state).beta(*self.counts_, n_draws)
+    def draw_maps(self, scores, n_draws, rng):
+        draws = rng.beta(*self.counts_, n_draws)
         return np.repeat(draws[:, None], len(scores), axis=1)
 
     def interval_ends(self, scores, level):
@@ -556,7 +556,7 @@ def test_intervals_of_bayesian_methods():
 def test_several_classes_are_calibrated_as_a_whole_by_default_with_intervals():
     X, y = data(3, 300)
     model = CalibratedClassifier(GaussianNB(), cv=3).fit(X, y)
-    assert {type(one.calibrators[0]).__name__ for one in model.calibrated_classifiers_} == {"MatrixBlend"}
+    assert {type(one.calibrators[0]).__name__ for one in model.calibrated_classifiers_} == {"Blend"}
     proba = model.predict_proba(X)
     low, high = model.predict_interval(X[:20], level=0.9)
     assert low.shape == high.shape == (20, 3)

@@ -23,8 +23,8 @@ class Share(BayesianCalibrator):
         self.counts_ = 1.0 + tally.total_positive, 1.0 + tally.total - tally.total_positive
         return Step(np.empty(0), [self.counts_[0] / sum(self.counts_)])
 
-    def sample_maps(self, scores, n_draws=100, random_state=0):
-        draws = np.random.default_rng(random_state).beta(*self.counts_, n_draws)
+    def draw_maps(self, scores, n_draws, rng):
+        draws = rng.beta(*self.counts_, n_draws)
         return np.repeat(draws[:, None], len(scores), axis=1)
 
     def interval_ends(self, scores, level):

@@ -20,6 +20,8 @@ from calibrant.classifier.views import (
     class_scores,
 )
 from calibrant.errors import InvalidInputError
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.multiclass.base import MatrixCalibrator
 
 ABC = np.array(["a", "b", "c"])
 ALL = np.ones(3, dtype=bool)
@@ -140,7 +142,7 @@ def test_recipes_choose_view_and_scores():
 
 @pytest.mark.parametrize(
     ("multiclass", "n_known", "expected"),
-    [("one_vs_rest", 3, WholeMatrix), ("one_vs_rest", 2, OneVsRest), ("top_label", 3, TopLabel)],
+    [("auto", 3, WholeMatrix), ("auto", 2, OneVsRest), ("one_vs_rest", 3, OneVsRest), ("top_label", 3, TopLabel)],
 )
 def test_temperature_takes_the_matrix_of_three_classes_or_more(multiclass, n_known, expected):
     scores = ClassScores(np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])[:, :n_known], ALL[:n_known])
@@ -178,25 +180,18 @@ def test_views_give_distributions_and_top_label_keeps_proportions(drawn):
             )
 
 
-class Uniform(Identity):
+class Uniform(MatrixCalibrator):
     """A method of somebody else that says which classes there are, and no more."""
 
-    takes_matrix = True
-
-    def fit(self, scores, y, sample_weight=None):  # noqa: ARG002 - nothing to learn
-        self.shape_ = scores.shape
-        return self
-
-    def predict_proba(self, scores):
-        return np.full(scores.shape, 1.0 / scores.shape[1])
+    def fit_map(self, scores, labels, weights):  # noqa: ARG002 - nothing to learn
+        return MatrixMap(tuple(self.classes_.tolist()), self.space, 0.0, (MatrixMember(1.0),))
 
 
-def test_any_method_that_says_so_gets_the_whole_matrix():
+def test_a_method_for_matrices_gets_the_whole_matrix():
     three = model([0, 1, 2], predict_proba=np.eye(3))
     recipe = choose_recipe(Uniform(), three, "auto", "one_vs_rest", np.arange(3))
     fitted = recipe.calibrate(three, recipe.scores(three, None), np.arange(3), None)
     assert isinstance(fitted.view, WholeMatrix)
-    assert fitted.calibrators[0].shape_ == (3, 3)
     np.testing.assert_allclose(fitted.predict_proba(None), 1.0 / 3.0)
 
 

@@ -67,7 +67,7 @@ def test_the_highest_score_of_several(cli, refused, animals, tmp_path):
 def test_a_model_without_names_takes_the_classes(cli, tmp_path):
     rows, model = tmp_path / "rows.csv", tmp_path / "m.json"
     rows.write_text("b,a\n1,2\n,0\n")
-    calibrant.MatrixMap(("a", "b"), "logits", 0.0, (MatrixMember(1.0),)).save(model)
+    calibrant.MatrixMap(("a", "b"), "decision", 0.0, (MatrixMember(1.0),)).save(model)
     result = cli("apply", model, rows)
     assert result.out.splitlines() == ["b,a,probability_a,probability_b", "1,2,0.5,0.5", ",0,,"]
     assert "warning: 1 rows have scores that are missing" in result.err

@@ -56,7 +56,7 @@ def test_the_matrix_is_in_the_order_of_the_columns():
     assert rows.weights is None
     weighted = read_classes(classes((1, 0, 1)), Columns(("p_cat", "p_dog"), "y", "p_cat"), True)
     assert weighted.weights.tolist() == [0.7, 0.4, 0.5]
-    assert (weighted.labels.tolist(), weighted.space) == ([1, 0, 1], "logits")
+    assert (weighted.labels.tolist(), weighted.space) == ([1, 0, 1], "decision")
 
 
 def test_single_precision_stays():

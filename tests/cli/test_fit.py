@@ -25,9 +25,9 @@ def test_the_default_method_and_decision_scores(cli, tmp_path):
     path.write_text(f"score,label\n{rows}\n")
     fitted = cli("fit", path, "-o", tmp_path / "default.json")
     assert fitted.code == 0
-    assert calibrant.load(tmp_path / "default.json").space == "real"
+    assert calibrant.load(tmp_path / "default.json").space == "decision"
     assert cli("fit", path, "-m", "platt", "-o", tmp_path / "platt.json").code == 0
-    assert calibrant.load(tmp_path / "platt.json").space == "real"
+    assert calibrant.load(tmp_path / "platt.json").space == "decision"
 
 
 def test_options_of_a_method(cli, refused, data, tmp_path):
@@ -71,7 +71,7 @@ def test_methods_for_several_classes(cli, animals, tmp_path, method):
     scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--logits")
     assert cli("fit", animals, *scores, "-m", method, "-o", tmp_path / "m.json").code == 0
     map_ = calibrant.load(tmp_path / "m.json")
-    assert map_.space == "logits"
+    assert map_.space == "decision"
     assert map_([[9.0, -9.0, 0.0]]).sum() == pytest.approx(1.0)
 
 
@@ -80,7 +80,7 @@ def test_methods_and_spaces_that_do_not_suit_several_classes(cli, refused, anima
     assert "platt is for two classes. For several use temperature, matrix_blend" in refused(
         "fit", animals, *scores, "-m", "platt", "-o", model
     )
-    assert "matrix_blend is for several classes" in refused("fit", data, "-m", "matrix_blend")
+    assert "matrix_blend is for several classes" in refused("fit", data, "-m", "blend")
     assert "--logits is for the score columns of several" in refused("fit", data, "--logits")
     assert "has no option 'n_bins'; it has space" in refused("fit", animals, *scores, "--set", "n_bins=3")
     animals.write_text(animals.read_text().replace("0.", "1.", 3))

@@ -26,7 +26,7 @@ def test_demo(cli, refused, tmp_path, monkeypatch):
 def test_methods(cli):
     rows = json.loads(cli("methods", "--json").out)
     assert [row["name"] for row in rows] == method_names()
-    assert [row["name"] for row in rows if row["default"]] == ["blend", "matrix_blend"]
+    assert [row["name"] for row in rows if row["default"]] == ["blend", "blend"]
     assert [row["name"] for row in rows if row["several classes"]] == method_names(several=True)
     assert all(row["summary"] for row in rows)
     text = cli("methods").out

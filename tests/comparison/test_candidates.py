@@ -57,10 +57,10 @@ def test_top_label_calibrates_the_confidence_and_keeps_the_order_of_the_rest(dat
 
 def test_logits_are_read_as_the_probabilities_that_they_are(data):
     p, y = data
-    from_logits = MatrixView("one_vs_rest", "platt", space="logits").fit(np.log(p) + 3.0, y)
+    from_logits = MatrixView("one_vs_rest", "platt", space="decision").fit(np.log(p) + 3.0, y)
     expected = MatrixView("one_vs_rest", "platt").fit(p, y).predict_proba(p)
     np.testing.assert_allclose(from_logits.predict_proba(np.log(p)), expected, atol=1e-9)
-    np.testing.assert_allclose(create("identity", "matrix", "logits").fit(p, y).predict_proba(np.log(p)), p)
+    np.testing.assert_allclose(create("identity", "matrix", "decision").fit(p, y).predict_proba(np.log(p)), p)
 
 
 def test_an_unknown_view_is_refused(data):
@@ -70,9 +70,9 @@ def test_an_unknown_view_is_refused(data):
 
 def test_names_and_objects_of_several_classes_mix_and_the_raw_scores_come_first():
     methods = ["temperature", VectorScaling(), VectorScaling(), MatrixView("top_label")]
-    named = name_candidates(methods, "matrix", "logits", 3)
+    named = name_candidates(methods, "matrix", "decision", 3)
     assert list(named) == ["identity", "temperature", "vector_scaling", "vector_scaling 2", "top_label"]
-    assert named["temperature"].space == "logits"
+    assert named["temperature"].space == "decision"
     assert list(name_candidates({"mine": MatrixBlend()}, "matrix")) == ["identity", "mine"]
 
 
@@ -80,7 +80,7 @@ def test_by_default_all_and_fewer_for_many_classes():
     few, many = (list(name_candidates(None, "matrix", n_classes=k)) for k in (3, 100))
     assert set(few) == {*many, "matrix_scaling", "dirichlet"}
     assert len(few) == len(many) + 2
-    assert "matrix_blend" in many
+    assert "blend" in many
 
 
 def test_what_is_no_method_is_refused():

@@ -33,7 +33,7 @@ class Worried(Identity):
 def test_all_methods_by_default_and_do_nothing_among_them():
     data = simulate.from_truth("underconfident", 400)
     table = compare(data.scores, data.labels, cv=2)
-    assert {result.name for result in table.results} == set(registry.METHODS)
+    assert {result.name for result in table.results} == set(registry.METHODS["score"])
     losses = [r.log_loss.value for r in table.results if r.log_loss]
     assert losses == sorted(losses)
 
@@ -257,15 +257,15 @@ def test_all_methods_and_the_default_where_it_is_tied(matrix):
         "temperature",
         "one_vs_rest",
         "top_label",
-        "matrix_blend",
+        "blend",
         "vector_scaling",
         "matrix_scaling",
         "dirichlet",
     }
     assert all(result.log_loss is not None for result in table.results)
-    assert table.recommended == "matrix_blend"
+    assert table.recommended == "blend"
     assert "temperature" in table.tied
-    assert table.reason.startswith("matrix_blend: its log-loss is ")
+    assert table.reason.startswith("blend: its log-loss is ")
     assert table.verdict.state == "needed"
     losses = [result.log_loss.value for result in table.results]
     assert losses == sorted(losses)
@@ -298,7 +298,7 @@ def test_paired_differences_by_hand(matrix):
 
 def test_calibrated_probabilities_are_left_alone(matrix):
     _, y, truth = matrix
-    table = compare(truth, y, methods=["temperature", "matrix_blend"])
+    table = compare(truth, y, methods=["temperature", "blend"])
     assert table.recommended == "identity"
     assert table.reason.startswith("do nothing")
     assert table.verdict.state == "no_evidence"
@@ -323,23 +323,23 @@ def test_repeats_do_not_make_intervals_shorter(matrix):
 def test_logits_give_the_same_comparison(matrix):
     scores, y, _ = matrix
     probability = compare(scores, y, methods=["temperature", "vector_scaling"])
-    logits = compare(np.log(scores) + 5.0, y, methods=["temperature", "vector_scaling"], space="logits")
+    logits = compare(np.log(scores) + 5.0, y, methods=["temperature", "vector_scaling"], space="decision")
     for name in ("identity", "temperature", "vector_scaling"):
         assert logits[name].log_loss.value == pytest.approx(probability[name].log_loss.value, abs=1e-6)
 
 
 def test_the_chosen_method_is_fitted_to_all_rows_and_knows_the_labels(matrix):
     scores, y, _ = matrix
-    table = compare(scores, np.array(["x", "y", "z"])[y], methods=["matrix_blend"])
+    table = compare(scores, np.array(["x", "y", "z"])[y], methods=["blend"])
     assert table.fit().classes_.tolist() == ["x", "y", "z"]
     assert table.fit("identity").predict_proba(scores[:1]).tolist() == scores[:1].tolist()
 
 
 def test_the_out_of_fold_matrix_splits_the_score(matrix):
     scores, y, _ = matrix
-    table = compare(scores, y, methods=["matrix_blend"])
-    parts = decomposition_by_recalibration(y, scores, table.fits["matrix_blend"].out_of_fold.probabilities)
-    assert parts.miscalibration == pytest.approx(-table["matrix_blend"].log_loss_difference.value)
+    table = compare(scores, y, methods=["blend"])
+    parts = decomposition_by_recalibration(y, scores, table.fits["blend"].out_of_fold.probabilities)
+    assert parts.miscalibration == pytest.approx(-table["blend"].log_loss_difference.value)
 
 
 class BrokenMatrix(BaseEstimator):

@@ -105,13 +105,13 @@ def test_rows_that_a_map_of_several_classes_refuses_are_missing():
     np.testing.assert_allclose([a[0], b[0]], [0.2, 0.8])
     assert np.isnan([a[1:], b[1:]]).all()
     assert (new.rows, new.unusable) == (4, 3)
-    (first, _) = NewColumns(MatrixMap((0, 1), "logits", 1.0, members), [], "p").compute(
+    (first, _) = NewColumns(MatrixMap((0, 1), "decision", 1.0, members), [], "p").compute(
         [np.array([5.0, np.inf]), np.array([5.0, 0.0])]
     )
     assert first[0] == 0.5
     assert np.isnan(first[1])
     with pytest.raises(InvalidInputError, match="`score` must name the 2 columns of the map's classes"):
-        NewColumns(MatrixMap((0, 1), "logits", 1.0, members), ["a"], "p")
+        NewColumns(MatrixMap((0, 1), "decision", 1.0, members), ["a"], "p")
 
 
 def test_columns_are_checked():

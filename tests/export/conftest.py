@@ -51,7 +51,7 @@ def make_full(space):
     return MatrixMap(("a", "b", 'c */ """'), space, 1.3, members, 1e-6, -7.0, -0.01, *knots, method='Test */ """')
 
 
-@pytest.fixture(params=["probability", "logits"])
+@pytest.fixture(params=["probability", "decision"])
 def full_map(request):
     """A map of three classes with every part in one member and none in the other; names that try to end a comment."""
     return make_full(request.param)

@@ -9,10 +9,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import CalibratedClassifier, Identity
+from calibrant import CalibratedClassifier
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import classifier_to_onnx, classifiers
 from calibrant.multiclass.base import MatrixCalibrator
+from calibrant.multiclass.identity import MatrixIdentity
 
 pytest.importorskip("skl2onnx", reason="the export needs skl2onnx")
 pytest.importorskip("onnxruntime", reason="the export is checked with onnxruntime")
@@ -105,12 +106,7 @@ def test_what_cannot_be_converted_is_said():
 
 
 def test_a_foreign_method_for_matrices_is_not_taken_for_a_temperature():
-    class AsItIs(Identity):
-        takes_matrix = True
-
-        def fit(self, scores, y, sample_weight=None):  # noqa: ARG002 - nothing to learn
-            return self
-
+    class AsItIs(MatrixIdentity):
         def predict_proba(self, scores):
             return scores
 

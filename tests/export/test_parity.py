@@ -19,21 +19,21 @@ def maps():
     rng = np.random.default_rng(0)
     raw = np.round(rng.beta(0.8, 1.2, 300), 2)
     labels = rng.random(300) < raw**1.4
-    return {name: registry.create(name).fit(raw, labels).map_ for name in registry.METHODS}
+    return {name: registry.create(name).fit(raw, labels).map_ for name in registry.METHODS["score"]}
 
 
 def scores_for(map_):
     return np.clip(np.concatenate((np.random.default_rng(1).random(100_000), parity.probe(map_))), 0.0, 1.0)
 
 
-@pytest.mark.parametrize("name", sorted(registry.METHODS))
+@pytest.mark.parametrize("name", sorted(registry.METHODS["score"]))
 def test_the_graph_of_every_method_is_the_map(evaluate, maps, name):
     map_ = maps[name]
     scores = scores_for(map_)
     np.testing.assert_allclose(evaluate(lower(map_.function), scores), map_(scores), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(registry.METHODS))
+@pytest.mark.parametrize("name", sorted(registry.METHODS["score"]))
 def test_every_method_round_trips_through_c_python_and_onnx(maps, name):
     pytest.importorskip("onnxruntime", reason="the ONNX export needs onnxruntime")
     from calibrant.export import to_c, to_onnx, to_python

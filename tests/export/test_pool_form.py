@@ -51,13 +51,13 @@ def test_fitted_maps_too(fitted_map, rows_with_zeros):
 
 
 def test_parts_that_no_member_has_are_empty_and_bounds_are_finite():
-    form = PoolForm.from_map(MatrixMap((0, 1, 2), "logits", 2.0, (MatrixMember(1.0),)))
+    form = PoolForm.from_map(MatrixMap((0, 1, 2), "decision", 2.0, (MatrixMember(1.0),)))
     assert form.gate.size == form.matrix.size == form.confusion.size == form.curves.size == 0
     assert np.isfinite([form.low, form.high]).all()
 
 
 def test_a_curve_with_one_knot_is_a_constant():
     member = MatrixMember(1.0, class_curves=np.array([[0.5], [0.0]]))
-    map_ = MatrixMap((0, 1), "logits", 1.0, (member,), class_knots=np.array([-1.0]))
+    map_ = MatrixMap((0, 1), "decision", 1.0, (member,), class_knots=np.array([-1.0]))
     ell = map_.tempered(np.array([[0.3, 0.1]]))
     np.testing.assert_allclose(evaluate(PoolForm.from_map(map_), ell), map_([[0.3, 0.1]]))

@@ -25,7 +25,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_map_is_shortened_within_the_distance_that_is_told(name):
-    map_ = CalibrationMap(LONG[name], "real" if name == "chain" else "probability", True)
+    map_ = CalibrationMap(LONG[name], "decision" if name == "chain" else "probability", True)
     short, off = thin(map_)
     assert _pieces(short.function) <= MOST_PIECES < _pieces(map_.function)
     assert np.abs(short(GRID) - map_(GRID)).max() <= off + 1e-9

@@ -55,9 +55,11 @@ def test_a_map_of_segments_comes_back_whole(saved, rows):
     fitted, loaded = SegmentedCalibrator("spline", missing="segment").fit(scores, y, segment=segment), load(saved)
     np.testing.assert_array_equal(loaded(scores, segment), fitted.predict(scores, segment=segment))
     np.testing.assert_array_equal(
-        loaded.predict_interval(scores, segment, 0.8), fitted.predict_interval(scores, segment, 0.8)
+        loaded.predict_interval(scores, 0.8, segment=segment), fitted.predict_interval(scores, 0.8, segment=segment)
     )
-    np.testing.assert_array_equal(loaded.sample_maps(scores, segment, 5), fitted.sample_maps(scores, segment, 5))
+    np.testing.assert_array_equal(
+        loaded.sample_maps(scores, 5, segment=segment), fitted.sample_maps(scores, 5, segment=segment)
+    )
     assert loaded.map_for(("fr", None)) == fitted.map_for(("fr", None))
     assert loaded.missing == "segment"
 
@@ -66,7 +68,7 @@ def test_loading_and_predicting_segments_needs_numpy_alone(saved):
     use = (
         f"import sys, calibrant; map_ = calibrant.load({str(saved)!r}); "
         "segment = {'country': ['fr'], 'device': ['web']}; map_([0.5], segment); "
-        "map_.predict_interval([0.5], segment); map_.map_for(('fr', 'web')); "
+        "map_.predict_interval([0.5], segment=segment); map_.map_for(('fr', 'web')); "
         "print([name for name in ('scipy', 'sklearn') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)

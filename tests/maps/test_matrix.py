@@ -59,7 +59,7 @@ def test_logits_and_probabilities_are_the_same_scores():
     logits = np.random.default_rng(1).normal(size=(5, 3))
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     made = full_map()
-    from_logits = MatrixMap(**{**made.__dict__, "space": "logits"})
+    from_logits = MatrixMap(**{**made.__dict__, "space": "decision"})
     np.testing.assert_allclose(from_logits(logits), made(p))
 
 
@@ -87,7 +87,7 @@ def test_a_saved_map_is_the_same_map(tmp_path):
 
 
 def test_unbounded_maps_are_saved_too(tmp_path):
-    made = MatrixMap((0, 1), "logits", 1.0, (MatrixMember(1.0),))
+    made = MatrixMap((0, 1), "decision", 1.0, (MatrixMember(1.0),))
     made.save(tmp_path / "map.json")
     assert calibrant.load(tmp_path / "map.json").high == np.inf
 
@@ -97,7 +97,7 @@ def test_damaged_files_are_refused(tmp_path):
     full_map().save(path)
     document = json.loads(path.read_text())
     for change, message in (
-        ({"format": "other"}, "not a map that calibrant saved"),
+        ({"format": "other"}, "not a model that calibrant saved"),
         ({"version": 99}, "file version 99"),
         ({"map": document["map"] | {"inverse_temperature": 2.0}}, "checksum"),
     ):
@@ -108,7 +108,7 @@ def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match="not a calibrant model"):
         calibrant.load(path)
     with pytest.raises(ModelFileError, match="not a map"):
-        MatrixMap.from_dict({"space": "logits"})
+        MatrixMap.from_dict({"space": "decision"})
 
 
 def test_another_number_of_columns_is_refused():
@@ -127,4 +127,4 @@ def test_the_names_of_score_columns_are_saved(tmp_path):
 def test_rows_that_are_accepted():
     rows = np.array([[0.2, 0.3, 0.5], [0.5, 0.5, 0.5], [-0.1, 0.6, 0.5], [np.nan, 0.5, 0.5], [np.inf, 0.0, 0.0]])
     assert full_map().accepts(rows).tolist() == [True, False, False, False, False]
-    assert replace(full_map(), space="logits").accepts(rows).tolist() == [True, True, True, False, False]
+    assert replace(full_map(), space="decision").accepts(rows).tolist() == [True, True, True, False, False]

@@ -23,7 +23,7 @@ def test_draws_at_the_nodes_are_those_of_the_calibrator(fitted):
 def test_between_the_nodes_are_straight_lines_and_outside_constants():
     data = simulate.bayes_iso(40, rng=1)
     calibrator = ABB().fit(3.0 * data.scores, data.labels)
-    table = PosteriorTable.of(calibrator, "real")
+    table = PosteriorTable.of(calibrator, "decision")
     at = np.array([-100.0, *table.scores[:2], table.scores[:2].mean(), 100.0])
     drawn = table.sample_maps(at, 10)
     assert drawn[:, 0] == pytest.approx(drawn[:, 1])
@@ -108,5 +108,5 @@ def test_low_ends_above_high_ones_are_refused(fitted):
 
 def test_scores_at_the_end_of_the_doubles_are_tabulated():
     calibrator = ABB().fit([-1.7e308, -1.0, 1.0, 1.7e308], [0, 1, 0, 1])
-    table = PosteriorTable.from_dict(PosteriorTable.of(calibrator, "real").to_dict())
+    table = PosteriorTable.from_dict(PosteriorTable.of(calibrator, "decision").to_dict())
     assert np.isfinite(table.sample_maps([-1.7e308, 0.0, 1.7e308], 5)).all()

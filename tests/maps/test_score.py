@@ -9,10 +9,10 @@ from calibrant import ABB, CalibrationMap, load
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.functions import Beta, Identity, Linear, Sigmoid, Step
 
-STEP = CalibrationMap(Step([0.2, 0.5], [0.1, 0.3, 0.9]), "real", True, "test")
-LINEAR = CalibrationMap(Linear([0.1, 0.6, 0.9], [0.2, 0.2, 0.8]), "real", True, "test")
+STEP = CalibrationMap(Step([0.2, 0.5], [0.1, 0.3, 0.9]), "decision", True, "test")
+LINEAR = CalibrationMap(Linear([0.1, 0.6, 0.9], [0.2, 0.2, 0.8]), "decision", True, "test")
 SIGMOID = CalibrationMap(Sigmoid(2.0, -0.5, "logit"), "probability", True, "test")
-HUMP = CalibrationMap(Linear([0.0, 0.5, 1.0], [0.1, 0.9, 0.3]), "real", False, "test")
+HUMP = CalibrationMap(Linear([0.0, 0.5, 1.0], [0.1, 0.9, 0.3]), "decision", False, "test")
 MONOTONE = {
     "step": STEP,
     "linear": LINEAR,
@@ -44,7 +44,7 @@ def test_inverse_by_hand():
 
 
 def test_inverse_of_a_flat_piece_is_its_left_end():
-    flat = CalibrationMap(Linear([0.0, 0.4, 0.6, 1.0], [0.0, 0.5, 0.5, 1.0]), "real", True)
+    flat = CalibrationMap(Linear([0.0, 0.4, 0.6, 1.0], [0.0, 0.5, 0.5, 1.0]), "decision", True)
     assert flat.inverse(0.5) == pytest.approx(0.4)
 
 
@@ -65,12 +65,12 @@ def test_inverse_is_the_lowest_score_that_reaches(name, p):
     if np.isfinite(threshold):
         assert map_([threshold])[0] >= p
         below = np.nextafter(threshold, -np.inf)
-        if map_.space == "real" or below >= 0:
+        if map_.space == "decision" or below >= 0:
             assert map_([below])[0] < p
 
 
 def test_equality_and_hash():
-    same = CalibrationMap(Step(np.array([0.2, 0.5]), [0.1, 0.3, 0.9]), "real", True, "another name")
+    same = CalibrationMap(Step(np.array([0.2, 0.5]), [0.1, 0.3, 0.9]), "decision", True, "another name")
     assert same == STEP
     assert hash(same) == hash(STEP)
     assert STEP != LINEAR
@@ -106,7 +106,7 @@ def rewrite(path, change):
     ("change", "message"),
     [
         (lambda d: d["map"]["function"]["values"].__setitem__(0, 0.2), "damaged"),
-        (lambda d: d.update(format="another"), "not a map that calibrant saved"),
+        (lambda d: d.update(format="another"), "not a model that calibrant saved"),
         (lambda d: d.update(version=99), "file version 99.*newer calibrant"),
         (lambda d: d.update(checksum="sha256:0"), "damaged"),
         (lambda d: d.pop("map"), "damaged"),
@@ -186,7 +186,7 @@ def test_a_long_map_has_a_short_text():
     )
     assert repr(Linear(many, many)) == "Linear(x=[500 numbers], y=[500 numbers])"
     assert repr(Step([0.5], [0.1, 0.8])) == "Step(edges=[0.5], values=[0.1, 0.8])"
-    assert "may fall" in repr(CalibrationMap(Sigmoid(-1.0, 0.0, "identity"), "real", False, "Mine"))
+    assert "may fall" in repr(CalibrationMap(Sigmoid(-1.0, 0.0, "identity"), "decision", False, "Mine"))
 
 
 def test_a_map_with_an_edge_at_one_can_be_loaded_again(tmp_path):
@@ -199,6 +199,6 @@ def test_a_loaded_map_with_a_posterior_answers_like_the_map(tmp_path):
     fitted = ABB().fit(np.linspace(0.01, 0.99, 40), np.arange(40) % 3 > 0)
     fitted.save(tmp_path / "map.json")
     loaded = load(tmp_path / "map.json")
-    assert repr(loaded) == repr(fitted.map_).replace("CalibrationMap", "PosteriorMap")
+    assert repr(loaded) == repr(fitted.map_)
     low, high = loaded.predict_interval([0.4])
     assert loaded.predict_interval(0.4) == (low[0], high[0])

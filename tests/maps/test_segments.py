@@ -111,8 +111,8 @@ def test_it_is_called_with_scores_and_segments(map_):
 
 
 def test_one_score_gives_one_number(map_):
-    rows = map_([0.4], [("de", "web")]), *map_.predict_interval([0.4], [("de", "web")])
-    numbers = map_(0.4, ("de", "web")), *map_.predict_interval(0.4, ("de", "web"))
+    rows = map_([0.4], [("de", "web")]), *map_.predict_interval([0.4], segment=[("de", "web")])
+    numbers = map_(0.4, ("de", "web")), *map_.predict_interval(0.4, segment=("de", "web"))
     assert all(isinstance(number, float) for number in numbers)
     assert numbers == tuple(row[0] for row in rows)
 
@@ -140,12 +140,12 @@ def test_steps_of_the_pooled_map_stay_steps():
 
 
 def test_decision_scores_are_mapped_first():
-    first = CalibrationMap(Sigmoid(1.0, 0.0, "identity"), "real", True)
+    first = CalibrationMap(Sigmoid(1.0, 0.0, "identity"), "decision", True)
     map_ = replace(one_key(), first=first)
-    assert map_.space == "real"
+    assert map_.space == "decision"
     np.testing.assert_allclose(map_([0.0, 3.0], ["new", "b"]), links.expit(np.array([0.0, 2.5])))
     np.testing.assert_allclose(map_.map_for("b")([3.0]), links.expit(np.array([2.5])), atol=1e-5)
-    low, high = map_.predict_interval([0.0], ["a"])
+    low, high = map_.predict_interval([0.0], segment=["a"])
     np.testing.assert_allclose([low, high], 2 * [map_([0.0], ["a"])])
 
 

@@ -126,7 +126,7 @@ def start_of(shape, rng):
         map_ = PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_
         return CalibrationMonitor(map_), (day(rng, 50),)
     if shape == "matrix":
-        map_ = MatrixMap(("ant", "bee", "cow"), "logits", 0.5, (MatrixMember(1.0),))
+        map_ = MatrixMap(("ant", "bee", "cow"), "decision", 0.5, (MatrixMember(1.0),))
         return CalibrationMonitor(map_), (rng.normal(size=(50, 3)), rng.choice(["ant", "bee", "cow"], 50))
     names = [("a", True), ("b", False)]
     map_ = SegmentedCalibrator("platt").fit_tallies(segments(rng, 300, names)).map_
@@ -181,7 +181,7 @@ def test_maps_turn_scores_into_what_is_tested():
 def test_what_cannot_be_tested_is_refused():
     tally, rng = Tally.from_arrays([0.5], [1]), np.random.default_rng(4)
     three, four = matrix(rng, 50), matrix(rng, 50, 4)
-    halves = MatrixMap((0, 1, 2), "logits", 0.5, (MatrixMember(1.0),))
+    halves = MatrixMap((0, 1, 2), "decision", 0.5, (MatrixMember(1.0),))
     refused = {
         "must count whole rows": lambda: CalibrationMonitor().updated(tally.scaled(0.5)),
         r"must lie in \[0, 1\]": lambda: CalibrationMonitor().updated(Tally.from_arrays([2.0], [1])),

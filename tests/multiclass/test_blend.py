@@ -91,7 +91,7 @@ def test_extreme_scores_are_survived():
     rng = np.random.default_rng(0)
     logits = 200.0 * rng.normal(size=(300, 3))
     y = rng.integers(3, size=300)
-    p = MatrixBlend(space="logits").fit(logits, y).predict_proba(logits)
+    p = MatrixBlend(space="decision").fit(logits, y).predict_proba(logits)
     np.testing.assert_allclose(p.mean(axis=0), np.bincount(y) / 300, atol=0.05)
     constant = np.full((50, 3), 1.0 / 3.0)
     labels = np.repeat([0, 1, 2], [30, 15, 5])

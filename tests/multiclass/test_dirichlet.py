@@ -60,6 +60,6 @@ def test_extreme_scores_are_followed(regularisation):
     p = rng.dirichlet(np.ones(3), size=400)
     y = (p.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1)
     sure = softmax(40.0 * np.log(p), axis=1)
-    fitted = DirichletCalibration(space="logits", regularisation=regularisation).fit(40.0 * np.log(p), y)
+    fitted = DirichletCalibration(space="decision", regularisation=regularisation).fit(40.0 * np.log(p), y)
     assert sure.max(axis=1).mean() > 0.95
     assert np.abs(fitted.predict_proba(40.0 * np.log(p)) - p).mean() < 0.08

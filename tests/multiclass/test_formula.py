@@ -19,7 +19,7 @@ def test_the_formula_computes_what_the_fit_computed():
         member = write_formula(theta, rows.layout, features)
         map_ = MatrixMap(
             (0, 1, 2, 3),
-            "logits",
+            "decision",
             1.0,
             (member,),
             0.0,

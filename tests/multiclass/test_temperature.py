@@ -13,26 +13,26 @@ def draw(n_classes):
     return logits, np.argmax(logits / 2.5 + rng.gumbel(size=logits.shape), axis=1)
 
 
-@pytest.mark.parametrize("space", ["probability", "logits"])
+@pytest.mark.parametrize("space", ["probability", "decision"])
 def test_it_is_temperature_scaling(space):
     logits, y = draw(4)
-    scores = logits if space == "logits" else softmax(logits, axis=1)
+    scores = logits if space == "decision" else softmax(logits, axis=1)
     ours = MatrixTemperature(space=space).fit(scores, y)
-    other = TemperatureScaling(space="decision" if space == "logits" else space).fit(scores, y)
+    other = TemperatureScaling(space="decision" if space == "decision" else space).fit(scores, y)
     assert ours.temperature_ == pytest.approx(other.temperature_, rel=1e-9)
     np.testing.assert_allclose(ours.predict_proba(scores), other.predict_proba(scores), rtol=1e-9)
 
 
 def test_two_columns_of_logits():
     logits, y = draw(2)
-    ours = MatrixTemperature(space="logits").fit(logits, y)
+    ours = MatrixTemperature(space="decision").fit(logits, y)
     other = TemperatureScaling(space="decision").fit(logits[:, 1] - logits[:, 0], y)
     assert ours.temperature_ == pytest.approx(other.temperature_, rel=1e-6)
 
 
 def test_the_map_is_saved(tmp_path):
     logits, y = draw(3)
-    fitted = MatrixTemperature(space="logits").fit(logits, np.array(["a", "b", "c"])[y])
+    fitted = MatrixTemperature(space="decision").fit(logits, np.array(["a", "b", "c"])[y])
     fitted.save(tmp_path / "m.json")
     map_ = calibrant.load(tmp_path / "m.json")
     assert (map_.classes, map_.method) == (("a", "b", "c"), "MatrixTemperature")

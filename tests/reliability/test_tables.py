@@ -200,7 +200,9 @@ def test_a_method_without_posterior_has_none(tally):
     np.testing.assert_allclose(curve["probability"], PlattScaling().fit_tally(tally).predict(curve["score"]))
 
 
-@pytest.mark.parametrize("name", [n for n in registry.METHODS if issubclass(registry.get(n), BayesianCalibrator)])
+@pytest.mark.parametrize(
+    "name", [n for n in registry.METHODS["score"] if issubclass(registry.get(n), BayesianCalibrator)]
+)
 def test_every_registered_posterior_works_by_name(tally, name):
     curve, made_by = fit_curve(tally, name, 0.9)
     assert made_by == registry.get(name).__name__

@@ -19,7 +19,7 @@ def draw(n=240):
 def test_a_page_on_logits(tmp_path, hostile):
     logits, y = draw()
     path = tmp_path / "page.html"
-    write_matrix_report(path, logits, y, space="logits", classes=["ant", "bee", hostile], method="temperature")
+    write_matrix_report(path, logits, y, space="decision", classes=["ant", "bee", hostile], method="temperature")
     text = path.read_text("utf-8")
     assert "<script>alert(1)" not in text
     assert "bee where ant is predicted" in text
@@ -34,5 +34,5 @@ def test_a_page_on_logits(tmp_path, hostile):
 
 def test_labels_are_needed(tmp_path):
     with pytest.raises(InvalidInputError):
-        write_matrix_report(tmp_path / "page.html", draw()[0], space="logits")
+        write_matrix_report(tmp_path / "page.html", draw()[0], space="decision")
     assert not list(tmp_path.iterdir())

@@ -42,7 +42,10 @@ def test_a_new_segment_gets_the_pooled_map_and_a_wide_interval(fitted):
 
 
 def test_the_summary_is_about_segments_and_then_about_all_rows(fitted):
-    assert fitted.summary() == fitted.segments_.summary()  # a spline has none of its own
+    assert fitted.summary().splitlines() == [
+        fitted.segments_.summary(),
+        f"All rows together: {fitted.pooled_.summary()}",
+    ]
     scores, y, country, _ = draw_rows(300)
     blend = SegmentedCalibrator().fit(scores, y, segment=country)
     first, second, *_ = blend.summary().splitlines()
@@ -166,7 +169,7 @@ def test_bad_input_has_one_clear_sentence():
         SegmentedCalibrator("spline", space="logit").fit(scores, y, segment=["a", "a", "b", "b"])
     with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\]|probabilities"):
         make.fit([0.1, 1.4, 0.6, 0.9], y, segment=["a", "a", "b", "b"])
-    with pytest.raises(NotFittedError, match="call `fit` or `fit_tallies`"):
+    with pytest.raises(NotFittedError, match="call `fit`"):
         SegmentedCalibrator().predict([0.5], segment=["a"])
 
 

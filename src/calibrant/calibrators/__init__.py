@@ -2,8 +2,8 @@
 
 from calibrant import _lazy
 
-#: The name of each built-in method, with its module and its class.
-METHODS: dict[str, tuple[str, str]] = {
+#: The name of each built-in method for one score, with its module and its class.
+SCORE_METHODS: dict[str, tuple[str, str]] = {
     "identity": ("calibrant.calibrators.identity", "Identity"),
     "platt": ("calibrant.calibrators.platt", "PlattScaling"),
     "temperature": ("calibrant.calibrators.temperature", "TemperatureScaling"),
@@ -24,14 +24,24 @@ METHODS: dict[str, tuple[str, str]] = {
     "blend": ("calibrant.calibrators.blend.blend", "Blend"),
 }
 
-#: The same for methods that take a matrix with a column for each of several classes.
+#: The same for a matrix with a column for each of several classes.
 MATRIX_METHODS: dict[str, tuple[str, str]] = {
-    "matrix_blend": ("calibrant.multiclass.blend", "MatrixBlend"),
+    "identity": ("calibrant.multiclass.identity", "MatrixIdentity"),
+    "temperature": ("calibrant.multiclass.temperature", "MatrixTemperature"),
     "vector_scaling": ("calibrant.multiclass.vector_scaling", "VectorScaling"),
     "matrix_scaling": ("calibrant.multiclass.matrix_scaling", "MatrixScaling"),
     "dirichlet": ("calibrant.multiclass.dirichlet", "DirichletCalibration"),
+    "blend": ("calibrant.multiclass.blend", "MatrixBlend"),
 }
 
+#: The same for a score by segment.
+SEGMENT_METHODS: dict[str, tuple[str, str]] = {
+    "segmented": ("calibrant.segments.calibrator", "SegmentedCalibrator"),
+}
+
+#: The methods for each shape of scores.
+METHODS = {"score": SCORE_METHODS, "matrix": MATRIX_METHODS, "segments": SEGMENT_METHODS}
+
 __getattr__, __dir__, __all__ = _lazy.attach(
-    __name__, {cls: module for module, cls in (METHODS | MATRIX_METHODS).values()}
+    __name__, {cls: module for methods in METHODS.values() for module, cls in methods.values()}
 )

@@ -1,4 +1,4 @@
-"""The base of every calibrator: a scikit-learn estimator of one score that fits a tally and keeps a frozen map."""
+"""What all calibrators share, and what those of one score do: fit a tally and keep a frozen map."""
 
 import os
 from abc import ABC, abstractmethod
@@ -13,23 +13,27 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.interpolation import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.estimates.estimation import EstimateMethods
 from calibrant.estimates.labelled_rows import LabelledRows
+from calibrant.maps.base import ends_like
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
-from calibrant.maps.score import CalibrationMap, PosteriorMap, ends_like
+from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.reversal import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
-__all__ = ["BayesianCalibrator", "Calibrator"]
+__all__ = ["BayesianCalibrator", "Calibrator", "Estimator"]
 
 
-class Calibrator(BaseEstimator, ABC):
-    """Base of all calibrators. A method is a subclass with its facts and one function, `fit_map`.
+class Estimator(BaseEstimator, ABC):
+    """What all calibrators are, whatever the shape of their scores: scikit-learn estimators that keep a frozen map.
 
     Attributes
     ----------
+    shape : {"score", "matrix", "segments"}
+        The shape of its scores: one for each row, a column for each class, or one with the segment of its row.
     name : str
         The name by which the method is asked for, as in ``CalibratedClassifier(model, "platt")``.
     title : str
@@ -38,23 +42,103 @@ class Calibrator(BaseEstimator, ABC):
         One line on what it does; the first line of the docstring unless stated.
     reference : str
         Where the method comes from.
-    space : {"real", "probability"}
-        The scores that it takes: any finite numbers, or only [0, 1]. A method that treats the two differently
-        has a parameter of this name.
-    monotone : bool
-        Whether every fitted map never decreases.
+    space : {"probability", "decision"}
+        What its scores are: probabilities, or any finite numbers. A method that treats the two differently has a
+        parameter of this name.
     bayesian : bool
         Whether it has a posterior: `predict_interval` and `sample_maps`.
+    map_ : FrozenMap
+        After fitting: the frozen map.
+    classes_ : ndarray
+        After fitting: the labels of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> from calibrant import Blend, PlattScaling
+    >>> from calibrant.calibrators.base import Estimator
+    >>> [isinstance(method, Estimator) and method.bayesian for method in (PlattScaling(), Blend())]
+    [False, True]
+    """
+
+    shape: ClassVar[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    description: ClassVar[str]
+    reference: ClassVar[str] = ""
+    space: str = "decision"
+    bayesian: ClassVar[bool] = False
+    measures_only: ClassVar[bool] = False
+    map_: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let a method that states no name, title or description have those of its class, not of its base."""
+        super().__init_subclass__(**kwargs)
+        lines = (cls.__doc__ or "").strip().splitlines()
+        for fact, otherwise in (("name", cls.__name__), ("title", cls.__name__), ("description", "".join(lines[:1]))):
+            if fact not in vars(cls):
+                setattr(cls, fact, otherwise)
+
+    def predict(self, scores: ArrayLike) -> Floats:
+        """Calibrated probabilities: of the positive class, (n,), or with several classes of all of them, (n, K)."""
+        probabilities: Floats = self._fitted_map().predict(scores)
+        return probabilities
+
+    def predict_proba(self, scores: ArrayLike) -> Floats:
+        """Probabilities of all classes, (n, K); the second of two is the positive one."""
+        probabilities: Floats = self._fitted_map().predict_proba(scores)
+        return probabilities
+
+    def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
+        """Save the fitted map as JSON; `calibrant.load` reads it.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        posterior : bool
+            Whether a Bayesian method also saves what intervals, draws and answers about rows without labels need:
+            some hundred kilobytes.
+        """
+        (self._map_with_posterior() if posterior else self._fitted_map()).save(path)
+
+    def summary(self) -> str:
+        """Say in a few lines what the fit found."""
+        self._fitted_map()
+        return f"{self.title}: {self.description}."
+
+    def _map_with_posterior(self) -> Any:
+        """The fitted map with what it needs for intervals, where the method has a posterior."""
+        return self._fitted_map()
+
+    def _fitted_map(self) -> Any:
+        if not hasattr(self, "map_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call `fit` before using it.")
+        return self.map_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "map_")
+
+
+class Calibrator(Estimator):
+    """Base of the calibrators of one score. A method is a subclass with its facts and one function, `fit_map`.
+
+    With a column for each of three or more classes, `fit` hands the matrix to the method of the same name for
+    matrices, if there is one; what that has found, `map_` and all, is then found here.
+
+    Attributes
+    ----------
+    monotone : bool
+        Whether every fitted map never decreases.
     accepts_single_class : bool
         Whether it can be fitted to rows of one class only.
-    takes_matrix : bool
-        Whether `fit` and `predict_proba` also take a column of scores for each of three or more classes.
     measures_only : bool
         Whether it is a curve for measuring calibration errors, which is never recommended as a calibrator.
-    map_ : CalibrationMap
+    map_ : CalibrationMap, or MatrixMap
         After fitting: the frozen map.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray
         After fitting: the negative and the positive label, the columns of `predict_proba`; 0 and 1 after `fit_tally`.
+    matrix_ : MatrixCalibrator or None
+        After fitting: the method for matrices that did the work; None with one score.
 
     Examples
     --------
@@ -65,24 +149,10 @@ class Calibrator(BaseEstimator, ABC):
     (True, (1, 2))
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    description: ClassVar[str]
-    reference: ClassVar[str] = ""
-    space: str = "real"
+    shape: ClassVar[str] = "score"
     monotone: bool = False
-    bayesian: ClassVar[bool] = False
     accepts_single_class: bool = True
-    takes_matrix: ClassVar[bool] = False
-    measures_only: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let a method that states no name, title or description have those of its class, not of its base."""
-        super().__init_subclass__(**kwargs)
-        lines = (cls.__doc__ or "").strip().splitlines()
-        for fact, otherwise in (("name", cls.__name__), ("title", cls.__name__), ("description", "".join(lines[:1]))):
-            if fact not in vars(cls):
-                setattr(cls, fact, otherwise)
+    matrix_: Any = None
 
     def fit(
         self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None
@@ -91,15 +161,16 @@ class Calibrator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores : array-like of shape (n,), (n, 1) or (n, 2)
-            Scores, or the probabilities of the negative and the positive class.
+        scores : array-like of shape (n,), (n, 1), (n, 2) or (n, K)
+            Scores; the probabilities of the negative and the positive class; or a column for each of several classes.
         y : array-like of shape (n,)
-            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
+            classes, the sorted labels of the columns.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
         pos_label : label, optional
             The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
-            as 1 and 2, the larger is positive as in scikit-learn.
+            as 1 and 2, the larger is positive as in scikit-learn. Not for several classes.
 
         Returns
         -------
@@ -107,11 +178,21 @@ class Calibrator(BaseEstimator, ABC):
         """
         if y is None:
             raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
+        if _validation.is_class_matrix(scores):
+            return self._fit_matrix(scores, y, sample_weight, pos_label)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         tally = Tally.from_arrays(scores, positive, sample_weight)
         warn_of_reversal(tally)
         self.fit_tally(tally)
         self.classes_ = np.array(classes)
+        return self
+
+    def _fit_matrix(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> Self:
+        """Let the method of the same name for matrices fit a column for each class."""
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
+        self.matrix_ = registry.matrix_twin(self).fit(scores, y, sample_weight)
+        self.__dict__ |= {name: value for name, value in vars(self.matrix_).items() if name.endswith("_")}
         return self
 
     def fit_tally(self, tally: Tally) -> Self:
@@ -129,7 +210,7 @@ class Calibrator(BaseEstimator, ABC):
         fitted = self.fit_map(tally)
         map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
         self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
-        self.classes_, self.n_features_in_ = np.array([0, 1]), 1
+        self.classes_, self.n_features_in_, self.matrix_ = np.array([0, 1]), 1, None
         return self
 
     @abstractmethod
@@ -140,31 +221,12 @@ class Calibrator(BaseEstimator, ABC):
         """
 
     def _as_map(self, function: MapFunction, monotone: bool | None = None) -> CalibrationMap:
-        space = "probability" if self.space == "probability" else "real"
-        return CalibrationMap(function, space, self.monotone if monotone is None else monotone, type(self).__name__)
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """P(y = positive class) for each score, (n,)."""
-        return self._fitted_map()(scores)
-
-    def predict_proba(self, scores: ArrayLike) -> Floats:
-        """Probabilities of the negative and the positive class, (n, 2)."""
-        positive = self.predict(scores)
-        return np.column_stack((1.0 - positive, positive))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted map as JSON; `calibrant.load` reads it."""
-        self._fitted_map().save(path)
-
-    def _fitted_map(self) -> CalibrationMap:
-        if not hasattr(self, "map_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tally` before using it."
-            )
-        return self.map_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "map_")
+        return CalibrationMap(
+            function,
+            space="probability" if self.space == "probability" else "decision",
+            monotone=self.monotone if monotone is None else monotone,
+            method=type(self).__name__,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -202,45 +264,50 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         self.labelled_ = LabelledRows.of(tally)
         return self
 
-    def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
-        """Save the fitted map as JSON, with a table of its posterior unless that is not wanted.
-
-        The table takes some hundred kilobytes. With it `calibrant.load` gives a map with intervals, draws and
-        answers about rows without labels; without it, the map alone.
-        """
+    def _map_with_posterior(self) -> Any:
+        if self.matrix_ is not None:
+            return self.matrix_._map_with_posterior()
         map_ = self._fitted_map()
-        if posterior and self._has_posterior():
-            table = PosteriorTable.of(self, map_.space)
-            map_ = PosteriorMap(
-                map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table
-            )
-        map_.save(path)
+        return replace(map_, posterior=PosteriorTable.of(self, map_.space)) if self._has_posterior() else map_
 
     def _has_posterior(self) -> bool:
         """Tell whether this fit has a posterior; some kinds of a method have none."""
         return True
 
-    @abstractmethod
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n) or (n_draws, n, K)."""
+        map_ = self._fitted_map()
+        if self.matrix_ is not None:
+            drawn: Floats = self.matrix_.sample_maps(scores, n_draws, random_state)
+            return drawn
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        return self.draw_maps(map_.check_scores(scores), count, rng)
+
+    @abstractmethod
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Draws of the whole map at scores that have been checked, (n_draws, n)."""
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability.
 
         Parameters
         ----------
-        scores : array-like of shape (n,), (n, 1) or (n, 2), or a number
+        scores : array-like of shape (n,), (n, 1), (n, 2) or (n, K), or a number
             Scores to calibrate.
         level : float
             Posterior probability inside the interval.
 
         Returns
         -------
-        lower, upper : ndarray of shape (n,), or two numbers
+        lower, upper : ndarray of shape (n,) or (n, K), or two numbers
         """
-        array = self._fitted_map().check_scores(scores)
+        map_ = self._fitted_map()
+        if self.matrix_ is not None:
+            ends: tuple[Floats, Floats] = self.matrix_.predict_interval(scores, level)
+            return ends
+        array = map_.check_scores(scores)
         low, high = self.interval_ends(array, _validation.check_level(level))
-        predicted = self.map_(array)  # far from the data, the mean of a skew posterior can lie beyond its quantiles
+        predicted = map_(array)  # far from the data, the mean of a skew posterior can lie beyond its quantiles
         return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
 
     @abstractmethod

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _limits
 from calibrant._numerics import links
 from calibrant._numerics.straight_pieces import straight_pieces
-from calibrant._typing import ArrayLike, Floats, Ints, RandomState
+from calibrant._typing import Floats, Ints
 from calibrant.calibrators import lapse_grid
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.maps.functions import LogitLinear
@@ -80,15 +80,14 @@ class BayesianTemperature(BayesianCalibrator):
         lapses = self._grid.lapses[points, None]
         return (1.0 - lapses) * links.expit(slopes[:, None] * z)[which] + 0.5 * lapses
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        z, rng = self._logits(scores), _validation.generator(random_state)
-        count = _validation.check_count("n_draws", n_draws)
-        return self._maps(z, rng.choice(len(self._grid.weights), size=count, p=self._grid.weights))
+        chosen = rng.choice(len(self._grid.weights), size=n_draws, p=self._grid.weights)
+        return self._maps(links.logit(scores), chosen)
 
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Weighted quantiles over the grid of temperatures."""
-        z = self._logits(scores)
+        z = links.logit(scores)
         maps = self._maps(NODES, np.arange(len(self._grid.weights)))
         order = np.argsort(maps, axis=0)
         below = np.cumsum(self._grid.weights[order], axis=0)
@@ -100,8 +99,5 @@ class BayesianTemperature(BayesianCalibrator):
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it; exact on the grid."""
-        maps = links.clip(self._maps(self._logits(tally.scores), np.arange(len(self._grid.weights))))
+        maps = links.clip(self._maps(links.logit(tally.scores), np.arange(len(self._grid.weights))))
         return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
-
-    def _logits(self, scores: ArrayLike) -> Floats:
-        return links.logit(self._fitted_map().check_scores(scores))

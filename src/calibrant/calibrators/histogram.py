@@ -48,7 +48,7 @@ class HistogramBinning(Calibrator):
     @property
     def space(self) -> str:  # type: ignore[override]  # a fact of the strategy, not of the class
         """The scores that the strategy takes."""
-        return "real" if self.strategy == "quantile" else "probability"
+        return "decision" if self.strategy == "quantile" else "probability"
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         strategy = _validation.check_choice("strategy", self.strategy, STRATEGIES)

@@ -11,8 +11,6 @@ from calibrant.maps.functions import Chain, Linear, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
-SPACES = ("probability", "decision")
-
 
 class PlattScaling(Calibrator):
     """The logistic curve ``expit(slope · t + intercept)``.
@@ -57,7 +55,7 @@ class PlattScaling(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._numerics import logistic
 
-        _validation.check_choice("space", self.space, SPACES)
+        _validation.check_choice("space", self.space, _validation.SPACES)
         on_logits = self.space == "probability"
         clamp = _clamp(tally.scores) if on_logits else None
         scores = tally.scores if clamp is None else clamp(tally.scores)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import difflib
 import inspect
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from calibrant import calibrators
 from calibrant._optional import load_plugins, warn_of
-from calibrant.calibrators import MATRIX_METHODS, METHODS
+from calibrant.calibrators import METHODS
 from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from calibrant.calibrators.base import Calibrator
+    from calibrant.calibrators.base import Estimator
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "create", "get", "name_of", "names", "register"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "create", "get", "matrix_twin", "name_of", "names", "register"]
 
-#: The method that is taken where none is named.
+#: The method that is taken where none is named, for scores of every shape.
 DEFAULT_METHOD = "blend"
 
 #: What other libraries call methods of this one.
@@ -28,54 +28,63 @@ ELSEWHERE = {
     "temperature_scaling": "temperature",
 }
 
-_REGISTERED: dict[str, type[Calibrator]] = {}
+#: What scores of each shape are, in words.
+SHAPES = {
+    "score": "one score for each row",
+    "matrix": "a column for each class",
+    "segments": "a score with the segment of its row",
+}
 
-AnyCalibrator = TypeVar("AnyCalibrator", bound="type[Calibrator]")
+_REGISTERED: dict[tuple[str, str], type[Estimator]] = {}
+
+AnyEstimator = TypeVar("AnyEstimator", bound="type[Estimator]")
 
 
-def names() -> tuple[str, ...]:
-    """Return the names of all methods: built in, then registered, then of other packages.
+def names(shape: str = "score") -> tuple[str, ...]:
+    """Return the names of all methods for a shape of scores: built in, then registered, then of other packages.
 
     Examples
     --------
     >>> from calibrant.calibrators import registry
-    >>> registry.names()[:3]
-    ('identity', 'platt', 'temperature')
+    >>> registry.names()[:3], registry.names("matrix")[:2]
+    (('identity', 'platt', 'temperature'), ('identity', 'temperature'))
     """
     _register_plugins()
-    return (*METHODS, *_REGISTERED)
+    return (*METHODS[shape], *(name for own, name in _REGISTERED if own == shape))
 
 
-def get(name: str) -> type[Calibrator]:
-    """Return the class of the method `name`; those for matrices of several classes are found here, too.
+def get(name: str, shape: str = "score") -> type[Estimator]:
+    """Return the class of the method `name` for a shape of scores.
 
     Examples
     --------
     >>> from calibrant.calibrators import registry
-    >>> registry.get("abb").__name__
-    'ABB'
+    >>> registry.get("abb").__name__, registry.get("blend", "matrix").__name__
+    ('ABB', 'MatrixBlend')
     """
-    if name in METHODS:  # nothing else is imported for it
-        cls: type[Calibrator] = getattr(calibrators, METHODS[name][1])
-        return cls
-    if name in MATRIX_METHODS:
-        matrix: type[Calibrator] = getattr(calibrators, MATRIX_METHODS[name][1])
-        return matrix
-    if name not in names():
+    if name in METHODS[shape]:  # nothing else is imported for it
+        module, cls = METHODS[shape][name]
+        built_in: type[Estimator] = getattr(import_module(module), cls)
+        return built_in
+    if name not in names(shape):
         raise InvalidInputError(
-            f"`method` must be one of {', '.join(sorted(names()))}, or a calibrator; got {name!r}.{_hint(name)}"
+            f"`method` must be one of {', '.join(sorted(names(shape)))}, or a calibrator; got {name!r}."
+            f"{_hint(name, shape)}"
         )
-    return _REGISTERED[name]
+    return _REGISTERED[shape, name]
 
 
-def _hint(name: str) -> str:
+def _hint(name: str, shape: str) -> str:
     if name in ELSEWHERE:
         return f" It is called {ELSEWHERE[name]!r} here."
-    near = difflib.get_close_matches(name.lower(), names(), n=1)
+    others = [other for other in METHODS if other != shape and name in names(other)]
+    if others:
+        return f" {name!r} takes {SHAPES[others[0]]}, and these are {SHAPES[shape]}."
+    near = difflib.get_close_matches(name.lower(), names(shape), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def create(name: str, **parameters: Any) -> Calibrator:
+def create(name: str, shape: str = "score", **parameters: Any) -> Any:
     """Make a new calibrator of the method `name`.
 
     Examples
@@ -84,13 +93,42 @@ def create(name: str, **parameters: Any) -> Calibrator:
     >>> registry.create("histogram", n_bins=20)
     HistogramBinning(n_bins=20)
     """
-    return get(name)(**parameters)
+    return get(name, shape)(**parameters)
 
 
-def register(cls: AnyCalibrator) -> AnyCalibrator:
+def matrix_twin(calibrator: Estimator) -> Any:
+    """Make the calibrator of the same name for a column for each of several classes, with the same options.
+
+    Examples
+    --------
+    >>> from calibrant import Blend
+    >>> from calibrant.calibrators import registry
+    >>> registry.matrix_twin(Blend(space="decision"))
+    MatrixBlend(space='decision')
+    """
+    cls = type(calibrator)
+    if name_of(cls) not in names("matrix"):
+        raise InvalidInputError(
+            f"`scores` must be one score for each row for {cls.__name__}; got a column for each class. Methods "
+            f"for those are {', '.join(sorted(names('matrix')))}. Or calibrate one column, with `y == that class`, or "
+            "all by CalibratedClassifier(…, multiclass='one_vs_rest')."
+        )
+    twin = get(cls.name, "matrix")
+    defaults, options = cls().get_params(), calibrator.get_params()
+    shared = {name: value for name, value in options.items() if name in twin._get_param_names()}
+    dropped = [name for name in options if name not in shared and options[name] != defaults[name]]
+    if dropped:
+        raise InvalidInputError(
+            f"`{dropped[0]}` of {cls.__name__} is for one score; got a column for each class. Leave it out."
+        )
+    return twin(**shared)
+
+
+def register(cls: AnyEstimator) -> AnyEstimator:
     """Make a method known by its `name` wherever names are taken; usable as a decorator.
 
-    The same class may be registered twice, and a class that was defined anew, as in a notebook, replaces its old self.
+    Its `shape` says which scores it is for. The same class may be registered twice, and a class that was defined anew,
+    as in a notebook, replaces its old self.
 
     Examples
     --------
@@ -104,26 +142,29 @@ def register(cls: AnyCalibrator) -> AnyCalibrator:
     ...     print(error)
     `name` of Mine must be its own; 'isotonic' is calibrant.calibrators.isotonic.IsotonicCalibration.
     """
-    from calibrant.calibrators.base import Calibrator
+    from calibrant.calibrators.base import Estimator
 
     anything: Any = cls
-    if not inspect.isclass(anything) or not issubclass(anything, Calibrator) or inspect.isabstract(anything):
-        raise InvalidInputError(f"`register` takes a subclass of Calibrator that defines `fit_map`; got {cls!r}.")
+    if not inspect.isclass(anything) or not issubclass(anything, Estimator) or inspect.isabstract(anything):
+        raise InvalidInputError(
+            f"`register` takes a subclass of Calibrator or MatrixCalibrator that defines `fit_map`; got {cls!r}."
+        )
     if not cls.name.isidentifier():
         raise InvalidInputError(
             f"`name` of {cls.__name__} must be letters, digits and underscores, such as 'base_rate'; got {cls.name!r}."
         )
-    taken = get(cls.name) if cls.name in METHODS else _REGISTERED.get(cls.name, cls)
+    built_in = cls.name in METHODS[cls.shape]
+    taken = get(cls.name, cls.shape) if built_in else _REGISTERED.get((cls.shape, cls.name), cls)
     if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InvalidInputError(
             f"`name` of {cls.__name__} must be its own; {cls.name!r} is {taken.__module__}.{taken.__qualname__}."
         )
-    if cls.name not in METHODS:
-        _REGISTERED[cls.name] = cls
+    if not built_in:
+        _REGISTERED[cls.shape, cls.name] = cls
     return cls
 
 
-def name_of(calibrator: Calibrator | type[Calibrator]) -> str:
+def name_of(calibrator: Estimator | type[Estimator]) -> str:
     """Return the name under which a calibrator, or its class, is known, or else the name of the class.
 
     Examples
@@ -135,8 +176,8 @@ def name_of(calibrator: Calibrator | type[Calibrator]) -> str:
     ('abb', 'isotonic', 'Mine')
     """
     cls: Any = calibrator if inspect.isclass(calibrator) else type(calibrator)
-    known = cls.name in METHODS or cls.name in names()
-    name: str = cls.name if known and get(cls.name) is cls else cls.__name__
+    known = cls.name in METHODS[cls.shape] or cls.name in names(cls.shape)
+    name: str = cls.name if known and get(cls.name, cls.shape) is cls else cls.__name__
     return name
 
 

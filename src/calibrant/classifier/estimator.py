@@ -221,9 +221,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ensemble pools the posterior draws of its models, so the interval also covers how much they differ.
         """
         check_is_fitted(self)
+        columns = find_segments(X, self.segment, segment, self._has_segments)
         if len(self.classes_) > 2:
             return self._predict_intervals(X, _validation.check_level(level))
-        columns = find_segments(X, self.segment, segment, self._has_segments)
         own = {} if columns is None else {"segment": columns}
         posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in self.calibrated_classifiers_]
         if len(posteriors) == 1:

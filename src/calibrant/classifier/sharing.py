@@ -11,7 +11,6 @@ from calibrant._typing import Floats, Ints
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.classifier.rows import ClassifierRows
 from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe
-from calibrant.multiclass.base import BayesianMatrixCalibrator
 
 __all__ = ["share_map", "with_own_map"]
 
@@ -32,8 +31,9 @@ def share_map(
     takes away their noise but not that pull; a map of all rows has the prior in it once. A method without a posterior
     has no such pull, and its models keep their maps, as in scikit-learn.
     """
-    bayesian = isinstance(recipe.calibrator, BayesianCalibrator | BayesianMatrixCalibrator)
-    if not bayesian or any((model.known != models[0].known).any() for model in models):
+    # Segments have a posterior, too, but no log-loss of left-out rows to tell whether maps of their own are better.
+    shares = recipe.calibrator.bayesian and recipe.calibrator.shape != "segments"
+    if not shares or any((model.known != models[0].known).any() for model in models):
         return models
     rows = np.concatenate(held_out)
     weights = _count_rows_once(rows, data.weights)
@@ -73,4 +73,5 @@ def _log_odds_of_own_maps(shared: CalibratedModel, models: list[CalibratedModel]
 
 
 def _left_out_log_loss(model: CalibratedModel) -> float:
-    return sum(one.left_out_log_loss() for one in model.calibrators if isinstance(one, BayesianCalibrator))
+    of_one_score = [one for one in model.calibrators if isinstance(one, BayesianCalibrator) and one.matrix_ is None]
+    return sum(calibrator.left_out_log_loss() for calibrator in of_one_score)

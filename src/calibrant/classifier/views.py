@@ -21,7 +21,7 @@ from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.multiclass.base import BayesianMatrixCalibrator, MatrixCalibrator
+from calibrant.multiclass.base import MatrixCalibrator
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 
@@ -29,7 +29,6 @@ Segment: TypeAlias = Mapping[str, np.ndarray[Any, Any]]  # a column for each key
 
 RESPONSES = ("decision_function", "predict_proba")
 VIEWS = ("auto", "one_vs_rest", "top_label")
-MATRIX_DEFAULT = "matrix_blend"  # what `multiclass="auto"` makes of the default method for more than two classes
 
 
 @dataclass(frozen=True)
@@ -246,7 +245,7 @@ class CalibratedModel:
     def sample_maps(self, X: Any, n_draws: int, random_state: int) -> Floats:
         """Draws of the probabilities of all classes from the posterior of a method for matrices, (d, n, n_classes)."""
         calibrator, columns = self.calibrators[0], np.flatnonzero(self.known)
-        if not (isinstance(self.view, WholeMatrix) and isinstance(calibrator, BayesianMatrixCalibrator)):
+        if not (isinstance(self.view, WholeMatrix) and calibrator.bayesian):
             raise InvalidInputError(
                 "Intervals of several classes need a Bayesian method for the whole matrix, such as the default with "
                 f"multiclass='auto'; got {type(calibrator).__name__} in a {type(self.view).__name__} view."
@@ -293,11 +292,10 @@ class Recipe:
     def _view(self, scores: ClassScores) -> type[View]:
         if self.multiclass == "top_label":
             return TopLabel
-        if isinstance(self.calibrator, SegmentedCalibrator):
-            return OneVsRest
-        if isinstance(self.calibrator, MatrixCalibrator):
+        if self.calibrator.shape == "matrix":
             return WholeMatrix
-        return WholeMatrix if self.calibrator.takes_matrix and scores.known.sum() > 2 else OneVsRest
+        several = self.multiclass == "auto" and scores.known.sum() > 2
+        return WholeMatrix if several and self.calibrator.name in registry.names("matrix") else OneVsRest
 
 
 def choose_recipe(
@@ -318,9 +316,7 @@ def choose_recipe(
         return _choose_segmented(method, model, requested, multiclass, classes)
     if isinstance(method, SegmentedCalibrator):
         raise InvalidInputError("SegmentedCalibrator needs segments: pass `segment` to `fit`, or name their column.")
-    if method == registry.DEFAULT_METHOD and multiclass == "auto" and len(classes) > 2:
-        method = MATRIX_DEFAULT
-    calibrator = registry.create(method) if isinstance(method, str) else method
+    calibrator = _create(method) if isinstance(method, str) else method
     if not isinstance(calibrator, Calibrator | MatrixCalibrator):
         raise InvalidInputError(
             f"`method` must be the name of a method or a calibrator object; got {calibrator!r}. "
@@ -333,9 +329,14 @@ def choose_recipe(
     else:
         response = _choose_response(model, requested, probabilities=needs, caller=type(calibrator).__name__)
     if adapts:
-        others = "logits" if isinstance(calibrator, MatrixCalibrator) else "decision"
-        calibrator.set_params(space="probability" if response == "predict_proba" else others)
+        calibrator.set_params(space="probability" if response == "predict_proba" else "decision")
     return Recipe(calibrator, response, multiclass, classes)
+
+
+def _create(name: str) -> Any:
+    """A method by name; one that only takes matrices is found, too."""
+    only_matrix = name not in registry.names() and name in registry.names("matrix")
+    return registry.create(name, "matrix" if only_matrix else "score")
 
 
 def _choose_segmented(

@@ -33,12 +33,12 @@ class ClassRows:
     def probabilities(self, map_: MatrixMap | None = None) -> Floats:
         """Return the class probabilities: of a map, of logits, or as they are."""
         from calibrant._numerics.softmax import softmax
-        from calibrant._validation.arrays import read_matrix
+        from calibrant._validation import read_matrix
 
         if map_ is not None:
             return map_(self.scores)
         matrix: Floats = np.asarray(read_matrix(self.scores, self.space), dtype=np.float64)
-        return softmax(matrix) if self.space == "logits" else matrix
+        return softmax(matrix) if self.space == "decision" else matrix
 
 
 def are_several(columns: Columns, top_label: bool, logits: bool) -> bool:
@@ -70,7 +70,7 @@ def read_classes(table: Table, columns: Columns, logits: bool) -> ClassRows:
         _filled(read["weight"]) if weight else None,
         tuple(classes.values()),
         columns.scores,
-        "logits" if logits else "probability",
+        "decision" if logits else "probability",
     )
 
 

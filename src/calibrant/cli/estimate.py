@@ -12,7 +12,7 @@ from calibrant.cli.printing import print_json, print_table, progress, warn
 
 if TYPE_CHECKING:
     from calibrant.estimates.results import Estimate
-    from calibrant.maps.score import PosteriorMap
+    from calibrant.maps.score import CalibrationMap
     from calibrant.tally import Tally
 
 WHAT = "What to estimate, a,b,c: mean, positives, accuracy, precision, recall, specificity, f1, auc, …; by default all."
@@ -68,15 +68,14 @@ def estimate(
     _print([answer.to_dict() for answer in found.values()], as_json, _title(next(iter(found.values()))), level)
 
 
-def load_posterior(path: str) -> PosteriorMap:
+def load_posterior(path: str) -> CalibrationMap:
     """Load a model that was saved with its posterior."""
     from calibrant.maps.matrix import MatrixMap
-    from calibrant.maps.score import PosteriorMap
 
     map_ = load_model(path)
     if isinstance(map_, MatrixMap):
         raise Problem(f"{path} is a model of {len(map_.classes)} classes; estimates are for two.")
-    if not isinstance(map_, PosteriorMap):
+    if not map_.has_posterior:
         raise Problem(
             f"{path} has no posterior, so it cannot say how sure it is; fit a Bayesian method, such as the default, "
             "with `calibrant fit`."
@@ -117,7 +116,7 @@ def _print(answers: list[dict[str, object]], as_json: bool, title: str, level: f
         warn(warning)
 
 
-def _print_prior(map_: PosteriorMap, tally: Tally, level: float, as_json: bool) -> None:
+def _print_prior(map_: CalibrationMap, tally: Tally, level: float, as_json: bool) -> None:
     from calibrant.adjust.unknown_prior import estimate_prior
 
     with progress("estimating"):

@@ -83,7 +83,7 @@ def _describe(name: str) -> dict[str, Any]:
     from calibrant.comparison.candidates import MATRIX_DEFAULT
 
     cls, several = registry.get(name), options.method_names(several=True)
-    decision = "space" in cls._get_param_names() or getattr(cls, "space", "") == "real"
+    decision = "space" in cls._get_param_names() or getattr(cls, "space", "") == "decision"
     return {
         "name": name,
         "default": name in (registry.DEFAULT_METHOD, MATRIX_DEFAULT),

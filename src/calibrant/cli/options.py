@@ -55,7 +55,7 @@ def check_method(*names: str | None, several: bool | None = None) -> None:
         raise Problem(f"{name} is for several classes; name the score column of each, with --score a,b,c.")
 
 
-def load_any(path: str) -> CalibrationMap | MatrixMap | SegmentedMap:
+def load_any(path: str) -> Any:
     """Load the map in a file, of any shape."""
     from calibrant.errors import ModelFileError
     from calibrant.maps.loading import load
@@ -83,7 +83,8 @@ def load_model(path: str) -> CalibrationMap | MatrixMap:
     map_ = load_any(path)
     if isinstance(map_, SegmentedMap):
         raise Problem(f"{path} is a model of segments, which this command does not take; use `calibrant apply` first.")
-    return map_
+    other: CalibrationMap | MatrixMap = map_
+    return other
 
 
 def load_score_map(path: str | None) -> CalibrationMap | None:

@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import as_floats, check_choice, check_weights
-from calibrant.calibrators import MATRIX_METHODS, registry
+from calibrant.calibrators import registry
+from calibrant.calibrators.base import Estimator
 from calibrant.classifier.views import ClassScores, OneVsRest, TopLabel, View
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.user_metrics import number_repeated
 
 RAW = "identity"
-MATRIX_DEFAULT = "matrix_blend"
 WHOLE_MATRIX_UP_TO = 30  # classes for which methods with K² coefficients are tried unasked
 SLOW = ("matrix_scaling", "dirichlet")
 VIEWS: dict[str, type[View]] = {"one_vs_rest": OneVsRest, "top_label": TopLabel}
@@ -81,43 +81,6 @@ class MatrixView(BaseEstimator):  # type: ignore[misc]
         return ClassScores(matrix, np.ones(matrix.shape[1], dtype=bool))
 
 
-class RawMatrix(BaseEstimator):  # type: ignore[misc]
-    """The scores as they are; of logits the softmax."""
-
-    title = "raw probabilities"
-    name = "identity"
-
-    def __init__(self, *, space: str = "probability") -> None:
-        self.space = space
-
-    def fit(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
-        """Learn nothing."""
-        self.n_features_in_ = as_floats(scores, "scores").shape[1]
-        return self
-
-    def predict_proba(self, scores: ArrayLike) -> Floats:
-        """Probabilities of all classes, (n, K)."""
-        matrix = as_floats(scores, "scores")
-        return matrix if self.space == "probability" else softmax(matrix)
-
-
-def known_names(shape: str) -> tuple[str, ...]:
-    """The names of methods for a shape."""
-    return registry.names() if shape == "score" else (RAW, "temperature", *MATRIX_METHODS)
-
-
-def _create(name: str, shape: str) -> Any:
-    if shape == "matrix" and name == RAW:
-        return RawMatrix()
-    if shape == "matrix":
-        check_choice("methods", name, [*known_names(shape), *VIEWS])
-        if name == "temperature":
-            from calibrant.multiclass.temperature import MatrixTemperature
-
-            return MatrixTemperature()
-    return registry.create(name)
-
-
 def create(name: str, shape: str = "score", space: str = "probability") -> Any:
     """A new calibrator of a known method, told what the scores are if it can be told.
 
@@ -129,7 +92,7 @@ def create(name: str, shape: str = "score", space: str = "probability") -> Any:
     """
     if shape == "matrix" and name in VIEWS:
         return MatrixView(name, space=space)
-    calibrator = _create(name, shape)
+    calibrator = registry.create(name, shape)
     if space != "probability" and "space" in calibrator.get_params():
         calibrator.set_params(space=space)
     return calibrator
@@ -137,7 +100,7 @@ def create(name: str, shape: str = "score", space: str = "probability") -> Any:
 
 def default_methods(shape: str = "score", n_classes: int = 2) -> list[str]:
     """The names of the methods that are compared where none are named."""
-    names = known_names(shape)
+    names = registry.names(shape)
     if shape == "score":
         return list(names)
     return [name for name in (*names, *VIEWS) if n_classes <= WHOLE_MATRIX_UP_TO or name not in SLOW]
@@ -173,8 +136,6 @@ def _name_of(calibrator: Any, shape: str) -> str:
     if not all(hasattr(calibrator, method) for method in needed):
         kind = "calibrators" if shape == "score" else "calibrators of several classes"
         raise InvalidInputError(f"`methods` must be names of methods or {kind}; got {calibrator!r}.")
-    if isinstance(calibrator, MatrixView):
-        return calibrator.name
-    if shape == "matrix":
-        return str(getattr(calibrator, "name", "") or type(calibrator).__name__)
-    return registry.name_of(calibrator)
+    if isinstance(calibrator, Estimator):
+        return registry.name_of(calibrator)
+    return str(getattr(calibrator, "name", "") or type(calibrator).__name__)

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
-from calibrant.comparison.candidates import MATRIX_DEFAULT, RAW, Methods, name_candidates, title_of
+from calibrant.comparison.candidates import RAW, Methods, name_candidates, title_of
 from calibrant.comparison.problems import Problem, read_problem
 from calibrant.comparison.recommend import recommend
 from calibrant.comparison.result import Comparison, MethodFit, MethodResult
@@ -20,7 +20,6 @@ from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
-DEFAULTS = {"score": registry.DEFAULT_METHOD, "matrix": MATRIX_DEFAULT}
 
 Progress: TypeAlias = Callable[[str], object] | None
 
@@ -125,7 +124,7 @@ def compare(
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
-    choice = recommend(ranking, predictions, reference, level, barred, default=DEFAULTS[sample.shape])
+    choice = recommend(ranking, predictions, reference, level, barred, default=registry.DEFAULT_METHOD)
     return Comparison(
         results=tuple(results),
         recommended=choice.name,

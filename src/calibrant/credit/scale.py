@@ -52,7 +52,7 @@ class MasterScale:
     @property
     def map_(self) -> CalibrationMap:
         """The scale as a map from scores to default rates, to be saved, exported or anchored."""
-        return CalibrationMap(Step(self.edges, self.rates), "real", True, "master scale")
+        return CalibrationMap(Step(self.edges, self.rates), "decision", True, "master scale")
 
 
 def master_scale(

@@ -16,7 +16,7 @@ from calibrant.reliability.tables import Table
 from calibrant.tally import Tally
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
-SPACES = ("probability", "real")
+SPACES = ("probability", "decision")
 
 
 @dataclass(eq=False, repr=False)
@@ -33,7 +33,7 @@ class CalibrationMapDisplay:
         Binned fractions of the data, as of `calibrant.reliability.binned_points`.
     scores : structured ndarray, optional
         The histogram of the data, as of `calibrant.reliability.histogram`.
-    space : {"probability", "real"}
+    space : {"probability", "decision"}
         Whether scores are probabilities; then the identity is drawn.
     level : float
         Of the band and the intervals.
@@ -123,7 +123,7 @@ class CalibrationMapDisplay:
 
     def _linear_limits(self) -> tuple[float, float]:
         """Probabilities: where the data are. Other scores: all of [0, 1]."""
-        if self.points is None or self.scores is None or self.space == "real":
+        if self.points is None or self.scores is None or self.space == "decision":
             return 0.0, 1.0
         values = axes.drawn_values(self.points, None, "linear")
         return tables.visible_range(
@@ -184,7 +184,7 @@ class CalibrationMapDisplay:
             Number of bins of equal mass; "auto" is the cube root of the number of rows, at most 20.
         level : float
             Of the band and the intervals.
-        space : {"probability", "real"}, optional
+        space : {"probability", "decision"}, optional
             Whether the scores are probabilities, so that the identity is worth drawing. By default they are if the
             map takes nothing else, or if all `scores` lie in [0, 1].
         name : str, optional
@@ -233,7 +233,7 @@ def _data(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | No
 
 def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
     probabilities = map_.space == "probability" or (tally is not None and _validation.are_probabilities(tally.scores))
-    return "probability" if probabilities else "real"
+    return "probability" if probabilities else "decision"
 
 
 def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:

@@ -68,7 +68,7 @@ class LabelledRows:
 
 def check_posterior(model: Any) -> None:
     """Refuse a model that cannot draw maps."""
-    if not (hasattr(model, "sample_maps") and hasattr(model, "predict")):
+    if not (hasattr(model, "sample_maps") and hasattr(model, "predict") and getattr(model, "has_posterior", True)):
         raise InvalidInputError(
             f"This needs a posterior over maps (`sample_maps`); {type(model).__name__} has none. Use a Bayesian "
             "method such as Blend, and save it with its posterior."

@@ -166,7 +166,7 @@ def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
         return write_map(writer, map_, scores)
     if not hasattr(calibrator, "temperature_"):
         raise InvalidInputError(
-            f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'matrix_blend', "
+            f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'blend', "
             "'temperature', or a method that calibrates each class against the rest."
         )
     if calibrator.space == "probability":

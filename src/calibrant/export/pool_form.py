@@ -49,7 +49,7 @@ class PoolForm:
     >>> import numpy as np
     >>> from calibrant.maps.matrix import MatrixMap, MatrixMember
     >>> from calibrant.export.pool_form import PoolForm
-    >>> map_ = MatrixMap((0, 1), "logits", 1.0, (MatrixMember(1.0, bias=np.array([1.0, 0.0])),))
+    >>> map_ = MatrixMap((0, 1), "decision", 1.0, (MatrixMember(1.0, bias=np.array([1.0, 0.0])),))
     >>> form = PoolForm.from_map(map_)
     >>> form.slope.tolist(), form.bias.tolist()
     ([1.0], [[1.0, 0.0]])

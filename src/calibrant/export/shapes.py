@@ -1,6 +1,7 @@
 """Which export is written for which shape of data: the one place that knows, and says what serves the others."""
 
 from calibrant.errors import InvalidInputError
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
@@ -21,8 +22,7 @@ OFFERED = {
 
 def shape_of(map_: object) -> str | None:
     """The shape of a map; None for anything else."""
-    kinds = {CalibrationMap: "score", MatrixMap: "matrix", SegmentedMap: "segments"}
-    return next((shape for kind, shape in kinds.items() if isinstance(map_, kind)), None)
+    return map_.kind if isinstance(map_, FrozenMap) else None
 
 
 def check_shape(map_: object, caller: str) -> str:

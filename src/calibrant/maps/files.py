@@ -5,32 +5,27 @@ The checksum notices damage. It is not a signature: whoever can write the file c
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
-
-import numpy as np
+from typing import Any, NoReturn
 
 from calibrant._files import AnyPath, write_atomically
-from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 
+FORMAT, VERSION = "calibrant", 1
 LARGEST_FILE = 1 << 28  # bytes; parsed, a file takes some ten times as much memory
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
-Model = TypeVar("Model", bound=Callable[..., Floats])
-Part = TypeVar("Part")
-Vector = Mapping[str, Any]
+
+def write_model(path: AnyPath, content: Mapping[str, Any]) -> None:
+    """Write a document; the file appears whole or not at all."""
+    document = {"format": FORMAT, "version": VERSION, **content}
+    write_atomically(path, json.dumps(document | {"checksum": checksum(document)}, allow_nan=False))
 
 
-def write_model(path: AnyPath, kind: str, version: int, content: Mapping[str, Any], indent: int | None = None) -> None:
-    """Write a document of this kind; the file appears whole or not at all."""
-    document = {"format": kind, "version": version, **content}
-    write_atomically(path, json.dumps(document | {"checksum": checksum(document)}, indent=indent, allow_nan=False))
-
-
-def read_model(path: AnyPath, kinds: Mapping[str, int]) -> dict[str, Any]:
-    """Read a document of one of these kinds, each with the newest version that is known; what is damaged is refused."""
+def read_model(path: AnyPath) -> dict[str, Any]:
+    """Read a document; what is damaged, or of a newer version, is refused."""
     size = Path(path).stat().st_size
     if size > LARGEST_FILE:
         raise ModelFileError(f"{path} is too large for a model: {size >> 20} MB, at most {LARGEST_FILE >> 20}.")
@@ -40,49 +35,23 @@ def read_model(path: AnyPath, kinds: Mapping[str, int]) -> dict[str, Any]:
         expected = checksum(content)
     except (AttributeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a calibrant model, or it was cut short: {_short(error)}") from error
-    kind, version = document.get("format"), document.get("version")
-    if not isinstance(kind, str) or kind not in kinds:
-        raise ModelFileError(f"{path} is JSON, but not a map that calibrant saved.")
-    if type(version) is not int or not 1 <= version <= kinds[kind]:
+    version = document.get("version")
+    if document.get("format") != FORMAT or not isinstance(document.get("kind"), str):
+        raise ModelFileError(f"{path} is JSON, but not a model that calibrant saved.")
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise ModelFileError(
-            f"{path} has file version {version!r}; this calibrant reads up to {kinds[kind]}. Install a newer calibrant."
+            f"{path} has file version {version!r}; this calibrant reads up to {VERSION}. Install a newer calibrant."
         )
     if document.get("checksum") != expected:
         raise ModelFileError(f"{path} is damaged: its checksum does not match. Save the model again.")
     return document
 
 
-def _run(model: Callable[..., Floats], vector: Vector) -> Floats:
-    return model(vector["scores"])
-
-
-def restore(
-    make: Callable[[dict[str, Any]], Model],
-    document: dict[str, Any],
-    path: AnyPath,
-    tolerance: float,
-    run: Callable[[Model, Vector], Floats] = _run,
-) -> Model:
-    """Make the model of a document, and check that it computes what it computed when it was saved."""
-
-    def replay(content: dict[str, Any]) -> tuple[Model, float]:
-        model, vector = make(content["map"]), content["test_vector"]
-        now, then = run(model, vector), np.asarray(vector["probabilities"], dtype=np.float64)
-        return model, float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
-
-    model, off = read_part(replay, document, path)
-    if not off <= tolerance:
-        raise ModelFileError(
-            f"{path} gives other probabilities here than where it was saved (difference {off:.2g}). "
-            "Do not use it; save the model again with this version."
-        )
-    return model
-
-
-def read_part(make: Callable[[dict[str, Any]], Part], content: Any, path: AnyPath) -> Part:
-    """Make something of a part of a document; whatever is wrong with it is said in one sentence."""
+@contextmanager
+def reading(path: AnyPath) -> Iterator[None]:
+    """Say in one sentence whatever is wrong with the content of a file."""
     try:
-        return make(content)
+        yield
     except ModelFileError:
         raise
     except WRONG as error:

@@ -1,21 +1,23 @@
-"""One reader for all saved maps: of two classes, of several, and of segments."""
+"""One reader for saved maps of every kind."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from calibrant._files import AnyPath
-from calibrant.maps import matrix, score, segments
-from calibrant.maps.files import read_model, read_part, restore
+from calibrant.errors import ModelFileError
+from calibrant.maps.base import FrozenMap
+from calibrant.maps.files import read_model, reading
 from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.posterior_table import PosteriorTable
-from calibrant.maps.score import CalibrationMap, PosteriorMap
-from calibrant.maps.segments import SegmentedMap, restore_segments
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 
 __all__ = ["load"]
 
-VERSIONS = {one.FORMAT: one.VERSION for one in (score, matrix, segments)}
+KINDS: dict[str, type[FrozenMap]] = {cls.kind: cls for cls in (CalibrationMap, MatrixMap, SegmentedMap)}
 
 
-def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
+def load(path: AnyPath) -> FrozenMap:
     """Read a saved map and check that it still computes what it computed when it was saved.
 
     Loading runs no code from the file. A file that is damaged, cut short, of another program, or of a newer
@@ -23,8 +25,8 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
 
     Returns
     -------
-    CalibrationMap; a PosteriorMap where a Bayesian calibrator saved the file with its posterior; a MatrixMap or
-    SegmentedMap where a calibrator of several classes or of segments did
+    CalibrationMap, MatrixMap or SegmentedMap
+        With intervals and draws where a Bayesian calibrator saved it with its posterior.
 
     Examples
     --------
@@ -38,13 +40,19 @@ def load(path: AnyPath) -> CalibrationMap | MatrixMap | SegmentedMap:
     ...     load(path) == calibrator.map_
     True
     """
-    document = read_model(path, VERSIONS)
-    if document["format"] == matrix.FORMAT:
-        return restore(MatrixMap.from_dict, document, path, matrix.REPLAY_TOLERANCE)
-    if document["format"] == segments.FORMAT:
-        return restore_segments(document, path)
-    map_ = restore(CalibrationMap.from_dict, document, path, score.REPLAY_TOLERANCE)
-    if "posterior" not in document:
-        return map_
-    table = read_part(PosteriorTable.from_dict, document["posterior"], path)
-    return PosteriorMap(map_.function, map_.space, map_.monotone, map_.method, map_.fitted_range, posterior=table)
+    document = read_model(path)
+    cls = KINDS.get(document.get("kind", ""))
+    if cls is None:
+        raise ModelFileError(f"{path} holds a map of the kind {document.get('kind')!r}; known are {', '.join(KINDS)}.")
+    with reading(path):
+        map_, vector = cls.from_dict(document["map"]), document["test_vector"]
+        now, then = map_.replay(vector), np.asarray(vector["probabilities"], dtype=np.float64)
+        difference = float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
+        if "posterior" in document:
+            map_ = map_.with_posterior(document["posterior"])
+    if not difference <= cls.tolerance:
+        raise ModelFileError(
+            f"{path} gives other probabilities here than where it was saved (difference {difference:.2g}). "
+            "Do not use it; save the model again with this version."
+        )
+    return map_

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._files import AnyPath
+from calibrant import _validation
 from calibrant._numerics.softmax import log_odds, log_softmax, softmax
-from calibrant._typing import ArrayLike, Bools, Floats
-from calibrant._validation import ROW_SUM_TOLERANCE
-from calibrant._validation.arrays import as_numpy, read_matrix
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
+from calibrant._validation import ROW_SUM_TOLERANCE, as_numpy, read_matrix
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.files import write_model
+from calibrant.maps.base import FrozenMap
 
 __all__ = ["MatrixMap", "MatrixMember"]
 
-FORMAT = "calibrant-matrix-map"
-VERSION = 1
-SPACES = ("probability", "logits")
 SHOWN_CLASSES = 5
 CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
-REPLAY_TOLERANCE = 1e-9
+SAVED_NUMBERS = 500_000  # of draws in a file: four bytes each
+LEAST_DRAWS = 50
+INTERVAL_ENTRIES = 20_000_000  # draws × rows × classes held at once
 EMPTY = np.zeros(0)
 
 
@@ -79,8 +78,11 @@ class MatrixMember:
         return replace(self, **moved)
 
 
+PARTS = tuple(f.name for f in fields(MatrixMember))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class MatrixMap:
+class MatrixMap(FrozenMap):
     """A fitted calibration of K classes: call it on an (n, K) matrix to get probabilities.
 
     The scores' logarithms are multiplied by `inverse_temperature` and normalised to ℓ; each member corrects ℓ by a
@@ -90,8 +92,8 @@ class MatrixMap:
     ----------
     classes : tuple
         The labels of the columns.
-    space : {"probability", "logits"}
-        What it accepts.
+    space : {"probability", "decision"}
+        What its scores are: class probabilities, or decision scores such as logits.
     inverse_temperature : float
         Above 1 the scores were not sure enough of themselves.
     members : tuple of MatrixMember
@@ -106,14 +108,19 @@ class MatrixMap:
         The name of the method that made it.
     columns : tuple of str
         The names of the score columns, where it was fitted to a table; otherwise empty.
+    draws : tuple of MatrixMember
+        Formulas drawn from the posterior, for intervals; empty where there is none.
 
     Examples
     --------
     >>> from calibrant.maps.matrix import MatrixMap, MatrixMember
-    >>> halved = MatrixMap((0, 1, 2), "logits", 0.5, (MatrixMember(1.0),))
+    >>> halved = MatrixMap((0, 1, 2), "decision", 0.5, (MatrixMember(1.0),))
     >>> halved([[0.0, 0.0, 2.0]]).round(3).tolist()
     [[0.212, 0.212, 0.576]]
     """
+
+    kind: ClassVar[str] = "matrix"
+    tolerance: ClassVar[float] = 1e-9
 
     classes: tuple[Any, ...]
     space: str
@@ -127,6 +134,7 @@ class MatrixMap:
     gate_knots: Floats = field(default_factory=_empty)
     method: str = ""
     columns: tuple[str, ...] = ()
+    draws: tuple[MatrixMember, ...] = ()
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities of all classes, (n, K)."""
@@ -142,7 +150,7 @@ class MatrixMap:
     def accepts(self, matrix: Floats) -> Bools:
         """Tell which rows are finite and, where probabilities are due, such that sum to 1."""
         finite: Bools = np.all(np.isfinite(matrix), axis=1)
-        if self.space == "logits":
+        if self.space == "decision":
             return finite
         with np.errstate(invalid="ignore"):
             shares: Bools = (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
@@ -166,9 +174,42 @@ class MatrixMap:
         """ℓ: the logarithms of the probabilities after the temperature."""
         return log_softmax(self.inverse_temperature * log_scores(matrix, self.space, self.floor))
 
+    @property
+    def has_posterior(self) -> bool:
+        """Whether it has intervals and draws."""
+        return len(self.draws) > 0
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the central credible interval of each class probability, (n, K) each."""
+        if not self.draws:
+            raise self.no_posterior()
+        tail = 0.5 * (1.0 - _validation.check_level(level))
+        matrix = self.check(scores)
+        low, high = np.empty(matrix.shape), np.empty(matrix.shape)
+        step = max(1, INTERVAL_ENTRIES // (len(self.draws) * matrix.shape[1]))
+        for start in range(0, len(matrix), step):
+            rows = slice(start, start + step)
+            low[rows], high[rows] = np.quantile(self._apply(self.draws, matrix[rows]), [tail, 1.0 - tail], axis=0)
+        predicted = self(scores)  # the mean of a skew posterior can lie beyond its quantiles
+        return np.minimum(low, predicted), np.maximum(high, predicted)
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the whole map at `scores`, (n_draws, n, K): some of the stored ones, or all several times."""
+        if not self.draws:
+            raise self.no_posterior()
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        chosen = np.resize(rng.permutation(len(self.draws)), count)
+        return self._apply([self.draws[i] for i in chosen], self.check(scores))
+
+    def _apply(self, members: Sequence[MatrixMember], matrix: Floats) -> Floats:
+        """What each of these formulas makes of checked scores, (members, n, K)."""
+        ell = self.tempered(matrix)
+        return np.array([softmax(member.logits(self, ell)) for member in members])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "members"}
+        apart = ("members", "draws")
+        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in apart}
         plain["classes"] = np.asarray(self.classes).tolist()
         plain["members"] = [
             {f.name: _plain(getattr(member, f.name)) for f in fields(member)} for member in self.members
@@ -179,7 +220,7 @@ class MatrixMap:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The map that `to_dict` described."""
         try:
-            values = {f.name: data[f.name] for f in fields(cls) if f.name != "columns"}
+            values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("columns", "draws")}
             members = tuple(
                 MatrixMember(**{f.name: _array(member[f.name]) for f in fields(MatrixMember)})
                 for member in values.pop("members")
@@ -190,20 +231,51 @@ class MatrixMap:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"This is not a map of several classes, or it is damaged: {error!r}.") from error
         named = len(values["columns"]) in (0, len(values["classes"]))
-        if values["space"] not in SPACES or not members or not named:
+        if values["space"] not in _validation.SPACES or not members or not named:
             raise ModelFileError("The entries `space`, `members` or `columns` of this map are damaged.")
         return cls(members=members, **values)
 
-    def save(self, path: AnyPath) -> None:
-        """Write versioned JSON with a checksum and a test vector; `calibrant.load` reads it."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()})
+    def posterior_to_dict(self) -> dict[str, Any] | None:
+        """As many draws as a file should hold, each part of them as text in base64, float32, low byte first."""
+        if not self.draws:
+            return None
+        count = min(len(self.draws), max(LEAST_DRAWS, SAVED_NUMBERS // max(map(_size, self.draws))))
+        saved = [self.draws[i] for i in np.linspace(0, len(self.draws) - 1, count).astype(int)]
+        alike: dict[Any, list[MatrixMember]] = {}  # draws of one model have the same parts
+        for draw in saved:
+            alike.setdefault(tuple(np.shape(getattr(draw, name)) for name in PARTS), []).append(draw)
+        return {"models": [{name: _encode(name, draws) for name in PARTS} for draws in alike.values()]}
 
-    def _test_vector(self) -> dict[str, Any]:
+    def with_posterior(self, data: Mapping[str, Any]) -> MatrixMap:
+        """The map with the draws that `posterior_to_dict` described."""
+        draws: list[MatrixMember] = []
+        for model in data["models"]:
+            parts = {name: _decode(model[name]) for name in PARTS}
+            draws += [MatrixMember(**{name: parts[name][i] for name in PARTS}) for i in range(len(parts["weight"]))]
+        if not draws or not np.isfinite(self._apply(draws, self.check(self.test_vector()["scores"]))).all():
+            raise ModelFileError("The draws of this map are damaged.")
+        return replace(self, draws=tuple(draws))
+
+    def test_vector(self) -> dict[str, Any]:
         """A few rows from undecided to sure, with what the map makes of them."""
         n_classes = len(self.classes)
         logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(n_classes)))
-        scores = logits if self.space == "logits" else softmax(logits)
+        scores = logits if self.space == "decision" else softmax(logits)
         return {"scores": scores.tolist(), "probabilities": self(scores).tolist()}
+
+
+def _size(member: MatrixMember) -> int:
+    return sum(np.size(getattr(member, name)) for name in PARTS)
+
+
+def _encode(name: str, draws: Sequence[MatrixMember]) -> dict[str, Any]:
+    values = np.array([getattr(draw, name) for draw in draws])
+    return {"shape": list(values.shape), "values": base64.b64encode(values.astype("<f4").tobytes()).decode()}
+
+
+def _decode(part: Mapping[str, Any]) -> Floats:
+    numbers = np.frombuffer(base64.b64decode(part["values"], validate=True), dtype="<f4")
+    return numbers.reshape(part["shape"]).astype(np.float64)
 
 
 def log_scores(matrix: Floats, space: str, floor: float) -> Floats:

@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, overload
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._files import AnyPath
 from calibrant._numerics import doubles
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
 from calibrant.estimates.labelled_rows import LabelledRows
-from calibrant.maps.files import checksum, write_model
+from calibrant.maps.base import FrozenMap, ends_like
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
 
-FORMAT = "calibrant-map"
-VERSION = 1
-SPACES = ("probability", "real")
-REPLAY_TOLERANCE = 1e-12  # exp and log may differ by an ulp between machines; a changed map differs by more
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationMap:
+class CalibrationMap(FrozenMap, EstimateMethods):
     """A fitted calibration: call it on scores to get probabilities.
 
-    Every fitted calibrator keeps one in ``map_``. It is immutable, compares by content, needs numpy alone, and
-    is the thing that is saved as JSON and exported to other systems.
+    Every fitted calibrator of one score keeps one in ``map_``. It is immutable, compares by content, needs numpy
+    alone, and is the thing that is saved as JSON and exported to other systems. Loaded from the file of a Bayesian
+    calibrator it has a posterior, and with that intervals, draws of whole maps, and answers about rows without labels.
 
     Parameters
     ----------
     function : MapFunction
         The function: steps, straight lines, or a closed formula; see `calibrant.maps.functions`.
-    space : {"probability", "real"}
-        What it accepts: scores in [0, 1], or any finite numbers.
+    space : {"probability", "decision"}
+        What its scores are: probabilities, or any finite numbers.
     monotone : bool
         Whether it never decreases.
     method : str
         The name of the method that made it.
     fitted_range : tuple of float, optional
         The lowest and the highest score that it was fitted to; `calibrant apply` warns of scores on another scale.
+    posterior : PosteriorTable, optional
+        Draws of the map and ends of its intervals at some scores.
 
     Examples
     --------
@@ -57,11 +56,14 @@ class CalibrationMap:
     0.5
     """
 
+    kind: ClassVar[str] = "score"
+
     function: MapFunction
-    space: str = "real"
+    space: str = "decision"
     monotone: bool = False
-    method: str = field(default="", compare=False)
-    fitted_range: tuple[float, float] | None = field(default=None, compare=False)
+    method: str = ""
+    fitted_range: tuple[float, float] | None = None
+    posterior: PosteriorTable | None = None
 
     @overload
     def __call__(self, scores: float) -> float: ...
@@ -143,27 +145,21 @@ class CalibrationMap:
             function = data["function"]
         except (KeyError, TypeError) as error:
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
-        if space not in SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
+        if space not in _validation.SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
         loaded = cls(MapFunction.from_dict(function), space, monotone, method, _read_range(data))
         if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
-            raise ModelFileError("The numbers of this map are damaged: they are no function from scores to [0, 1].")
+            raise ModelFileError("The numbers of this map are damaged: they do not define a function into [0, 1].")
         return loaded
 
     def _never_falls(self) -> bool:
         low, high = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
         inner = np.concatenate((self.function.knots(), np.linspace(0.0, 1.0, 101)))
         scores = np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high])))
-        return bool((np.diff(self.function(scores)) >= -REPLAY_TOLERANCE).all())
+        return bool((np.diff(self.function(scores)) >= -self.tolerance).all())
 
-    def save(self, path: AnyPath) -> None:
-        """Write versioned JSON with a checksum and a test vector; the file appears whole or not at all."""
-        write_model(path, FORMAT, VERSION, self._content(), indent=1)
-
-    def _content(self) -> dict[str, Any]:
-        return {"map": self.to_dict(), "test_vector": self._test_vector()}
-
-    def _test_vector(self) -> dict[str, list[float]]:
+    def test_vector(self) -> dict[str, Any]:
+        """Scores over the whole range and at knots, with what the map makes of them."""
         knots = self.function.knots()
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         inner = knots[np.linspace(0, len(knots) - 1, 17).astype(int)] if len(knots) else knots
@@ -178,81 +174,39 @@ class CalibrationMap:
         first, last = self.function(np.array([low, high])).tolist()
         size = f", {len(knots)} knots" if len(knots) > 1 else ""
         falls = "never falls" if self.monotone else "may fall"
-        name = type(self).__name__
-        return f"{name}({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CalibrationMap):
-            return NotImplemented
-        return (self.space, self.monotone, self.function.to_dict()) == (
-            other.space,
-            other.monotone,
-            other.function.to_dict(),
-        )
-
-    def __hash__(self) -> int:
-        return hash(checksum(self.function.to_dict()))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PosteriorMap(CalibrationMap, EstimateMethods):
-    """A fitted map with a table of its posterior: what `load` gives of a Bayesian calibrator.
-
-    Besides all that a map does it has intervals, draws of whole maps, and answers about rows without labels.
-
-    Parameters
-    ----------
-    posterior : PosteriorTable
-        Draws of the map and ends of its intervals at some scores.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from calibrant import BayesIso, load, simulate
-    >>> data = simulate.from_truth("D1", 300)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "map.json"
-    ...     BayesIso().fit(data.scores, data.labels).save(path)
-    ...     loaded = load(path)
-    >>> answer = loaded.estimate(data.scores, "mean")
-    >>> bool(answer.low < data.labels.mean() < answer.high)
-    True
-    """
-
-    posterior: PosteriorTable = field(kw_only=True, compare=False, repr=False)
+        return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     @property
-    def map_(self) -> CalibrationMap:
-        """The map without its posterior."""
-        return CalibrationMap(self.function, self.space, self.monotone, self.method, self.fitted_range)
+    def has_posterior(self) -> bool:
+        """Whether it has intervals and draws."""
+        return self.posterior is not None
 
     @property
-    def labelled_(self) -> LabelledRows:
-        """Where the labelled scores lie."""
-        return self.posterior.labelled
-
-    def predict(self, scores: ArrayLike) -> Floats:
-        """P(y = positive class) for each score, (n,)."""
-        return self(scores)
+    def labelled_(self) -> LabelledRows | None:
+        """Where the labelled scores lie, if a posterior remembers it."""
+        return None if self.posterior is None else self.posterior.labelled
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
         array = self.check_scores(scores)
-        return ends_like(scores, self.posterior.interval(array, level, self.function(array)))
+        return ends_like(scores, self._table().interval(array, level, self.function(array)))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        return self.posterior.sample_maps(self.check_scores(scores), n_draws, random_state)
+        return self._table().sample_maps(self.check_scores(scores), n_draws, random_state)
 
-    def _content(self) -> dict[str, Any]:
-        return super()._content() | {"posterior": self.posterior.to_dict()}
+    def _table(self) -> PosteriorTable:
+        if self.posterior is None:
+            raise self.no_posterior()
+        return self.posterior
 
+    def posterior_to_dict(self) -> dict[str, Any] | None:
+        """The table of the posterior, ready for JSON."""
+        return None if self.posterior is None else self.posterior.to_dict()
 
-def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The ends of intervals as they are; of a single score, as two numbers."""
-    low, high = ends
-    return (low[0].item(), high[0].item()) if _validation.is_number(scores) and np.ndim(low) else (low, high)
+    def with_posterior(self, data: Mapping[str, Any]) -> CalibrationMap:
+        """The map with the table that `posterior_to_dict` described."""
+        return replace(self, posterior=PosteriorTable.from_dict(data))
 
 
 def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -272,6 +226,3 @@ def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) 
         reached = reaches(doubles.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
     return doubles.from_ordinal(above)
-
-
-_LARGEST = float(np.finfo(np.float64).max)

@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._files import AnyPath
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.base import FrozenMap, as_columns, ends_like
 from calibrant.maps.effects import Basis, TermEffects
-from calibrant.maps.files import restore, write_model
 from calibrant.maps.functions import LogitLinear
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, name_columns
-from calibrant.maps.score import REPLAY_TOLERANCE, CalibrationMap, ends_like
+from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_logits
 
-__all__ = ["SegmentedMap", "restore_segments"]
+__all__ = ["SegmentedMap"]
 
-FORMAT = "calibrant-segments"
-VERSION = 1
 MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SegmentedMap:
+class SegmentedMap(FrozenMap):
     """A fitted calibration of many segments: call it on scores and their segments to get probabilities.
 
     `SegmentedCalibrator` keeps one in ``map_``, and `calibrant.load` reads one from a file. It is frozen, and needs
@@ -70,6 +67,8 @@ class SegmentedMap:
     [0.6, 0.4]
     """
 
+    kind: ClassVar[str] = "segments"
+
     keys: SegmentKeys
     pooled: CalibrationMap
     basis: Basis
@@ -81,7 +80,7 @@ class SegmentedMap:
 
     @property
     def space(self) -> str:
-        """What it accepts: scores in [0, 1] ("probability"), or any finite numbers ("real")."""
+        """What it accepts: scores in [0, 1] ("probability"), or any finite numbers ("decision")."""
         return "probability" if self.first is None else self.first.space
 
     def __call__(self, scores: ArrayLike, segment: Any = None) -> Floats:
@@ -96,7 +95,16 @@ class SegmentedMap:
         """The same as calling the map."""
         return self(scores, segment)
 
-    def predict_interval(self, scores: ArrayLike, segment: Any = None, level: float = 0.9) -> tuple[Floats, Floats]:
+    def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
+        """Probabilities of the negative and the positive class, (n, 2)."""
+        return as_columns(self(scores, segment))
+
+    @property
+    def has_posterior(self) -> bool:
+        """It always has intervals and draws."""
+        return True
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability.
 
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
@@ -108,7 +116,7 @@ class SegmentedMap:
         return ends_like(scores, (links.expit(centre - z * spread), links.expit(centre + z * spread)))
 
     def sample_maps(
-        self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
+        self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
@@ -234,26 +242,18 @@ class SegmentedMap:
             raise ModelFileError("The entries `missing`, `method` or `wobble` of this map of segments are damaged.")
         return cls(keys, pooled, basis, wobble, terms, first, missing, method)
 
-    def save(self, path: AnyPath) -> None:
-        """Write versioned JSON with a checksum and a test vector; `calibrant.load` reads it."""
-        write_model(path, FORMAT, VERSION, {"map": self.to_dict(), "test_vector": self._test_vector()})
-
-    def _test_vector(self) -> dict[str, Any]:
+    def test_vector(self) -> dict[str, Any]:
+        """Scores over the whole range and segments in turn, new ones among them, with what the map makes of them."""
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         scores = np.linspace(low, high, MOST_TESTED)
         codes = np.column_stack([np.arange(MOST_TESTED) % (size + 1) - 1 for size in self.keys.sizes])
         probabilities = self.probabilities(scores, codes)
         return {"scores": scores.tolist(), "codes": codes.tolist(), "probabilities": probabilities.tolist()}
 
-
-def restore_segments(document: dict[str, Any], path: AnyPath) -> SegmentedMap:
-    """The map of a document, checked to compute what it computed when it was saved."""
-    return restore(SegmentedMap.from_dict, document, path, REPLAY_TOLERANCE, _replay)
-
-
-def _replay(map_: SegmentedMap, vector: Mapping[str, Any]) -> Floats:
-    codes = np.array(vector["codes"], dtype=np.intp).reshape(-1, len(map_.keys.names))
-    return map_.probabilities(_validation.check_scores(vector["scores"]), codes)
+    def replay(self, vector: Mapping[str, Any]) -> Floats:
+        """What this map makes of the scores and segments of a test vector."""
+        codes = np.array(vector["codes"], dtype=np.intp).reshape(-1, len(self.keys.names))
+        return self.probabilities(_validation.check_scores(vector["scores"]), codes)
 
 
 def _chunks(n_rows: int) -> Iterator[slice]:

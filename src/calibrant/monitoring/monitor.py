@@ -8,11 +8,9 @@ from typing import Any
 
 from calibrant._files import AnyPath
 from calibrant._typing import ArrayLike
-from calibrant.errors import InvalidInputError
-from calibrant.maps.files import read_model, read_part, write_model
-from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import SegmentedMap
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.files import read_model, reading, write_model
+from calibrant.maps.loading import KINDS
 from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
 from calibrant.monitoring.named_tallies import (
     ALL,
@@ -28,9 +26,7 @@ from calibrant.monitoring.sequential_test import SequentialTest
 
 __all__ = ["CalibrationMonitor"]
 
-FORMAT = "calibrant-monitor"
-VERSION = 1
-MAPS: dict[str, Any] = {"score": CalibrationMap, "matrix": MatrixMap, "segments": SegmentedMap}
+KIND = "monitor"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +154,8 @@ class CalibrationMonitor:
     def save(self, path: AnyPath) -> None:
         """Write the monitor with its map as JSON with a checksum; `load` goes on where it was."""
         content = {
-            "kind": None if self.map_ is None else _kind(self.map_),
+            "kind": KIND,
+            "map_kind": None if self.map_ is None else self.map_.kind,
             "map": None if self.map_ is None else self.map_.to_dict(),
             "classes": None if self.classes is None else list(self.classes),
             "segments": None if self.segments is None else list(self.segments),
@@ -166,18 +163,23 @@ class CalibrationMonitor:
             "largest_e_value": self.largest_e_value,
             "tests": [[name, self._largest[name], test.to_dict()] for name, test in self._tests.items()],
         }
-        write_model(path, FORMAT, VERSION, content)
+        write_model(path, content)
 
     @classmethod
     def load(cls, path: AnyPath) -> CalibrationMonitor:
         """Read what `save` wrote."""
-        return read_part(cls._from_dict, read_model(path, {FORMAT: VERSION}), path)
+        document = read_model(path)
+        if document["kind"] != KIND:
+            raise ModelFileError(f"{path} holds no monitor but a map; `calibrant.load` reads it.")
+        with reading(path):
+            return cls._from_dict(document)
 
     @classmethod
     def _from_dict(cls, data: Mapping[str, Any]) -> CalibrationMonitor:
         tests = [(_as_name(name), *rest) for name, *rest in data["tests"]]
+        map_: Any = None if data["map"] is None else KINDS[data["map_kind"]].from_dict(data["map"])
         return cls(
-            map_=None if data["map"] is None else MAPS[data["kind"]].from_dict(data["map"]),
+            map_=map_,
             classes=data["classes"],
             segments=None if data["segments"] is None else [_as_name(name) for name in data["segments"]],
             looks=int(data["looks"]),
@@ -197,7 +199,3 @@ def _start(tallies: NamedTallies, segments: Sequence[Hashable] | None) -> dict[A
 def _as_name(name: Any) -> Any:
     """A name from a file: JSON has no tuples, so a segment of several keys was written as a list."""
     return tuple(name) if isinstance(name, list) else name
-
-
-def _kind(map_: AnyMap) -> str:
-    return next(kind for kind, cls in MAPS.items() if isinstance(map_, cls))

@@ -1,34 +1,32 @@
-"""What every calibrator of a whole score matrix is: a scikit-learn estimator that keeps a frozen map."""
+"""What every calibrator of a whole score matrix does: read a column for each class, and keep a frozen map."""
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from calibrant import _validation
-from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
-from calibrant._validation.arrays import as_numpy, read_matrix
-from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant._validation import as_numpy, read_matrix
+from calibrant.calibrators.base import Estimator
+from calibrant.errors import InvalidInputError
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 __all__ = ["BayesianMatrixCalibrator", "MatrixCalibrator"]
 
 INTERVAL_DRAWS = 400
-INTERVAL_ENTRIES = 20_000_000  # draws × rows × classes held at once
 
 
-class MatrixCalibrator(BaseEstimator):
+class MatrixCalibrator(Estimator):
     """Base of the calibrators of several classes. A method is a subclass with its facts and one function, `fit_map`.
 
     Parameters
     ----------
-    space : {"probability", "logits"}
-        What the scores are: class probabilities, or logits whose softmax they are.
+    space : {"probability", "decision"}
+        What the scores are: class probabilities, or decision scores: logits, whose softmax they are.
 
     Attributes
     ----------
@@ -47,12 +45,7 @@ class MatrixCalibrator(BaseEstimator):
     (True, (12, 3))
     """
 
-    name: ClassVar[str] = ""
-    title: ClassVar[str] = ""
-    description: ClassVar[str] = ""
-    reference: ClassVar[str] = ""
-    takes_matrix: ClassVar[bool] = True
-    bayesian: ClassVar[bool] = False
+    shape: ClassVar[str] = "matrix"
 
     def __init__(self, *, space: str = "probability") -> None:
         self.space = space
@@ -91,27 +84,6 @@ class MatrixCalibrator(BaseEstimator):
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         """Fit checked rows whose labels are column numbers, and return the map."""
 
-    def predict_proba(self, scores: ArrayLike) -> Floats:
-        """Probabilities of all classes, (n, K)."""
-        return self._fitted_map()(scores)
-
-    def predict(self, scores: ArrayLike) -> np.ndarray[Any, Any]:
-        """The label with the largest calibrated probability, (n,)."""
-        out: np.ndarray[Any, Any] = self.classes_[self.predict_proba(scores).argmax(axis=1)]
-        return out
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted map as JSON; `MatrixMap.load` reads it."""
-        self._fitted_map().save(path)
-
-    def _fitted_map(self) -> MatrixMap:
-        if not hasattr(self, "map_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call `fit` before using it.")
-        return self.map_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "map_")
-
 
 class BayesianMatrixCalibrator(MatrixCalibrator):
     """A calibrator of several classes with a posterior over maps.
@@ -134,23 +106,17 @@ class BayesianMatrixCalibrator(MatrixCalibrator):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n, K)."""
-        map_ = self._fitted_map()
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        ell = map_.tempered(map_.check(scores))
-        return np.array([softmax(member.logits(map_, ell)) for member in self.draw_members(count, rng)])
+        drawn: Floats = self._with_draws(count, rng).sample_maps(scores, count, rng)
+        return drawn
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each class probability, (n, K) each."""
-        tail = 0.5 * (1.0 - _validation.check_level(level))
-        map_ = self._fitted_map()
-        matrix = map_.check(scores)
-        low, high = np.empty(matrix.shape), np.empty(matrix.shape)
-        step = max(1, INTERVAL_ENTRIES // (INTERVAL_DRAWS * matrix.shape[1]))
-        members = self.draw_members(INTERVAL_DRAWS, _validation.generator(0))
-        for start in range(0, len(matrix), step):
-            rows = slice(start, start + step)
-            ell = map_.tempered(matrix[rows])
-            draws = np.array([softmax(member.logits(map_, ell)) for member in members])
-            low[rows], high[rows] = np.quantile(draws, [tail, 1.0 - tail], axis=0)
-        predicted = map_(scores)
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return self._map_with_posterior().predict_interval(scores, level)
+
+    def _map_with_posterior(self) -> MatrixMap:
+        return self._with_draws(INTERVAL_DRAWS, _validation.generator(0))
+
+    def _with_draws(self, n_draws: int, rng: np.random.Generator) -> MatrixMap:
+        map_: MatrixMap = self._fitted_map()
+        return replace(map_, draws=tuple(self.draw_members(n_draws, rng)))

@@ -50,7 +50,7 @@ class MatrixBlend(MultinomialCalibrator):
 
     Parameters
     ----------
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are: class probabilities, or logits whose softmax they are.
 
     Attributes
@@ -80,7 +80,7 @@ class MatrixBlend(MultinomialCalibrator):
     (1, 3)
     """
 
-    name: ClassVar[str] = "matrix_blend"
+    name: ClassVar[str] = "blend"
     title: ClassVar[str] = "Matrix blend"
     description: ClassVar[str] = "Temperature, curves, biases and matrices for several classes, by expected fit."
     reference: ClassVar[str] = "this library"

@@ -22,7 +22,7 @@ class DirichletCalibration(MultinomialCalibrator):
 
     Parameters
     ----------
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are; of logits the log-softmax is taken.
     regularisation : {"learned", "odir"}
         "learned": the entries of W − I and of b are Gaussian around zero, each kind with a scale that the data set,

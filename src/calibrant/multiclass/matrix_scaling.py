@@ -19,7 +19,7 @@ class MatrixScaling(MultinomialCalibrator):
 
     Parameters
     ----------
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are; of logits the log-softmax is taken, of probabilities the logarithm.
 
     Examples

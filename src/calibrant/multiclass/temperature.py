@@ -18,11 +18,11 @@ __all__ = ["MatrixTemperature"]
 class MatrixTemperature(MatrixCalibrator):
     """``softmax(logits / T)`` with the T of maximum likelihood, for two classes or more, a column for each.
 
-    `TemperatureScaling` does the same, and also takes a single score of two classes; this one has a map to save.
+    `TemperatureScaling` hands matrices to this class.
 
     Parameters
     ----------
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are: class probabilities, whose logarithms are scaled, or logits.
 
     Attributes

@@ -18,7 +18,7 @@ class VectorScaling(MultinomialCalibrator):
 
     Parameters
     ----------
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are; of logits the log-softmax is taken, of probabilities the logarithm.
 
     Examples

@@ -88,8 +88,8 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
         return None, None
     if isinstance(curve, str) and curve == "corp":
         return _corp(tally), "CORP"
-    if isinstance(curve, str) and curve not in registry.METHODS:
-        known = ", ".join(sorted(registry.METHODS))
+    if isinstance(curve, str) and curve not in registry.METHODS["score"]:
+        known = ", ".join(sorted(registry.METHODS["score"]))
         raise InvalidInputError(f"`curve` must be None, 'corp', a calibrator or one of {known}; got {curve!r}.")
     if not isinstance(curve, str) and not hasattr(curve, "fit_tally"):
         raise InvalidInputError(f"`curve` must be None, 'corp', the name of a method or a calibrator; got {curve!r}.")

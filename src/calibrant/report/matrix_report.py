@@ -47,7 +47,7 @@ def write_matrix_report(
         Labels; the columns are the sorted labels, or 0 … K − 1 where some classes have no rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
-    space : {"probability", "logits"}
+    space : {"probability", "decision"}
         What the scores are.
     classes : sequence, optional
         Names of the columns; by default the labels.

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import _limits
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
-from calibrant.comparison.candidates import MATRIX_DEFAULT, RAW
+from calibrant.comparison.candidates import RAW
 from calibrant.comparison.result import Comparison
 from calibrant.errors import InvalidInputError
 from calibrant.reliability.tables import Table, table
@@ -119,7 +119,7 @@ def _choose(method: str | None, comparison: Comparison) -> str:
         raise InvalidInputError(f"`method` must be one of the methods compared, {', '.join(usable)}; got {method!r}.")
     if not usable:
         raise InvalidInputError("A report needs a comparison with at least one method that could be fitted.")
-    recommended = comparison.recommended if comparison.recommended != RAW else MATRIX_DEFAULT
+    recommended = comparison.recommended if comparison.recommended != RAW else "blend"
     return method or (recommended if recommended in usable else usable[0])
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from calibrant import _validation
 from calibrant._numerics import grouping, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
 from calibrant.calibrators.platt import PlattScaling
-from calibrant.errors import InvalidInputError, NotFittedError
+from calibrant.errors import InvalidInputError
 from calibrant.maps.effects import Basis, TermEffects
 from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
 from calibrant.maps.score import CalibrationMap
@@ -28,14 +27,13 @@ from calibrant.tally import Tally, row_count
 
 __all__ = ["SegmentedCalibrator"]
 
-SPACES = ("probability", "decision")
 POOLED_DRAWS = 200
 MOST_WOBBLES = 12
 LARGEST_WOBBLE = 3.0
 LEAST_DIFFERENCE = 1e-3  # terms below it are left out
 
 
-class SegmentedCalibrator(BaseEstimator):
+class SegmentedCalibrator(Estimator):
     """Calibrate many segments together: countries, products, hospitals, prompts.
 
     One map for all hides that some segments are off, one map for each starves the small ones. Here all rows share a
@@ -79,6 +77,8 @@ class SegmentedCalibrator(BaseEstimator):
     ['fr']
     """
 
+    shape: ClassVar[str] = "segments"
+    bayesian: ClassVar[bool] = True
     name: ClassVar[str] = "segmented"
     title: ClassVar[str] = "Segmented calibration"
     description: ClassVar[str] = "a pooled curve, and partially pooled deviations for segments"
@@ -165,8 +165,7 @@ class SegmentedCalibrator(BaseEstimator):
 
     def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
         _check_segments(keys, counts)
-        if self.space not in SPACES:
-            raise InvalidInputError(f"`space` must be one of {', '.join(SPACES)}; got {self.space!r}.")
+        _validation.check_choice("space", self.space, _validation.SPACES)
         pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
         warn_of_reversal(pooled, stacklevel=4)
         first: CalibrationMap | None = None
@@ -195,32 +194,34 @@ class SegmentedCalibrator(BaseEstimator):
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
-        return self._fitted()(scores, segment)
+        probabilities: Floats = self._fitted_map().predict(scores, segment)
+        return probabilities
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
-        positive = self.predict(scores, segment)
-        return np.column_stack((1.0 - positive, positive))
+        probabilities: Floats = self._fitted_map().predict_proba(scores, segment)
+        return probabilities
 
-    def predict_interval(self, scores: ArrayLike, segment: Any = None, level: float = 0.9) -> tuple[Floats, Floats]:
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability.
 
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        return self._fitted().predict_interval(scores, segment, level)
+        ends: tuple[Floats, Floats] = self._fitted_map().predict_interval(scores, level, segment=segment)
+        return ends
 
     def sample_maps(
-        self, scores: ArrayLike, segment: Any = None, n_draws: int = 100, random_state: RandomState = 0
+        self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
-        return self._fitted().sample_maps(scores, segment, n_draws, random_state)
+        draws: Floats = self._fitted_map().sample_maps(scores, n_draws, random_state, segment=segment)
+        return draws
 
     def summary(self) -> str:
         """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""
-        self._fitted()
-        pooled = f"\nAll rows together: {self.pooled_.summary()}" if hasattr(self.pooled_, "summary") else ""
-        return self.segments_.summary() + pooled
+        self._fitted_map()
+        return f"{self.segments_.summary()}\nAll rows together: {self.pooled_.summary()}"
 
     def map_for(self, segment: Any) -> CalibrationMap:
         """The map of one segment as an ordinary `CalibrationMap`; with several keys, of a tuple of segments.
@@ -228,25 +229,13 @@ class SegmentedCalibrator(BaseEstimator):
         A segment that was not there in `fit` has the pooled map. The formula of a segment becomes a table of straight
         pieces, within 1e-5 of it.
         """
-        return self._fitted().map_for(segment)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the map of all segments as one JSON file; `calibrant.load` reads it as a `SegmentedMap`."""
-        self._fitted().save(path)
-
-    def _fitted(self) -> SegmentedMap:
-        if not hasattr(self, "map_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet; call `fit` or `fit_tallies` before using it."
-            )
-        return self.map_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "map_")
+        map_: CalibrationMap = self._fitted_map().map_for(segment)
+        return map_
 
 
 def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:
-    return registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
+    new: Calibrator = registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
+    return new
 
 
 def _check_segments(keys: SegmentKeys, counts: Counts) -> None:

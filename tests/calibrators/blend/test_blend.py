@@ -144,7 +144,7 @@ def test_decision_scores_become_probabilities_first():
     margins = 3 * rng.standard_normal(2000)
     truth = expit(0.8 * margins - 0.3)
     blend = Blend(space="decision").fit(margins, rng.random(2000) < truth)
-    assert blend.map_.space == "real"
+    assert blend.map_.space == "decision"
     assert np.abs(blend.predict(margins) - truth).mean() < 0.03
     assert "Platt" in blend.summary()
     low, high = blend.predict_interval(margins)

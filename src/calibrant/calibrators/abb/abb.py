@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from calibrant import _limits, _validation
 from calibrant._numerics.interpolation import interpolate
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import Floats, RandomState
 from calibrant.calibrators.abb import posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.published.sbb import check_binning_parameters, counts, lam_grid, unit_range
@@ -119,14 +119,13 @@ class ABB(BayesianCalibrator):
         _validation.check_count("n_draws", self.n_draws)
         return lam_grid(self.lam, "average")
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).
 
         λ, the binning given λ, the level of each bin and the places of the boundaries within their gaps are drawn in
         turn, so the draws are independent and exact.
         """
-        array, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
-        return self._posterior.draw(array, count, _validation.generator(random_state))
+        return self._posterior.draw(scores, n_draws, rng)
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it: exact at the cells of the fit."""

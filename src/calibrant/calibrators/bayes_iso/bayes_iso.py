@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics.interpolation import interpolate
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.bayes_iso.posterior import integrate
 from calibrant.errors import InvalidInputError
@@ -111,11 +111,9 @@ class BayesIso(BayesianCalibrator):
         }
         return found
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        array, count = self._fitted_map().check_scores(scores), _validation.check_count("n_draws", n_draws)
-        draws = self._posterior.draw(count, _validation.generator(random_state))
-        return np.stack([interpolate(array, self._scores, draw) for draw in draws])
+        return np.stack([interpolate(scores, self._scores, draw) for draw in self._posterior.draw(n_draws, rng)])
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, at the cells of the fit."""

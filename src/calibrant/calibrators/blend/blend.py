@@ -10,7 +10,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics import linear_pool, links
 from calibrant._numerics.interpolation import interpolate
 from calibrant._numerics.monotone import nearest_monotone
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import Floats
 from calibrant.calibrators.abb.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
 from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
@@ -26,7 +26,6 @@ from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
-SPACES = ("probability", "decision")
 # The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
 # that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
 SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
@@ -97,7 +96,7 @@ class Blend(BayesianCalibrator):
         self.monotone = monotone
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        _validation.check_choice("space", self.space, SPACES)
+        _validation.check_choice("space", self.space, _validation.SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
         self._ends: dict[float, tuple[Floats, Floats]] = {}
@@ -129,7 +128,7 @@ class Blend(BayesianCalibrator):
 
     def _fit_logistic(self, tally: Tally) -> CalibrationMap:
         """The logistic curve of decision scores; the base rate where it would fall and must not."""
-        fitted = PlattScaling(space="decision").fit_tally(tally).map_
+        fitted: CalibrationMap = PlattScaling(space="decision").fit_tally(tally).map_
         if fitted.monotone or not self.monotone:
             return fitted
         return self._as_map(Sigmoid(0.0, float(links.logit(np.array(tally.base_rate))), "identity"), monotone=True)
@@ -153,20 +152,19 @@ class Blend(BayesianCalibrator):
         }
         return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
 
         A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
         weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
         right about some rows however wrong its whole map is about the mean of all.
         """
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array = self._probabilities(scores)
         if not self.monotone:
-            return self._draw(array, count, rng)
+            return self._draw(array, n_draws, rng)
         # Whether a curve falls shows between scores, too, so it is drawn where rows were.
         at, own = np.unique(np.concatenate((self._cells.scores, array)), return_inverse=True)
-        out: Floats = nearest_monotone(self._draw(at, count, rng))[:, own[len(self._cells) :]]
+        out: Floats = nearest_monotone(self._draw(at, n_draws, rng))[:, own[len(self._cells) :]]
         return out
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -227,6 +225,8 @@ class Blend(BayesianCalibrator):
     def summary(self) -> str:
         """Say in a few lines whether calibration was needed, which shape it took, and how sure it is."""
         self._fitted_map()
+        if self.matrix_ is not None:
+            return str(self.matrix_.summary())
         low, high = self.predict_interval(self._raw.scores, level=0.9)
         width = float(np.average(high - low, weights=self._raw.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
@@ -253,9 +253,8 @@ class Blend(BayesianCalibrator):
         verdict = judge_calibration(self._cells, Interval.normal(*self._gain, LEVEL))
         return verdict if self._to_probability is None else replace(verdict, probabilities=False)
 
-    def _probabilities(self, scores: ArrayLike) -> Floats:
-        array = self._fitted_map().check_scores(scores)
-        return array if self._to_probability is None else self._to_probability(array)
+    def _probabilities(self, scores: Floats) -> Floats:
+        return scores if self._to_probability is None else self._to_probability(scores)
 
 
 def _prior_rows(n_rows: float) -> dict[str, float]:

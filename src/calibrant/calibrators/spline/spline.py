@@ -8,7 +8,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._numerics.monotone import nearest_monotone
 from calibrant._numerics.straight_pieces import straight_pieces
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline.posterior import SplinePosterior, fit_posterior
 from calibrant.maps.functions import LogitLinear
@@ -105,13 +105,12 @@ class SplineCalibration(BayesianCalibrator):
         low, high = (links.expit(np.interp(z, grid, end)) for end in self._ends[level])
         return low, high
 
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
         grid, z = self._logits(scores)
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         if not self.monotone and len(z) < len(grid):
-            return links.expit(self.posterior_.draws(z, count, rng))
-        drawn = self._shaped(self.posterior_.draws(grid, count, rng))
+            return links.expit(self.posterior_.draws(z, n_draws, rng))
+        drawn = self._shaped(self.posterior_.draws(grid, n_draws, rng))
         return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
