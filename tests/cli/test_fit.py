@@ -11,7 +11,7 @@ from calibrant.cli import options
 
 def test_a_model_and_its_summary(cli, data, tmp_path):
     result = cli("fit", data, "--method", "platt")
-    assert json.loads(result.out)["format"] == "calibrant-map"
+    assert json.loads(result.out)["format"] == "calibrant"
     assert "PlattScaling fitted to 400 rows" in result.err
     summary = cli("fit", data, "--method", "platt", "-o", tmp_path / "m.json", "--json")
     assert json.loads(summary.out)["method"] == "PlattScaling"
@@ -77,15 +77,15 @@ def test_methods_for_several_classes(cli, animals, tmp_path, method):
 
 def test_methods_and_spaces_that_do_not_suit_several_classes(cli, refused, animals, data, tmp_path):
     scores, model = ("-s", "p_cat,p_dog,p_fox", "-l", "animal"), tmp_path / "m.json"
-    assert "platt is for two classes. For several use temperature, matrix_blend" in refused(
+    assert "platt is for two classes. For several use identity, temperature" in refused(
         "fit", animals, *scores, "-m", "platt", "-o", model
     )
-    assert "matrix_blend is for several classes" in refused("fit", data, "-m", "blend")
+    assert "dirichlet is for several classes" in refused("fit", data, "-m", "dirichlet")
     assert "--logits is for the score columns of several" in refused("fit", data, "--logits")
     assert "has no option 'n_bins'; it has space" in refused("fit", animals, *scores, "--set", "n_bins=3")
     animals.write_text(animals.read_text().replace("0.", "1.", 3))
     assert "rows sum to 1; row 0 has" in (message := refused("fit", animals, *scores))
-    assert message.endswith("If they are logits, say so by --logits.")
+    assert message.endswith("If they are logits, pass --logits.")
 
 
 def test_a_class_without_rows_is_remarked_on(cli, animals, tmp_path):

@@ -156,8 +156,9 @@ def test_a_saved_monitor_goes_on_where_it_was(shape, tmp_path):
     ],
 )
 def test_damaged_monitors_are_refused(tmp_path, change, message):
-    content = {"kind": None, "map": None, "classes": None, "segments": None, "looks": 1, "largest_e_value": 1.0}
-    write_model(tmp_path / "monitor.json", "calibrant-monitor", 1, content | {"tests": []} | change)
+    nothing = dict.fromkeys(("map_kind", "map", "classes", "segments"))
+    content = {"kind": "monitor", **nothing, "looks": 1, "largest_e_value": 1.0}
+    write_model(tmp_path / "monitor.json", content | {"tests": []} | change)
     with pytest.raises(ModelFileError, match=message):
         CalibrationMonitor.load(tmp_path / "monitor.json")
 

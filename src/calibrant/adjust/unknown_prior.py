@@ -138,7 +138,7 @@ def estimate_prior(
         high=max(float(high), value),
         level=level,
         train_rate=train,
-        map_=adjust_prior(model.map_, train, float(np.clip(value, 1e-9, 1.0 - 1e-9))),
+        map_=adjust_prior(getattr(model, "map_", model), train, float(np.clip(value, 1e-9, 1.0 - 1e-9))),
         p_value=p_value,
         warning=_warn(p_value),
         draws=draws,

@@ -26,6 +26,7 @@ ADVICE = {
     "only the new column": "only the new column, with --only-new",
     "missing='segment'": "--missing segment",
     "Use the calibrator alone.": "Leave out --by.",
+    "If they are logits, pass space='decision'.": "If they are logits, pass --logits.",
     "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision').":
         "for decision scores, such as logits, fit a model to such scores first.",
 }  # fmt: skip

@@ -132,13 +132,13 @@ def _fit_classes(rows: ClassRows, method: str | None, settings: dict[str, Any]) 
     import numpy as np
 
     from calibrant import metrics
-    from calibrant.comparison.candidates import MATRIX_DEFAULT, create
+    from calibrant.calibrators import registry
 
     counts = np.bincount(rows.labels, rows.weights, len(rows.classes))
     empty = [str(label) for label, count in zip(rows.classes, counts, strict=True) if not count]
     if empty:
         warn(f"No rows of {', '.join(empty[:6])}{', …' if len(empty) > 6 else ''}; what is said of them is a guess.")
-    calibrator = _create(type(create(method or MATRIX_DEFAULT, "matrix")), settings, space=rows.space)
+    calibrator = _create(registry.get(method or registry.DEFAULT_METHOD, "matrix"), settings, space=rows.space)
     with progress(f"fitting {type(calibrator).__name__}"):
         # Column numbers, because the order of the columns need not be that of the labels.
         calibrator.fit(rows.scores, rows.labels, rows.weights)

@@ -80,13 +80,13 @@ def methods(as_json: options.As_json = False) -> None:
 
 def _describe(name: str) -> dict[str, Any]:
     from calibrant.calibrators import registry
-    from calibrant.comparison.candidates import MATRIX_DEFAULT
 
-    cls, several = registry.get(name), options.method_names(several=True)
+    several = options.method_names(several=True)
+    cls: Any = registry.get(name, "score" if name in registry.names() else "matrix")
     decision = "space" in cls._get_param_names() or getattr(cls, "space", "") == "decision"
     return {
         "name": name,
-        "default": name in (registry.DEFAULT_METHOD, MATRIX_DEFAULT),
+        "default": name == registry.DEFAULT_METHOD,
         "class": cls.__name__,
         "summary": cls.description,
         "scores": "any" if decision else "probabilities",

@@ -31,11 +31,11 @@ def complete_method(incomplete: str) -> list[str]:
 
 def method_names(several: bool | None = None) -> list[str]:
     """List the names of all methods, or of those for two classes or for several."""
-    from calibrant.calibrators import MATRIX_METHODS, registry
+    from calibrant.calibrators import registry
 
     if several is not None:
-        return ["temperature", *MATRIX_METHODS] if several else list(registry.names())
-    return [*registry.names(), *MATRIX_METHODS]
+        return list(registry.names("matrix" if several else "score"))
+    return list(dict.fromkeys([*registry.names(), *registry.names("matrix")]))
 
 
 def check_method(*names: str | None, several: bool | None = None) -> None:

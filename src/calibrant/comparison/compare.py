@@ -20,7 +20,6 @@ from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
-
 Progress: TypeAlias = Callable[[str], object] | None
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from calibrant import _validation
-from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.onnx import DTYPES, GraphWriter, run_session, write_map
@@ -159,21 +158,15 @@ def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
 
 
 def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
-    """A map of all classes, or one temperature for them."""
+    """A map of all classes."""
     calibrator = part.calibrators[0]
     map_ = getattr(calibrator, "map_", None)
     if isinstance(map_, MatrixMap):
         return write_map(writer, map_, scores)
-    if not hasattr(calibrator, "temperature_"):
-        raise InvalidInputError(
-            f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'blend', "
-            "'temperature', or a method that calibrates each class against the rest."
-        )
-    if calibrator.space == "probability":
-        least, most = links.clip(np.array([0.0, 1.0])).tolist()
-        inside = writer.node("Max", writer.node("Min", scores, writer.constant(most)), writer.constant(least))
-        scores = writer.node("Log", inside)
-    return writer.node("Softmax", writer.node("Div", scores, writer.constant(calibrator.temperature_)), axis=1)
+    raise InvalidInputError(
+        f"{type(calibrator).__name__} cannot be converted to ONNX for several classes; use 'blend', 'temperature', or "
+        "a method that calibrates each class against the rest."
+    )
 
 
 def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:

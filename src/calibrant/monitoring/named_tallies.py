@@ -13,6 +13,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import as_columns, name_columns
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 from calibrant.tally import Tally, to_tally
 
 __all__ = ["ALL", "NEW", "TOP", "gather", "name_of", "predict_tallies", "read_named_tallies"]
