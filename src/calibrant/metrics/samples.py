@@ -14,7 +14,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._numerics.softmax import softmax
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
-from calibrant._validation.arrays import as_numpy, read_matrix
+from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
