@@ -106,7 +106,7 @@ class Band(BayesianCalibrator):
     def fit_map(self, tally):  # noqa: ARG002 - whatever the data say
         return CalibrationMap(Identity(), "probability", True, "Band")
 
-    def sample_maps(self, scores, n_draws=100, random_state=0):  # noqa: ARG002 - the same draws every time
+    def draw_maps(self, scores, n_draws, rng):  # noqa: ARG002 - the same draws every time
         return np.clip(np.asarray(scores) + np.linspace(-0.1, 0.1, n_draws)[:, None], 0, 1)
 
     def interval_ends(self, scores, level):

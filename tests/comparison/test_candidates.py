@@ -84,7 +84,7 @@ def test_by_default_all_and_fewer_for_many_classes():
 
 
 def test_what_is_no_method_is_refused():
-    with pytest.raises(InvalidInputError, match="`methods` must be one of identity, temperature"):
+    with pytest.raises(InvalidInputError, match="`method` must be one of blend, dirichlet, identity"):
         name_candidates(["nonsense"], "matrix")
     with pytest.raises(InvalidInputError, match="calibrators of several classes; got 7"):
         name_candidates([7], "matrix")
