@@ -148,6 +148,17 @@ def test_a_saved_monitor_goes_on_where_it_was(shape, tmp_path):
         assert CalibrationMonitor.load(tmp_path / "fresh.json").updated(*first).e_value == monitor.e_value
 
 
+def test_names_of_numpy_are_saved_and_other_things_are_refused(tmp_path):
+    p, y = matrix(np.random.default_rng(6), 60)
+    CalibrationMonitor(classes=np.arange(3)).updated(p, y).save(tmp_path / "classes.json")
+    assert CalibrationMonitor.load(tmp_path / "classes.json").classes == [0, 1, 2]
+    tally = Tally.from_arrays([0.5], [1])
+    CalibrationMonitor().updated({np.int64(3): tally, (np.str_("a"), None): tally}).save(tmp_path / "segments.json")
+    assert list(CalibrationMonitor.load(tmp_path / "segments.json").e_values()) == [3, ("a", None), NEW]
+    with pytest.raises(InvalidInputError, match="Rename the segments"):
+        CalibrationMonitor().updated({frozenset("a"): tally}).save(tmp_path / "sets.json")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

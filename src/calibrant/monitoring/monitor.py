@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from calibrant._files import AnyPath
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError, ModelFileError
@@ -157,11 +159,11 @@ class CalibrationMonitor:
             "kind": KIND,
             "map_kind": None if self.map_ is None else self.map_.kind,
             "map": None if self.map_ is None else self.map_.to_dict(),
-            "classes": None if self.classes is None else list(self.classes),
-            "segments": None if self.segments is None else list(self.segments),
+            "classes": None if self.classes is None else [_as_plain(name) for name in self.classes],
+            "segments": None if self.segments is None else [_as_plain(name) for name in self.segments],
             "looks": self.looks,
             "largest_e_value": self.largest_e_value,
-            "tests": [[name, self._largest[name], test.to_dict()] for name, test in self._tests.items()],
+            "tests": [[_as_plain(name), self._largest[name], test.to_dict()] for name, test in self._tests.items()],
         }
         write_model(path, content)
 
@@ -194,6 +196,18 @@ def _start(tallies: NamedTallies, segments: Sequence[Hashable] | None) -> dict[A
     are_segments = segments is not None or not (ALL in tallies or TOP in tallies)
     names = [*(tallies if segments is None else segments), NEW] if are_segments else list(tallies)
     return dict.fromkeys(names, SequentialTest())
+
+
+def _as_plain(name: Any) -> Any:
+    """A name for a file: a tuple as a list, and a number of numpy as one of Python."""
+    if isinstance(name, tuple):
+        return [_as_plain(key) for key in name]
+    plain = name.item() if isinstance(name, np.generic) else name
+    if not isinstance(plain, str | int | float | None):
+        raise InvalidInputError(
+            f"Names must be strings, numbers or None to be saved; got {name!r}. Rename the segments."
+        )
+    return plain
 
 
 def _as_name(name: Any) -> Any:
