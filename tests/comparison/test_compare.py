@@ -403,3 +403,18 @@ def test_crossfit_predicts_only_what_was_left_out():
     expected = [IsotonicCalibration().fit_tally(p.train).predict(p.test.scores) for p in parts]
     np.testing.assert_array_equal(found.probabilities, np.concatenate(expected))
     assert found.totals.sum() == tally.total
+
+
+def test_a_registered_method_for_matrices_is_compared_by_its_name(matrix, monkeypatch):
+    from calibrant.multiclass.vector_scaling import VectorScaling
+
+    class Mine(VectorScaling):
+        name = "mine"
+
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    registry.register(Mine)
+    scores, y, _ = matrix
+    table = compare(scores, y, methods=["mine", "vector_scaling"])
+    assert table["mine"].log_loss == table["vector_scaling"].log_loss
+    with pytest.raises(InvalidInputError, match="mine"):
+        compare(scores[:, 0], y == 0, methods=["mine"])

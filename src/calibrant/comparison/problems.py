@@ -19,8 +19,6 @@ from calibrant.tally import Tally
 
 __all__ = ["MatrixProblem", "Problem", "ScoreProblem", "read_problem"]
 
-SPACES = ("probability", "decision")
-
 
 class Problem(ABC):
     """Rows with labels that methods are compared on; `split`, `crossfit` and `fit` are all that a comparison does."""
@@ -162,6 +160,7 @@ def read_problem(
     >>> read_problem([-1.0, 0.5, 2.0], [0, 1, 1], space="decision").has_raw
     False
     """
+    _validation.check_choice("space", space, _validation.SPACES)
     if isinstance(scores, Tally):
         sample = samples.read_sample(scores, y, sample_weight, pos_label, groups, probabilities=False)
     elif y is None:
@@ -174,7 +173,7 @@ def read_problem(
         positive = _validation.choose_positive(y, pos_label)
         names = ("y", "scores")
         sample = samples.read_sample(y, scores, sample_weight, positive, groups, probabilities=False, names=names)
-    if _validation.check_choice("space", space, SPACES) == "probability":
+    if space == "probability":
         _refuse_decision_scores(sample.tally.scores)
     return ScoreProblem(ScoreSample(sample.tally, sample.rows, space))
 

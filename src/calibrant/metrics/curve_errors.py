@@ -80,11 +80,11 @@ class Prefix:
 
     def on_grid(self, n_points: int) -> tuple[Floats, Floats]:
         """Residual and mass shared linearly between the two nearest of `n_points` even points on [0, 1]."""
-        at = np.searchsorted(self.scores, np.arange(n_points) / (n_points - 1), side="left")
-        at[0], at[-1] = 0, len(self.scores)
+        starts = np.searchsorted(self.scores, np.arange(n_points) / (n_points - 1), side="left")
+        starts[0], starts[-1] = 0, len(self.scores)
         return (
-            _shared(np.diff(self.residual[at]), np.diff(self.residual_score[at])),
-            _shared(np.diff(self.mass[at]), np.diff(self.mass_score[at])),
+            _shared(np.diff(self.residual[starts]), np.diff(self.residual_score[starts])),
+            _shared(np.diff(self.mass[starts]), np.diff(self.mass_score[starts])),
         )
 
 
@@ -207,8 +207,8 @@ def calibration_error_quantile(
     order = np.argsort(gaps)
     reached = np.cumsum(mass[order]) / mass.sum()
     # The smallest gap that at least a share `quantile` of the rows does not exceed.
-    at = min(int(np.searchsorted(reached, quantile - 1e-12)), len(gaps) - 1)
-    return float(gaps[order][at])
+    reached_first = min(int(np.searchsorted(reached, quantile - 1e-12)), len(gaps) - 1)
+    return float(gaps[order][reached_first])
 
 
 def _gaps(tally: Tally, span: float, degree: int) -> tuple[Floats, Floats]:

@@ -108,9 +108,9 @@ class _Gaps:
 
     def families(self, labels: Ints) -> list[float]:
         """The sum of squared gaps of each family; the first has one gap."""
-        n_classes, own = self.matrix.shape[1], self.logs[np.arange(len(labels)), labels]
+        n_classes, hits = self.matrix.shape[1], self.logs[np.arange(len(labels)), labels]
         frequencies = np.bincount(labels, self.weights, n_classes) - self.frequencies
-        slopes = np.bincount(labels, self.weights * own, n_classes) - self.slopes
+        slopes = np.bincount(labels, self.weights * hits, n_classes) - self.slopes
         out = [
             float(slopes.sum()) ** 2,
             float((np.square(frequencies) / self.frequency_variances).sum()),

@@ -130,16 +130,16 @@ def multicalibration_error(
     rows = _arrange(counts, depth)
     count = _validation.check_count("n_simulations", n_simulations, least=19)
     observed = rows.statistics(rows.positives[None])[0]
-    at = int(np.argmax(observed))
+    largest = int(np.argmax(observed))
     drawn = _simulated_maxima(rows, count, np.random.default_rng(rng))
-    p_value = (1 + int((drawn >= observed[at] - 1e-9).sum())) / (1 + count)
+    p_value = (1 + int((drawn >= observed[largest] - 1e-9).sum())) / (1 + count)
     critical = float(np.quantile(drawn, 1.0 - ALPHA))
     scale = rows.spread / rows.sizes
     return MulticalibrationError(
-        float(observed[at]),
+        float(observed[largest]),
         p_value,
-        rows.names[at],
-        float(observed[at] * scale[at]),
+        rows.names[largest],
+        float(observed[largest] * scale[largest]),
         float(critical * scale.min()),
         len(rows.names),
     )
@@ -234,15 +234,15 @@ def _arrange(counts: _Counts, depth: int) -> _Rows:
     numbers = range(codes.shape[1])
     orders, starts, spreads, sizes, names = [], [], [], [], []
     for members in [(), *((k,) for k in numbers), *(combinations(numbers, 2) if depth == 2 else ())]:
-        levels, own = np.unique(codes[:, list(members)], axis=0, return_inverse=True)
-        own = own.reshape(-1)
+        levels, segment_of_cell = np.unique(codes[:, list(members)], axis=0, return_inverse=True)
+        segment_of_cell = segment_of_cell.reshape(-1)
         if members and len(levels) == 1:
             continue
-        orders.append(by_probability[np.argsort(own[by_probability], kind="stable")])
-        lengths = np.bincount(own, minlength=len(levels))
+        orders.append(by_probability[np.argsort(segment_of_cell[by_probability], kind="stable")])
+        lengths = np.bincount(segment_of_cell, minlength=len(levels))
         starts.append(np.cumsum(lengths) - lengths + sum(map(len, orders[:-1])))
-        spreads.append(np.sqrt(np.maximum(np.bincount(own, variance, len(levels)), LEAST_SPREAD)))
-        sizes.append(np.bincount(own, totals, len(levels)))
+        spreads.append(np.sqrt(np.maximum(np.bincount(segment_of_cell, variance, len(levels)), LEAST_SPREAD)))
+        sizes.append(np.bincount(segment_of_cell, totals, len(levels)))
         names += [
             {keys.names[k]: keys.levels[k][g] for k, g in zip(members, level, strict=True)} for level in levels.tolist()
         ]
@@ -252,15 +252,15 @@ def _arrange(counts: _Counts, depth: int) -> _Rows:
 
 def _joined(counts: _Counts) -> _Counts:
     """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
-    kept = counts.totals > 0.0
-    p, positives, totals = (column[kept] for column in counts[:3])
-    codes = counts.codes[kept]
-    distinct, place = np.unique(p, return_inverse=True)
-    place = place.reshape(-1)
+    counted = counts.totals > 0.0
+    p, positives, totals = (column[counted] for column in counts[:3])
+    codes = counts.codes[counted]
+    distinct, level_of_row = np.unique(p, return_inverse=True)
+    level_of_row = level_of_row.reshape(-1)
     if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
-        mass = np.bincount(place, totals).astype(np.float64)
-        place = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[place]
-    _, first, cell = np.unique(np.column_stack((place, codes)), axis=0, return_index=True, return_inverse=True)
+        mass = np.bincount(level_of_row, totals).astype(np.float64)
+        level_of_row = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[level_of_row]
+    _, first, cell = np.unique(np.column_stack((level_of_row, codes)), axis=0, return_index=True, return_inverse=True)
     cell = cell.reshape(-1)
     expected, hits, rows = (
         np.bincount(cell, column, len(first)).astype(np.float64) for column in (p * totals, positives, totals)
