@@ -141,8 +141,8 @@ class Fake(BayesianCalibrator):
         assert len(tally)
         return CalibrationMap(Identity(), "probability", True, "Fake")
 
-    def sample_maps(self, scores, n_draws=100, random_state=0):
-        shift = np.random.default_rng(random_state).uniform(-0.5, 0.5, (n_draws, 1))
+    def draw_maps(self, scores, n_draws, rng):
+        shift = rng.uniform(-0.5, 0.5, (n_draws, 1))
         return np.clip(self.predict(scores) + self.width * shift, 0, 1)
 
     def interval_ends(self, scores, level):

@@ -64,6 +64,9 @@ class ValidationSummary:
         return {key: plain(value) for key, value in vars(self).items()}
 
     def __repr__(self) -> str:
+        return f"ValidationSummary({row_count(self.rows)} rows, O/E {self.observed_expected}, slope {self.slope})"
+
+    def __str__(self) -> str:
         named = {
             "O/E": self.observed_expected,
             "Intercept": self.intercept,
