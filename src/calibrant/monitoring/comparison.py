@@ -14,12 +14,12 @@ from calibrant._tables import align
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
+from calibrant.maps.base import FrozenMap
 from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
 from calibrant.monitoring.named_tallies import (
     ALL,
     NEW,
     TOP,
-    AnyMap,
     NamedTallies,
     gather,
     name_of,
@@ -139,7 +139,7 @@ class TallyComparison:
 
 
 def compare_tallies(
-    reference: Any, current: Any, *, map_: AnyMap | None = None, classes: Sequence[Any] | None = None
+    reference: Any, current: Any, *, map_: FrozenMap | None = None, classes: Sequence[Any] | None = None
 ) -> TallyComparison:
     """Compare current rows with a reference: how far they have moved, and whether their probabilities still hold.
 
@@ -193,7 +193,7 @@ def compare_tallies(
     )
 
 
-def _read(name: str, rows: Any, map_: AnyMap | None, classes: Sequence[Any] | None) -> NamedTallies:
+def _read(name: str, rows: Any, map_: FrozenMap | None, classes: Sequence[Any] | None) -> NamedTallies:
     pair = rows if isinstance(rows, tuple) else (rows,)
     tallies = read_named_tallies(*pair, map_=map_, classes=classes)
     filled = {key: tally for key, tally in tallies.items() if len(tally)}

@@ -11,6 +11,7 @@ import numpy as np
 from calibrant._files import AnyPath
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import read_model, reading, write_model
 from calibrant.maps.loading import KINDS
 from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
@@ -18,7 +19,6 @@ from calibrant.monitoring.named_tallies import (
     ALL,
     NEW,
     TOP,
-    AnyMap,
     NamedTallies,
     gather,
     predict_tallies,
@@ -72,7 +72,7 @@ class CalibrationMonitor:
     CalibrationMonitor(1 look at 3 tests, e-value 2.38e+11 now, at most 2.38e+11 so far, of the scores as they are)
     """
 
-    map_: AnyMap | None = None
+    map_: FrozenMap | None = None
     classes: Sequence[Any] | None = None
     segments: Sequence[Hashable] | None = None
     looks: int = field(default=0, kw_only=True)

@@ -10,9 +10,9 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.keys import as_columns, name_columns
 from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 from calibrant.tally import Tally, to_tally
 
@@ -25,7 +25,6 @@ TOP = "(predicted class)"
 #: Rows of segments that were not there at the start, together.
 NEW = "(new)"
 
-AnyMap: TypeAlias = CalibrationMap | MatrixMap | SegmentedMap
 NamedTallies: TypeAlias = dict[Any, Tally]
 
 
@@ -39,7 +38,7 @@ def read_named_tallies(
     rows: Any,
     y: ArrayLike | None = None,
     *,
-    map_: AnyMap | None = None,
+    map_: FrozenMap | None = None,
     segment: Any = None,
     classes: Sequence[Any] | None = None,
     pos_label: Any = None,
@@ -61,7 +60,7 @@ def read_named_tallies(
     return {ALL: to_tally(rows, y, pos_label=pos_label)}
 
 
-def predict_tallies(tallies: NamedTallies, map_: AnyMap | None) -> NamedTallies:
+def predict_tallies(tallies: NamedTallies, map_: FrozenMap | None) -> NamedTallies:
     """The tallies with the probabilities to be tested in place of the scores."""
     if TOP in tallies:
         return tallies  # the map was applied to the matrix
@@ -83,14 +82,14 @@ def gather(tallies: NamedTallies, watched: Mapping[Any, Any]) -> NamedTallies:
     return found
 
 
-def _apply(map_: AnyMap | None, tally: Tally, segment: Any) -> Tally:
+def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
     """A tally of probabilities; a map of segments is applied where the segment is known, also a new combination."""
     if map_ is None:
         _validation.check_unit_interval(tally.scores, "scores", "A test of calibration")
         return tally
     if isinstance(map_, MatrixMap):
         raise InvalidInputError("A map of several classes needs rows: pass a matrix of scores and `y`, not tallies.")
-    if isinstance(map_, CalibrationMap):
+    if not isinstance(map_, SegmentedMap):
         return tally.rescored(map_(tally.scores))
     if segment == ALL:
         raise InvalidInputError(
@@ -117,7 +116,7 @@ def _split(scores: Any, y: ArrayLike | None, segment: Any, pos_label: Any) -> Na
     return {name: Tally.from_arrays(values[rows], positive[rows]) for name, rows in rows_of.items()}
 
 
-def _read_matrix(scores: Any, y: ArrayLike, map_: AnyMap | None, classes: Sequence[Any] | None) -> NamedTallies:
+def _read_matrix(scores: Any, y: ArrayLike, map_: FrozenMap | None, classes: Sequence[Any] | None) -> NamedTallies:
     if not (map_ is None or isinstance(map_, MatrixMap)):
         raise InvalidInputError(f"`map_` must be a map of several classes for a matrix of scores; got {map_!r}.")
     given = map_.classes if classes is None and map_ is not None else classes
