@@ -59,7 +59,7 @@ def test_a_known_key_counts_beside_a_new_one(map_):
 
 def test_unknown_effects_pull_the_mean_probability_to_one_half(map_):
     term = shift_term((0,), [0, 1], [0.0, 0.0], variance=0.5)
-    vague = SegmentedMap(map_.keys, map_.pooled, map_.basis, map_.wobble, (term,))
+    vague = SegmentedMap(map_.keys, map_.pooled, map_.basis, map_.pooled_deviations, (term,))
     rng = np.random.default_rng(0)
     logits = vague.logits(np.array([0.2]), np.zeros((1, 2), int))
     drawn = links.expit(links.logit(np.array([0.2])) + np.sqrt(0.5) * rng.standard_normal(100_000)).mean()

@@ -46,8 +46,8 @@ def sign_changes(function: Callable[[Floats], Floats], low: float = -600.0, high
     """Where a smooth function of the logit crosses zero, found on a fine grid and refined by bisection."""
     grid = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 2049))
     values = function(grid)
-    at = np.flatnonzero(values[:-1] * values[1:] < 0.0)
-    left, right, sign = grid[at], grid[at + 1], np.sign(values[at])
+    crossed = np.flatnonzero(values[:-1] * values[1:] < 0.0)
+    left, right, sign = grid[crossed], grid[crossed + 1], np.sign(values[crossed])
     for _ in range(60):
         middle = 0.5 * (left + right)
         same = np.sign(function(middle)) == sign

@@ -44,8 +44,8 @@ def posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
             break
         slope_range, lapse_range = narrower
     slopes, lapses = np.broadcast_arrays(np.exp(tau), rates[:, None])
-    kept = joint > NEGLIGIBLE
-    return Grid(slopes[kept], lapses[kept], joint[kept] / joint[kept].sum())
+    heavy = joint > NEGLIGIBLE
+    return Grid(slopes[heavy], lapses[heavy], joint[heavy] / joint[heavy].sum())
 
 
 def _axis(low: float, high: float) -> tuple[Floats, float]:

@@ -41,7 +41,7 @@ class SegmentedMap(FrozenMap):
         The map of a row none of whose segments is known.
     basis : Basis
         The functions of the score that effects multiply.
-    wobble : ndarray of shape (J, m)
+    pooled_deviations : ndarray of shape (J, m)
         Independent deviations of the pooled logit at the scores of the basis, each one standard deviation large: the
         pooled curve's posterior in a few lines.
     terms : tuple of TermEffects
@@ -72,7 +72,7 @@ class SegmentedMap(FrozenMap):
     keys: SegmentKeys
     pooled: CalibrationMap
     basis: Basis
-    wobble: Floats
+    pooled_deviations: Floats
     terms: tuple[TermEffects, ...]
     first: CalibrationMap | None = None
     missing: str = "error"
@@ -192,7 +192,7 @@ class SegmentedMap(FrozenMap):
         pooled = links.logit(self.pooled(scores))
         known = _is_known(codes)
         mean = pooled.copy()
-        variance = np.interp(scores, self.basis.scores, (self.wobble**2).sum(axis=0))
+        variance = np.interp(scores, self.basis.scores, (self.pooled_deviations**2).sum(axis=0))
         for term in self.terms:
             columns = self.basis.columns(term.kind, scores, pooled)
             mean += np.where(known, term.moments(columns, codes)[0], 0.0)
@@ -205,8 +205,10 @@ class SegmentedMap(FrozenMap):
     def draw(self, scores: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the logits, (n_draws, n), each from one whole map for every segment."""
         pooled = links.logit(self.pooled(scores))
-        at = np.array([np.interp(scores, self.basis.scores, line) for line in self.wobble]).reshape(-1, len(scores))
-        out: Floats = pooled + rng.standard_normal((n_draws, len(self.wobble))) @ at
+        at = np.array([np.interp(scores, self.basis.scores, line) for line in self.pooled_deviations]).reshape(
+            -1, len(scores)
+        )
+        out: Floats = pooled + rng.standard_normal((n_draws, len(self.pooled_deviations))) @ at
         known = _is_known(codes)
         for term in self.terms:
             drawn = term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
@@ -222,7 +224,7 @@ class SegmentedMap(FrozenMap):
             "keys": self.keys.to_dict(),
             "pooled": self.pooled.to_dict(),
             "basis": self.basis.to_dict(),
-            "wobble": self.wobble.tolist(),
+            "pooled_deviations": self.pooled_deviations.tolist(),
             "terms": [term.to_dict() for term in self.terms],
         }
 
@@ -231,16 +233,20 @@ class SegmentedMap(FrozenMap):
         """The map that `to_dict` described."""
         try:
             basis, keys = Basis.from_dict(data["basis"]), SegmentKeys.from_dict(data["keys"])
-            wobble = _validation.as_floats(data["wobble"], "wobble").reshape(-1, len(basis.scores))
+            pooled_deviations = _validation.as_floats(data["pooled_deviations"], "pooled_deviations").reshape(
+                -1, len(basis.scores)
+            )
             terms = tuple(TermEffects.from_dict(term, keys.sizes) for term in data["terms"])
             pooled = CalibrationMap.from_dict(data["pooled"])
             first = None if data["first"] is None else CalibrationMap.from_dict(data["first"])
             missing, method = data["missing"], data["method"]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"This is not a map of segments that calibrant saved ({error!r}).") from error
-        if missing not in MISSING or not isinstance(method, str) or not np.isfinite(wobble).all():
-            raise ModelFileError("The entries `missing`, `method` or `wobble` of this map of segments are damaged.")
-        return cls(keys, pooled, basis, wobble, terms, first, missing, method)
+        if missing not in MISSING or not isinstance(method, str) or not np.isfinite(pooled_deviations).all():
+            raise ModelFileError(
+                "The entries `missing`, `method` or `pooled_deviations` of this map of segments are damaged."
+            )
+        return cls(keys, pooled, basis, pooled_deviations, terms, first, missing, method)
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over the whole range and segments in turn, new ones among them, with what the map makes of them."""

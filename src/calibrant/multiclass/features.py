@@ -86,27 +86,27 @@ class Features:
 
     def sizes(self, blocks: tuple[str, ...]) -> dict[str, int]:
         """How many coefficients each block has, those of a class counted once."""
-        one = {"slope": 1, "bias": 1, "vector": 1}
+        single = {"slope": 1, "bias": 1, "vector": 1}
         curves = {"curve": self.curve.size, "gate": self.gate.size, "class_curve": self.class_curve.size}
-        return {name: size for name, size in (one | curves).items() if name in blocks}
+        return {name: size for name, size in (single | curves).items() if name in blocks}
 
     def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
         """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
         scaled, gates, shares = common
-        own = ell[:, k]
+        log_p = ell[:, k]
         parts: list[Floats] = []
         if "slope" in blocks:
-            parts.append(own[None] / self.slope_spread)
+            parts.append(log_p[None] / self.slope_spread)
         if "curve" in blocks:
-            parts.append(self.curve(own))
+            parts.append(self.curve(log_p))
         if "gate" in blocks:
-            parts.append(gates * (np.clip(own, self.low, self.high) / self.spread))
+            parts.append(gates * (np.clip(log_p, self.low, self.high) / self.spread))
         if "bias" in blocks:
-            parts.append(np.ones((1, len(own)), dtype=ell.dtype))
+            parts.append(np.ones((1, len(log_p)), dtype=ell.dtype))
         if "vector" in blocks:
             parts.append(scaled[k, None])
         if "class_curve" in blocks:
-            parts.append(self.class_curve(own))
+            parts.append(self.class_curve(log_p))
         if "matrix" in blocks:
             parts.append(np.delete(scaled, k, axis=0))
         if "confusion" in blocks:

@@ -28,8 +28,8 @@ from calibrant.tally import Tally, row_count
 __all__ = ["SegmentedCalibrator"]
 
 POOLED_DRAWS = 200
-MOST_WOBBLES = 12
-LARGEST_WOBBLE = 3.0
+MOST_DEVIATIONS = 12
+LARGEST_DEVIATION = 3.0
 LEAST_DIFFERENCE = 1e-3  # terms below it are left out
 
 
@@ -185,9 +185,9 @@ class SegmentedCalibrator(Estimator):
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
             if term.difference > LEAST_DIFFERENCE
         )
-        wobble = _wobble(self.pooled_, coarse)
+        pooled_deviations = _find_deviations(self.pooled_, coarse)
         name = type(self).__name__
-        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, wobble, terms, first, self.missing, name)
+        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, pooled_deviations, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
         self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
@@ -253,12 +253,12 @@ def _check_segments(keys: SegmentKeys, counts: Counts) -> None:
             )
 
 
-def _wobble(pooled: Calibrator, scores: Floats) -> Floats:
+def _find_deviations(pooled: Calibrator, scores: Floats) -> Floats:
     """The posterior of the pooled logit in a few independent deviations, largest first, (J, m)."""
     if not isinstance(pooled, BayesianCalibrator):
         return np.empty((0, len(scores)))
     draws = links.logit(pooled.sample_maps(scores, POOLED_DRAWS))
-    away = np.clip(draws - links.logit(pooled.predict(scores)), -LARGEST_WOBBLE, LARGEST_WOBBLE)
+    away = np.clip(draws - links.logit(pooled.predict(scores)), -LARGEST_DEVIATION, LARGEST_DEVIATION)
     _, sizes, lines = np.linalg.svd(away / np.sqrt(POOLED_DRAWS), full_matrices=False)
-    out: Floats = (sizes[:, None] * lines)[:MOST_WOBBLES]
+    out: Floats = (sizes[:, None] * lines)[:MOST_DEVIATIONS]
     return out

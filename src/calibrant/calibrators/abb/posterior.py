@@ -238,9 +238,9 @@ def average_binnings(posterior: BinningPosterior) -> tuple[PosteriorMean | Step,
     from calibrant._compiled import partitions
 
     cells, alpha, beta = posterior.cells, posterior.alpha, posterior.beta
-    kept = posterior.lam_posterior > NEGLIGIBLE
-    lam, log_f = posterior.lam[kept], posterior.log_f[kept]
-    weight = (posterior.lam_posterior[kept] / posterior.lam_posterior[kept].sum())[:, None]
+    heavy = posterior.lam_posterior > NEGLIGIBLE
+    lam, log_f = posterior.lam[heavy], posterior.log_f[heavy]
+    weight = (posterior.lam_posterior[heavy] / posterior.lam_posterior[heavy].sum())[:, None]
     log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False)
     boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
     if len(cells) == 1:

@@ -80,12 +80,12 @@ def _falling_shares(y: Floats, curves: Floats) -> Floats:
 
 def _certain_stretches(shares: Floats) -> list[tuple[int, int]]:
     """Stretches of nodes, each a union of overlapping certain falls."""
-    kept = np.zeros(len(shares) + 1, dtype=bool)
+    covered = np.zeros(len(shares) + 1, dtype=bool)
     for j in range(1, len(shares)):
         starts = np.flatnonzero(shares[:j, j] >= CERTAIN)
         if len(starts):
-            kept[starts[0] + 1 : j + 1] = True  # the gaps between nodes, each named by its right one
-    ends = np.flatnonzero(kept[1:] != kept[:-1])
+            covered[starts[0] + 1 : j + 1] = True  # the gaps between nodes, each named by its right one
+    ends = np.flatnonzero(covered[1:] != covered[:-1])
     return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
 
 

@@ -64,6 +64,6 @@ def roughness(centre: Floats, order: int, bend: tuple[float, float] | None = Non
         wide = 0.5 * (gap[1:] + gap[:-1])
         rows = np.diff(slope, axis=0) / np.sqrt(wide)[:, None]
         if bend is not None:
-            place = (np.arange(len(rows)) + 0.5) / len(rows)
-            rows[(bend[0] <= place) & (place < bend[1])] /= ease
+            middle = (np.arange(len(rows)) + 0.5) / len(rows)
+            rows[(bend[0] <= middle) & (middle < bend[1])] /= ease
     return rows.T @ rows

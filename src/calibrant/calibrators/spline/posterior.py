@@ -115,9 +115,9 @@ class SplinePosterior:
         """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
         extreme = np.abs(z) > min(limit for part in self.parts for limit in part.limits)
         out = np.empty(len(z))
-        for own, readings in ((~extreme, 1), (extreme, None)):
-            if own.any():
-                out[own] = function(*self._mixture(z[own], readings))
+        for chosen, readings in ((~extreme, 1), (extreme, None)):
+            if chosen.any():
+                out[chosen] = function(*self._mixture(z[chosen], readings))
         return out
 
     def _mixture(self, z: Floats, readings: int | None) -> tuple[Floats, Floats, Floats]:
@@ -144,10 +144,10 @@ class SplinePosterior:
         out = np.empty((n_draws, len(z)))
         for i, part in enumerate(self.parts):
             for j, limit in enumerate(part.limits):
-                own = np.flatnonzero((owner[drawn] == i) & ((reading * len(part.limits)).astype(int) == j))
-                which = local[drawn[own]]
-                coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[own], part.roots[which])
-                out[own] = part.curves(z, limit, coefficients)
+                chosen = np.flatnonzero((owner[drawn] == i) & ((reading * len(part.limits)).astype(int) == j))
+                which = local[drawn[chosen]]
+                coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[chosen], part.roots[which])
+                out[chosen] = part.curves(z, limit, coefficients)
         return out
 
 
@@ -215,18 +215,18 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
     # Evidences of both readings are on one scale: a component counts among all, whichever reading it has.
     best = max(float(grid.evidence.max()) for grid in grids)
     kept = [np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE)) for grid in grids]
-    total = sum(float(np.exp(grid.evidence[own] - best).sum()) for grid, own in zip(grids, kept, strict=True))
+    total = sum(float(np.exp(grid.evidence[chosen] - best).sum()) for grid, chosen in zip(grids, kept, strict=True))
     parts = zip(designs, grids, kept, strict=True)
     return SplinePosterior(
-        tuple(_weigh(design, grid, own, best + np.log(total)) for design, grid, own in parts if len(own))
+        tuple(_weigh(design, grid, chosen, best + np.log(total)) for design, grid, chosen in parts if len(chosen))
     )
 
 
-def _weigh(design: _Design, grid: _Grid, own: Ints, log_total: float) -> Curves:
+def _weigh(design: _Design, grid: _Grid, chosen: Ints, log_total: float) -> Curves:
     from calibrant._compiled import laplace
 
-    weights = np.exp(grid.evidence[own] - log_total)
-    return Curves(design.limits, design.knots, weights, grid.modes[own], laplace.inverses(grid.factors[own]))
+    weights = np.exp(grid.evidence[chosen] - log_total)
+    return Curves(design.limits, design.knots, weights, grid.modes[chosen], laplace.inverses(grid.factors[chosen]))
 
 
 def _of_two_classes(cells: Tally) -> Tally:
