@@ -42,11 +42,13 @@ def test_several_classes_are_onnx_and_nothing_else(cli, refused, animals, tmp_pa
         assert "this is a map of several classes. Export it to ONNX" in refused("export", model, "--to", target)
 
 
-def test_the_model_is_loaded_once(cli, data, tmp_path, monkeypatch):
-    from calibrant.cli import options
+@pytest.mark.parametrize("command", ["export", "apply"])
+def test_the_model_is_loaded_once(cli, data, tmp_path, monkeypatch, command):
+    from calibrant.maps import loading
 
-    model, loaded = tmp_path / "m.json", []
+    model, paths, load = tmp_path / "m.json", [], loading.load
     cli("fit", data, "-m", "platt", "-o", model)
-    monkeypatch.setattr("calibrant.cli.export.load_any", lambda path: loaded.append(path) or options.load_any(path))
-    assert cli("export", model, "--to", "c").code == 0
-    assert len(loaded) == 1
+    monkeypatch.setattr(loading, "load", lambda path: paths.append(path) or load(path))
+    more = ("--to", "c") if command == "export" else (data, "-o", tmp_path / "out.csv")
+    assert cli(command, model, *more).code == 0
+    assert len(paths) == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from calibrant.cli import options
 from calibrant.cli.errors import Problem
-from calibrant.cli.options import load_model, load_segments
+from calibrant.cli.options import load_any
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
 from calibrant.cli.segments import report_unseen, segment_options
 
@@ -43,11 +43,12 @@ def apply(
     One of segments finds their columns by the names of the fit; --by names others, in the same order.
     """
     from calibrant.engines import apply_file, open_table
+    from calibrant.maps.segments import SegmentedMap
 
     check_target(output, [model])
     kind = output_kind(output, format_)
-    segmented = load_segments(model)
-    map_ = segmented or load_model(model)
+    map_ = load_any(model)
+    segmented = map_ if isinstance(map_, SegmentedMap) else None
     with open_table(files) as table:
         scores = _choose_scores(map_, table, score or [], top_label)
         more = segment_options(segmented, table, by or [], missing)
