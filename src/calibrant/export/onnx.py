@@ -27,7 +27,8 @@ from calibrant.export.expression_graph import (
     walk,
 )
 from calibrant.export.pool_form import NEAR_ZERO, PoolForm, Ramps
-from calibrant.export.shapes import AnyMap, check_shape
+from calibrant.export.shapes import check_shape
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 
@@ -39,7 +40,7 @@ LARGEST_SINGLE = float(np.finfo(np.float32).max)
 NAMES = {"score": ("score", "probability"), "matrix": ("scores", "probabilities")}  # of input and output
 
 
-def to_onnx(map_: AnyMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
+def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
     """An ONNX model of a map of one score or of several classes.
 
     Parameters

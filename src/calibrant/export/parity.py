@@ -10,7 +10,7 @@ from calibrant._numerics.softmax import softmax
 from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 from calibrant.export.expression_graph import domain
-from calibrant.export.shapes import AnyMap
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["TOLERANCE", "check", "compare", "probe", "vector", "vector_text"]
@@ -20,7 +20,7 @@ RANDOM_ROWS = 12  # of a matrix, at each scale
 MOST_SURE = 20  # classes with a row that is sure of them
 
 
-def probe(map_: AnyMap) -> Floats:
+def probe(map_: FrozenMap) -> Floats:
     """Scores that find a wrong export of a map, (n,), or of a map of several classes, (n, K)."""
     return _probe_matrix(map_) if isinstance(map_, MatrixMap) else _probe_score(map_)
 
@@ -59,7 +59,7 @@ def _span(map_: Any) -> tuple[float, float]:
     return float(knots[0]) - wide, float(knots[-1]) + wide
 
 
-def vector(map_: AnyMap) -> dict[str, Any]:
+def vector(map_: FrozenMap) -> dict[str, Any]:
     """The few scores and probabilities that an export carries, so that its user can check it too."""
     if isinstance(map_, MatrixMap):
         logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(len(map_.classes))))
@@ -69,13 +69,13 @@ def vector(map_: AnyMap) -> dict[str, Any]:
     return {"scores": scores.tolist(), "probabilities": map_(scores).tolist()}
 
 
-def vector_text(map_: AnyMap) -> str:
+def vector_text(map_: FrozenMap) -> str:
     """The test vector as one line of JSON."""
     return json.dumps(vector(map_))
 
 
 def check(
-    map_: AnyMap,
+    map_: FrozenMap,
     run: Callable[[Floats], Floats],
     target: str,
     tolerance: float = TOLERANCE,

@@ -2,13 +2,9 @@
 
 from calibrant.errors import InvalidInputError
 from calibrant.maps.base import FrozenMap
-from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import SegmentedMap
 
-__all__ = ["AnyMap", "check_shape", "shape_of"]
+__all__ = ["check_shape"]
 
-AnyMap = CalibrationMap | MatrixMap | SegmentedMap
 SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments"}
 TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python", "to_c": "C"}
 OFFERED = {
@@ -18,11 +14,6 @@ OFFERED = {
     "to_python": ("score",),
     "to_c": ("score",),
 }
-
-
-def shape_of(map_: object) -> str | None:
-    """The shape of a map; None for anything else."""
-    return map_.kind if isinstance(map_, FrozenMap) else None
 
 
 def check_shape(map_: object, caller: str) -> str:
@@ -35,10 +26,10 @@ def check_shape(map_: object, caller: str) -> str:
     >>> check_shape(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_, "to_sql")
     'score'
     """
-    shape = shape_of(map_)
-    if shape is None:
+    if not isinstance(map_, FrozenMap):
         advice = "Pass its `map_`." if hasattr(map_, "map_") else "`calibrant.load` reads one from a file."
         raise InvalidInputError(f"`map_` must be the map of a fitted calibrator; got {type(map_).__name__}. {advice}")
+    shape = map_.kind
     if shape not in OFFERED[caller]:
         written = " or ".join(SHAPES[other] for other in OFFERED[caller])
         others = " or ".join(f"{TITLES[name]} (`{name}`)" for name, shapes in OFFERED.items() if shape in shapes)

@@ -18,7 +18,8 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import parity
 from calibrant.export.expression_graph import LARGEST, Node, Number, Operation, Pick, Search, domain, lower, walk
-from calibrant.export.shapes import AnyMap, check_shape
+from calibrant.export.shapes import check_shape
+from calibrant.maps.base import FrozenMap
 
 # Fused multiply-add would round differently on some processors.
 C_OPTIONS = ("-std=c99", "-O1", "-ffp-contract=off", "-shared", "-fPIC")
@@ -131,7 +132,7 @@ static int calibrant_search(const double *edges, int n, double value)
 """
 
 
-def to_python(map_: AnyMap, *, name: str = "calibrate") -> str:
+def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
     """Source of a Python module with one function of one score, `name`, and no imports beyond the standard library.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
@@ -153,7 +154,7 @@ def to_python(map_: AnyMap, *, name: str = "calibrate") -> str:
     return text
 
 
-def to_c(map_: AnyMap, *, name: str = "calibrate") -> str:
+def to_c(map_: FrozenMap, *, name: str = "calibrate") -> str:
     """Source of a C99 file with the function ``double name(double score)`` and its tables.
 
     Where a C compiler is installed (``cc``), the file is compiled, run and compared with the map before it is

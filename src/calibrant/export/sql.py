@@ -17,8 +17,9 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import fold, maps_of_segments, tree_of, tree_of_segments, value_of
 from calibrant.export.expression_graph import Node, domain
-from calibrant.export.shapes import AnyMap, check_shape
+from calibrant.export.shapes import check_shape
 from calibrant.export.thinning import thin
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
@@ -28,7 +29,7 @@ ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "ma
 
 
 def to_sql(
-    map_: AnyMap,
+    map_: FrozenMap,
     *,
     dialect: str = "duckdb",
     column: str = "score",
@@ -79,7 +80,7 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     query = QUERIES[shape](map_, by)
     names = (column, *query.keys)
     algebra = SqlAlgebra(sqlglot.exp, dialect, names)
-    expression = algebra.write(query.tree, domain(map_.space))
+    expression = algebra.write(query.tree, query.within)
     text: str = expression.sql(dialect=dialect)
     columns = dict(zip(names, query.columns, strict=True))
     got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
@@ -93,6 +94,7 @@ class Query:
     """What is written, of the score and of columns of segments, and rows on which it is compared with the map."""
 
     tree: Node
+    within: tuple[float, float]  # the scores that the map accepts
     keys: tuple[str, ...]
     columns: tuple[list[Any], ...]  # scores, then the segments of each key
     expected: Floats
@@ -107,6 +109,7 @@ def _score_query(map_: CalibrationMap, by: Sequence[str] | None) -> Query:
     scores = parity.probe(shorter)
     return Query(
         tree=tree_of(shorter),
+        within=domain(map_.space),
         keys=(),
         columns=(scores.tolist(),),
         expected=shorter(scores),
@@ -135,6 +138,7 @@ def _segments_query(map_: SegmentedMap, by: Sequence[str] | None) -> Query:
     }
     return Query(
         tree=tree_of_segments(map_, maps),
+        within=domain(map_.space),
         keys=keys,
         columns=(scores.tolist(), *segments),
         expected=expected,

@@ -12,7 +12,8 @@ from calibrant._typing import Floats
 from calibrant.export import parity
 from calibrant.export.expression_graph import Number, Operation, Pick, Search, domain, lower, walk
 from calibrant.export.pool_form import PoolForm
-from calibrant.export.shapes import AnyMap, check_shape
+from calibrant.export.shapes import check_shape
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 
@@ -22,7 +23,7 @@ FUNCTIONS = {"min": "minimum", "max": "maximum"}  # the other operations have th
 ARRAYS = ("weights", "slope", "bias", "curves", "vector", "gate", "matrix", "confusion")
 
 
-def to_torch(map_: AnyMap) -> Any:
+def to_torch(map_: FrozenMap) -> Any:
     """A ``torch.nn.Module`` from scores, of the map's space, to probabilities.
 
     Inside, numbers are doubles; the result has the floating type of the input. The numbers of the map are buffers: they
