@@ -9,7 +9,7 @@ from calibrant.export import to_torch  # noqa: E402
 from calibrant.maps.functions import Linear, Sigmoid  # noqa: E402
 
 
-@pytest.mark.parametrize("name", sorted(registry.METHODS))
+@pytest.mark.parametrize("name", registry.names())
 def test_every_method_of_one_score(name):
     rng = np.random.default_rng(0)
     raw = np.round(rng.beta(0.8, 1.2, 300), 2)
