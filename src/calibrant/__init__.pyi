@@ -46,7 +46,6 @@ from calibrant.calibrators.spline.spline import SplineCalibration as SplineCalib
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.calibrators.venn_abers import VennAbers as VennAbers
 from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
-from calibrant.displays.class_reliability import ClassReliabilityDisplay as ClassReliabilityDisplay
 from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
 from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
 from calibrant.maps.matrix import MatrixMap as MatrixMap

@@ -91,9 +91,13 @@ def test_a_logit_axis_has_a_few_ticks(limits):
 
 def test_tick_texts_are_plain(ax):
     axes.set_logit(ax.xaxis, (1e-6, 1 - 1e-6))
-    texts = ax.xaxis.get_major_formatter().format_ticks(axes.logit_ticks(1e-6, 1 - 1e-6))
-    assert texts[:4] == ["1e-6", "1e-5", "0.0001", "0.001"]
-    assert texts[-3:] == ["0.9999", "1−1e-5", "1−1e-6"]
+    texts = ax.xaxis.get_major_formatter().format_ticks([1e-6, 1e-4, 0.01, 0.5, 0.9999, 1 - 1e-5])
+    assert texts == ["1e-6", "0.0001", "0.01", "0.5", "0.9999", "1−1e-5"]
+
+
+def test_tick_texts_do_not_touch():
+    assert axes.logit_ticks(1e-6, 1 - 1e-6) == pytest.approx([1e-6, 1e-4, 0.01, 0.5, 0.99, 0.9999, 1 - 1e-6])
+    assert axes.logit_ticks(0.02, 0.995) == [0.1, 0.5, 0.9, 0.99]
 
 
 def test_what_must_be_seen():

@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from sklearn.svm import LinearSVC
@@ -305,3 +305,60 @@ def test_odd_data_can_be_drawn(ax, scale, scores):
     for labels in ([0, 1, 0, 1], [0] * 4, [1] * 4):
         ReliabilityDisplay.from_predictions(labels, scores, scale=scale, ax=ax)
     ax.figure.draw_without_rendering()
+
+
+def draw_classes(n=400, n_classes=3):
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(n_classes), n)
+    return (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1), p
+
+
+def test_each_class_against_the_rest_those_furthest_off_first(ax):
+    y, p = draw_classes()
+    wrong = p[:, [0, 2, 1]]  # the last two columns are mixed up
+    display = ReliabilityDisplay.from_predictions(np.array(list("abc"))[y], wrong, each_class=True, ax=ax)
+    assert {result.name for result in display.results[:2]} == {"b", "c"}
+    np.testing.assert_array_equal(display.results[2].points, reliability(y == 0, wrong[:, 0]).points)
+    assert display.points_ == [None] * 3
+    assert display.ax_.get_ylabel() == "Fraction of positives"
+    many = ReliabilityDisplay.from_predictions(
+        *draw_classes(n_classes=15), each_class=True, classes=[f"class {k}" for k in range(15)], max_classes=5, ax=ax
+    )
+    assert len(many.results) == 5
+    assert all(result.name.startswith("class ") for result in many.results)
+
+
+def test_classes_of_a_classifier(ax):
+    features, species = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[species]
+    model = LogisticRegression().fit(features[:, :2], names)
+    display = ReliabilityDisplay.from_estimator(model, features[:, :2], names, each_class=True, ax=ax)
+    assert {result.name for result in display.results} == set(names)
+    top = ReliabilityDisplay.from_estimator(model, features[:, :2], names, ax=Figure().subplots())
+    assert top.top_label
+    assert top.ax_.get_ylabel() == "Fraction of right predictions"
+    with pytest.raises(InvalidInputError, match="`y` must have labels that `estimator` knows"):
+        ReliabilityDisplay.from_estimator(model, features[:, :2], species)
+
+
+def test_the_predicted_class_of_several_models(ax):
+    y, p = draw_classes()
+    display = ReliabilityDisplay.from_predictions(
+        y, {"raw": p, "sharp": p**3 / (p**3).sum(axis=1, keepdims=True)}, ax=ax
+    )
+    assert repr(display) == "ReliabilityDisplay(raw, sharp)"
+    assert display.ax_scores_.get_xlabel() == "Probability of the predicted class"
+
+
+def test_what_each_class_refuses(ax):
+    y, p = draw_classes()
+    with pytest.raises(InvalidInputError, match="`classes` must name the 3 columns; got 2 names"):
+        ReliabilityDisplay.from_predictions(y, p, each_class=True, classes=["a", "b"], ax=ax)
+    with pytest.raises(InvalidInputError, match="`each_class` needs the probabilities of one model"):
+        ReliabilityDisplay.from_predictions(y == 0, p[:, 0], each_class=True, ax=ax)
+
+
+def test_the_numbers_of_a_validation_cover_nothing(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, validation=True)
+    display.figure_.draw_without_rendering()
+    assert display.validation_.get_window_extent().y0 >= display.ax_.get_window_extent().y1

@@ -1,14 +1,12 @@
 """Pictures in the style of scikit-learn's displays: numbers first, drawing with `plot`."""
 
 from calibrant.displays.calibration_map import CalibrationMapDisplay
-from calibrant.displays.class_reliability import ClassReliabilityDisplay
 from calibrant.displays.decision_curve import DecisionCurveDisplay
 from calibrant.displays.murphy import MurphyDisplay
 from calibrant.displays.reliability import ReliabilityDisplay
 
 __all__ = [
     "CalibrationMapDisplay",
-    "ClassReliabilityDisplay",
     "DecisionCurveDisplay",
     "MurphyDisplay",
     "ReliabilityDisplay",

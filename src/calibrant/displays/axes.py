@@ -17,14 +17,15 @@ NEUTRAL = "0.5"  # a grey that is seen on white and on black
 BELOW = 4  # the picture is so many times as high as the scores below it
 LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
+MOST_TICKS = 8  # along a logit axis
 NARROWEST = 2.0  # logit axis, in logits
 
 
 def open_axes(ax: Any, caller: str, *, below: bool) -> Any:
     """The given axes, or those of a new figure with room for others below, if matplotlib is there."""
-    pyplot = require("matplotlib.pyplot", "plot", caller)
     if ax is not None:
         return ax
+    pyplot = require("matplotlib.pyplot", "plot", caller)
     _, new = pyplot.subplots(figsize=(5.6, 6.8 if below else 5.6), layout="constrained")
     return new
 
@@ -130,7 +131,19 @@ def logit_ticks(low: float, high: float) -> list[float]:
         inside = [value for value in every if low <= value <= high]
         if len(inside) >= 4:
             break
-    return inside
+    return _apart(inside, low, high)
+
+
+def _apart(ticks: list[float], low: float, high: float) -> list[float]:
+    """Ticks whose texts do not touch: of two that are close, the one further from ½ goes."""
+    ends = links.logit(np.array([low, high]))
+    least = (ends[1] - ends[0]) / MOST_TICKS
+    kept: list[float] = []
+    for tick in sorted(ticks, key=lambda value: abs(value - 0.5)):
+        place = links.logit(np.array(tick))
+        if all(abs(place - links.logit(np.array(other))) >= least for other in kept):
+            kept.append(tick)
+    return sorted(kept)
 
 
 def _tick_text(value: float) -> str:

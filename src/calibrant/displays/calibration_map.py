@@ -70,6 +70,9 @@ class CalibrationMapDisplay:
     level: float = 0.9
     name: str | None = None
 
+    def __repr__(self) -> str:
+        return f"CalibrationMapDisplay({self.name or 'calibration map'})"
+
     def plot(self, ax: Any = None, *, scale: str = "linear", curve_kwargs: Mapping[str, Any] | None = None) -> Self:
         """Draw.
 

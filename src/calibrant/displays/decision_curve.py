@@ -11,8 +11,7 @@ import numpy as np
 from calibrant._typing import ArrayLike
 from calibrant.decisions import DecisionCurve, decision_curve
 from calibrant.displays import axes, marks
-from calibrant.displays.reliability import _positive_probabilities
-from calibrant.errors import InvalidInputError
+from calibrant.displays.models import ModelsDisplay, compute_each, one_or_list, positive_probabilities
 from calibrant.reliability.tables import table
 from calibrant.tally import Tally
 
@@ -22,7 +21,7 @@ TREAT_ALL, TREAT_NONE = "treat all", "treat none"
 MARGIN = 0.08  # of the height, below 0 and above the highest curve
 
 
-class DecisionCurveDisplay:
+class DecisionCurveDisplay(ModelsDisplay):
     """Decision curves of one or several models on the same rows.
 
     Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
@@ -59,9 +58,7 @@ class DecisionCurveDisplay:
     """
 
     def __init__(self, results: DecisionCurve | Sequence[DecisionCurve]) -> None:
-        self.results = [results] if isinstance(results, DecisionCurve) else list(results)
-        if not self.results:
-            raise InvalidInputError("`results` must have at least one DecisionCurve; got an empty list.")
+        super().__init__(results, DecisionCurve)
 
     def plot(
         self,
@@ -88,9 +85,7 @@ class DecisionCurveDisplay:
         self.ax_ = axes.open_axes(ax, "DecisionCurveDisplay.plot", below=False)
         self.figure_ = self.ax_.figure
         drawn = [self._draw(i, standardised, axes.line_style(curve_kwargs or {})) for i in range(len(self.results))]
-        self.line_, self.band_ = (
-            [artists[part] for artists in drawn] if len(drawn) > 1 else drawn[0][part] for part in ("line", "band")
-        )
+        self.line_, self.band_ = (one_or_list([artists[part] for artists in drawn]) for part in ("line", "band"))
         self._draw_strategies(standardised)
         self._set_axes(standardised)
         self.legend_ = axes.draw_legend(self.ax_)
@@ -107,8 +102,7 @@ class DecisionCurveDisplay:
         return {"line": line, "band": marks.draw_band(self.ax_, columns, color=line.get_color(), alpha=0.18)}
 
     def _label(self, i: int) -> str:
-        result = self.results[i]
-        name = result.name or (f"model {i + 1}" if len(self.results) > 1 else "model")
+        result, name = self.results[i], self.model_name(i)
         return name if result.band == "none" else f"{name}, {100 * result.level:g} % {result.band} interval"
 
     def _draw_strategies(self, standardised: bool) -> None:
@@ -164,14 +158,7 @@ class DecisionCurveDisplay:
         -------
         DecisionCurveDisplay
         """
-        if isinstance(y_prob, Mapping):
-            if name is not None or not y_prob:
-                raise InvalidInputError(
-                    "A dict for `y_prob` must name at least one model, and then `name` is not used."
-                )
-            results = [decision_curve(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
-        else:
-            results = [decision_curve(y_true, y_prob, name=name, **options)]
+        results = compute_each(decision_curve, y_true, y_prob, name, options)
         return cls(results).plot(ax, standardised=standardised, curve_kwargs=curve_kwargs)
 
     @classmethod
@@ -199,6 +186,6 @@ class DecisionCurveDisplay:
         -------
         DecisionCurveDisplay
         """
-        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
+        y_prob, positive = positive_probabilities(estimator, X, pos_label)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)

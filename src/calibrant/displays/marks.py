@@ -102,7 +102,10 @@ def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool, 
     edges, height = visible_bars(ax, table)
     height = height / (height.sum() if share else 1.0)
     if height.max() > LOG_RATIO * np.median(height[height > 0.0]):
+        ticker = require("matplotlib.ticker", "plot", "A logarithmic axis")
         ax.set_yscale("log")
+        ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+        ax.yaxis.set_minor_formatter(ticker.NullFormatter())
     ax.set_ylabel(f"{'Share' if share else 'Rows'}{', log' if ax.get_yscale() == 'log' else ''}")
     style = {"alpha": 0.45 * alpha, "baseline": 0} if fill else {"alpha": alpha, "linewidth": 1.2, "baseline": None}
     return ax.stairs(height, edges, fill=fill, color=color, **style)

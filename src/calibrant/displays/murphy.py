@@ -9,14 +9,14 @@ import numpy as np
 
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes, marks
-from calibrant.errors import InvalidInputError
+from calibrant.displays.models import ModelsDisplay, compute_each, one_or_list
 from calibrant.metrics.murphy import MurphyCurve, murphy_curve
 from calibrant.tally import Tally
 
 __all__ = ["MurphyDisplay"]
 
 
-class MurphyDisplay:
+class MurphyDisplay(ModelsDisplay):
     """Mean elementary scores of one or several models; the lower curve is better for users with that threshold.
 
     Make one with `from_predictions`, which draws at once; or from numbers of `calibrant.metrics.murphy_curve`, and draw
@@ -49,9 +49,7 @@ class MurphyDisplay:
     """
 
     def __init__(self, results: MurphyCurve | Sequence[MurphyCurve]) -> None:
-        self.results = [results] if isinstance(results, MurphyCurve) else list(results)
-        if not self.results:
-            raise InvalidInputError("`results` must have at least one MurphyCurve; got an empty list.")
+        super().__init__(results, MurphyCurve)
 
     def plot(self, ax: Any = None, *, curve_kwargs: Mapping[str, Any] | None = None) -> Self:
         """Draw.
@@ -72,10 +70,9 @@ class MurphyDisplay:
         style = axes.line_style(curve_kwargs or {})
         lines = []
         for i, result in enumerate(self.results):
-            label = result.name or (f"model {i + 1}" if len(self.results) > 1 else None)
-            options = {"linewidth": 1.6, "label": label} | style
+            options = {"linewidth": 1.6, "label": self.model_name(i)} | style
             lines.append(marks.draw_curve(self.ax_, result.thresholds, result.scores, options))
-        self.line_ = lines if len(lines) > 1 else lines[0]
+        self.line_ = one_or_list(lines)
         top = max(float(np.max(result.scores)) for result in self.results)
         self.ax_.set_xlim(0.0, 1.0)
         self.ax_.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
@@ -115,12 +112,5 @@ class MurphyDisplay:
         -------
         MurphyDisplay
         """
-        if isinstance(y_prob, Mapping):
-            if name is not None or not y_prob:
-                raise InvalidInputError(
-                    "A dict for `y_prob` must name at least one model, and then `name` is not used."
-                )
-            results = [murphy_curve(y_true, p, name=str(key), **options) for key, p in y_prob.items()]
-        else:
-            results = [murphy_curve(y_true, y_prob, name=name, **options)]
+        results = compute_each(murphy_curve, y_true, y_prob, name, options)
         return cls(results).plot(ax, curve_kwargs=curve_kwargs)

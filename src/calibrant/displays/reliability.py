@@ -11,10 +11,17 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
-from calibrant.displays.validation_text import draw_validation_text
+from calibrant.displays.models import (
+    ModelsDisplay,
+    class_probabilities,
+    name_models,
+    one_or_list,
+    positive_probabilities,
+)
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label
-from calibrant.metrics.samples import Labels
+from calibrant.metrics.samples import Labels, read_classes
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import visible_range
 from calibrant.tally import Tally
@@ -23,10 +30,11 @@ DISTRIBUTIONS = ("histogram", "density", None)
 MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
 AXES = ("Predicted probability", "Fraction of positives")
 TOP_LABEL_AXES = ("Probability of the predicted class", "Fraction of right predictions")
+MOST_CLASSES = 8  # more curves than this cannot be told apart
 UNEQUAL = 1.5  # bins whose numbers of rows differ by less are described by the legend
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(ModelsDisplay):
     """A reliability diagram of one or several models.
 
     Make one with `from_predictions`, `from_estimator` or `from_cv_results`, which draw at once; or from numbers of
@@ -77,10 +85,8 @@ class ReliabilityDisplay:
     def __init__(
         self, results: Reliability | Sequence[Reliability], *, folds: bool = False, top_label: bool = False
     ) -> None:
-        self.results = [results] if isinstance(results, Reliability) else list(results)
+        super().__init__(results, Reliability)
         self.folds, self.top_label = folds, top_label
-        if not self.results:
-            raise InvalidInputError("`results` must have at least one Reliability; got an empty list.")
         if len({result.scale for result in self.results}) > 1:
             raise InvalidInputError("`results` must all have the same `scale`, since they share the axes.")
 
@@ -127,18 +133,21 @@ class ReliabilityDisplay:
             like_first = {"color": drawn[0]["line"].get_color()} if self.folds and drawn else {}
             drawn.append(self._draw(i, with_points, counts, distribution, like_first | axes.line_style(style)))
         for part in ("line", "band", "points", "intervals", "scores"):
-            artists = [one.get(part) for one in drawn]
-            setattr(self, f"{part}_", artists if len(artists) > 1 else artists[0])
-        self.validation_ = self._draw_validation()
+            setattr(self, f"{part}_", one_or_list([one.get(part) for one in drawn]))
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
         self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
+        self.validation_ = self._draw_validation()
         return self
 
     def _draw_validation(self) -> Any:
+        """The numbers of a validation above the legend, where they cover nothing."""
         numbers = [result.validation for result in self.results if result.validation is not None]
         if len(self.results) > 1 and numbers:
             raise InvalidInputError("`validation` has place for the numbers of one model; draw each by itself.")
-        return draw_validation_text(self.ax_, numbers[0]) if numbers else None
+        if not numbers:
+            return None
+        self.legend_.set_title(str(numbers[0]), prop={"family": "monospace", "size": "small"})
+        return self.legend_.get_title()
 
     def _styles(self, given: Any) -> list[dict[str, Any]]:
         if given is None or isinstance(given, Mapping):
@@ -203,7 +212,7 @@ class ReliabilityDisplay:
         if self.folds:
             return f"{result.name or 'model'} ({len(self.results)} folds)" if i == 0 else "_fold"
         if len(self.results) > 1:
-            return result.name or f"model {i + 1}"
+            return self.model_name(i)
         curve = _curve_label(result)
         return f"{result.name} ({curve})" if result.name else curve
 
@@ -223,6 +232,9 @@ class ReliabilityDisplay:
         y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
         *,
         name: str | None = None,
+        each_class: bool = False,
+        classes: Sequence[Any] | None = None,
+        max_classes: int = MOST_CLASSES,
         ax: Any = None,
         points: bool | None = None,
         counts: bool | str = "auto",
@@ -238,10 +250,16 @@ class ReliabilityDisplay:
             Labels; or a tally in place of labels and probabilities.
         y_prob : array-like of shape (n,) or (n, K), or dict of such
             Predicted probabilities; with several models, a dict from name to probabilities. With a column for each of
-            three or more classes the diagram is of the predicted class: its probability, and whether it was right. For
-            a diagram of each class see `ClassReliabilityDisplay`.
+            three or more classes the diagram is of the predicted class: its probability, and whether it was right.
         name : str, optional
             Of the model.
+        each_class : bool
+            With a column for each class: draw a curve of each class against the rest instead, those with the largest
+            SmoothECE first.
+        classes : sequence, optional
+            Names of the columns, for `each_class`; by default the labels.
+        max_classes : int
+            The number of classes to draw.
         ax, points, counts, distribution, curve_kwargs
             See `plot`.
         **options
@@ -252,21 +270,20 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-        if isinstance(y_prob, Mapping):
-            if name is not None or not y_prob:
-                raise InvalidInputError(
-                    "A dict for `y_prob` must name at least one model, and then `name` is not used."
-                )
-            models: dict[str | None, Any] = {str(key): p for key, p in y_prob.items()}
-        else:
-            models = {name: y_prob}
+        models = name_models(y_prob, name)
+        labels: Any = y_true
         several = not isinstance(y_true, Tally) and any(
             p is not None and _validation.is_class_matrix(p) for p in models.values()
         )
-        labels: Any = y_true
-        rows = [(key, top_label(labels, p) if several else (labels, p)) for key, p in models.items()]
-        results = [reliability(y, p, name=key, **options) for key, (y, p) in rows]
-        return cls(results, top_label=several).plot(
+        if each_class:
+            if not several or len(models) > 1:
+                raise InvalidInputError("`each_class` needs the probabilities of one model, a column for each class.")
+            results = _each_class(labels, next(iter(models.values())), classes, max_classes, options)
+            points = False if points is None else points
+        else:
+            rows = [(key, top_label(labels, p) if several else (labels, p)) for key, p in models.items()]
+            results = [reliability(y, p, name=key, **options) for key, (y, p) in rows]
+        return cls(results, top_label=several and not each_class).plot(
             ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs
         )
 
@@ -279,7 +296,8 @@ class ReliabilityDisplay:
         Parameters
         ----------
         estimator : classifier or calibrator
-            Its `predict_proba` is called. Of more than two classes the diagram is of the predicted one.
+            Its `predict_proba` is called. Of more than two classes the diagram is of the predicted one, or with
+            `each_class` of each of them.
         X : array or table of n rows
             Features; for a calibrator, scores.
         y : array-like of shape (n,)
@@ -297,8 +315,10 @@ class ReliabilityDisplay:
         """
         name = type(estimator).__name__ if name is None else name
         if len(getattr(estimator, "classes_", ())) > 2 and hasattr(estimator, "predict_proba") and pos_label is None:
+            if options.get("each_class"):
+                options = {"classes": list(estimator.classes_)} | options
             return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
-        y_prob, positive = _positive_probabilities(estimator, X, pos_label)
+        y_prob, positive = positive_probabilities(estimator, X, pos_label)
         return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)
 
     @classmethod
@@ -348,7 +368,7 @@ class ReliabilityDisplay:
                 raise InvalidInputError(
                     f"`X` and `y` must be the data of `cv_results`, which has row {rows.max()}; got {len(labels)} rows."
                 )
-            y_prob, positive = _positive_probabilities(estimator, _safe_indexing(X, rows), pos_label)
+            y_prob, positive = positive_probabilities(estimator, _safe_indexing(X, rows), pos_label)
             part = None if weights is None else weights[rows]
             fold_name = type(estimator).__name__ if name is None else name
             results.append(
@@ -365,35 +385,21 @@ def _curve_label(result: Reliability) -> str:
     return f"{name}, {100 * result.level:.4g} % band" if has_band else name
 
 
-def class_probabilities(estimator: Any, X: Any, y: ArrayLike) -> tuple[Any, Any]:
-    """The column number of each label, and the probabilities of all classes."""
-    classes, labels = np.asarray(estimator.classes_), _validation.as_array(y, "y")
-    if not np.isin(labels, classes).all():
-        raise InvalidInputError(f"`y` must have labels that `estimator` knows: {', '.join(map(str, classes[:6]))} ….")
-    order = np.argsort(classes)
-    return order[np.searchsorted(classes, labels, sorter=order)], estimator.predict_proba(X)
-
-
-def _positive_probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
-    """The column of the positive class, and its label."""
-    if not hasattr(estimator, "predict_proba"):
-        raise InvalidInputError(
-            f"`estimator` must have `predict_proba`; {type(estimator).__name__} has not. Calibrate it first, for "
-            "example with CalibratedClassifier."
-        )
-    matrix = _validation.as_floats(estimator.predict_proba(X), "estimator.predict_proba(X)")
-    classes = list(getattr(estimator, "classes_", ()))
-    if matrix.ndim != 2 or matrix.shape[1] != 2:
-        raise InvalidInputError(
-            f"`estimator` must know two classes; its probabilities have shape {matrix.shape}. For one class against "
-            "the rest, pass its column and `y == that_class` to `from_predictions`."
-        )
-    if not classes:
-        return matrix[:, 1], pos_label
-    if pos_label is not None and pos_label not in classes:
-        raise InvalidInputError(f"`pos_label` must be one of the classes {classes!r}; got {pos_label!r}.")
-    column = 1 if pos_label is None else classes.index(pos_label)
-    return matrix[:, column], classes[column]
+def _each_class(
+    y_true: ArrayLike, y_prob: ArrayLike, classes: Sequence[Any] | None, max_classes: int, options: Mapping[str, Any]
+) -> list[Reliability]:
+    """Each class against the rest, those furthest off first."""
+    _validation.check_count("max_classes", max_classes)
+    sample = read_classes(y_true, y_prob, options.get("sample_weight"))
+    labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
+    names = sample.classes if classes is None else classes
+    if len(names) != matrix.shape[1]:
+        raise InvalidInputError(f"`classes` must name the {matrix.shape[1]} columns; got {len(names)} names.")
+    errors = [
+        smooth_calibration_error(Tally.from_arrays(matrix[:, k], labels == k, weights)) for k in range(matrix.shape[1])
+    ]
+    worst = np.argsort(-np.array(errors), kind="stable")[:max_classes]
+    return [reliability(labels == k, matrix[:, k], name=str(names[k]), **options) for k in worst]
 
 
 def _folds(cv_results: Mapping[str, Any]) -> tuple[Any, Any]:
