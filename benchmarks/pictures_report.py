@@ -20,8 +20,8 @@ from calibrant.report import write_report
 
 #: name → width, scheme, height (None is the whole page)
 PICTURES = {
-    "report": (1080, "light", 1450),
-    "report-dark": (1080, "dark", 1450),
+    "report": (1080, "light", 1520),
+    "report-dark": (1080, "dark", 1520),
     "report-whole": (1280, "light", None),
     "report-phone": (375, "light", None),
 }

@@ -184,18 +184,15 @@ def commands_of(block):
 def run_command(arguments):
     """The exit code, and what appears on a screen."""
     from calibrant.cli.app import run
-    from calibrant.cli.compare import run_comparison
 
     screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", screen)
         patch.setattr(sys, "stderr", screen)
         if arguments[0] == "report":  # of all methods it has tests of its own
-            patch.setattr(
-                "calibrant.cli.report.run_comparison", lambda rows, **_: run_comparison(rows, methods=["temperature"])
-            )
-            patch.setattr("calibrant.report.study.RESAMPLES", 10)
-            patch.setattr("calibrant.report.matrix_sections.RESAMPLED_ENTRIES", 0)
+            patch.setattr("calibrant.cli.report.compared_methods", lambda *_: ["temperature"])
+            patch.setattr("calibrant.report.data.RESAMPLES", 10)
+            patch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)
         code = run(arguments)
     screen.flush()
     return code, screen.buffer.getvalue().decode("utf-8")

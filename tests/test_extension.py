@@ -110,8 +110,8 @@ calibrant_command("compare", "rows.csv", *columns, "--method", f"isotonic,{NAME}
 """,
     "report": COMMANDS
     + """
-import calibrant.report.study
-calibrant.report.study.RESAMPLES = 10  # quicker
+import calibrant.report.data
+calibrant.report.data.RESAMPLES = 10  # quicker
 calibrant_command("report", "rows.csv", *columns, "--method", NAME, "-o", "report.html")
 assert registry.get(NAME).title in Path("report.html").read_text()
 """,

@@ -25,8 +25,8 @@ def _few_resamples(monkeypatch):
     from calibrant.metrics import evaluation
 
     monkeypatch.setitem(evaluation.evaluate.__kwdefaults__, "n_resamples", 20)
-    monkeypatch.setattr("calibrant.report.study.RESAMPLES", 10)
-    monkeypatch.setattr("calibrant.report.matrix_sections.RESAMPLED_ENTRIES", 0)  # the fewest
+    monkeypatch.setattr("calibrant.report.data.RESAMPLES", 10)
+    monkeypatch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)  # the fewest
 
 
 @dataclass

@@ -19,8 +19,8 @@ class Fake(BayesianCalibrator):
         assert len(tally)
         return CalibrationMap(Identity(), "probability", True, "Fake")
 
-    def sample_maps(self, scores, n_draws=100, random_state=0):
-        return np.tile(self.predict(scores), (n_draws, 1)) + 0 * np.random.default_rng(random_state).random()
+    def draw_maps(self, scores, n_draws, rng):
+        return np.tile(self.predict(scores), (n_draws, 1)) + 0 * rng.random()
 
     def interval_ends(self, scores, level):
         half = 0.1 * level

@@ -1,4 +1,4 @@
-"""One small study that the tests of the report share."""
+"""One small data that the tests of the report share."""
 
 from dataclasses import replace
 
@@ -7,7 +7,8 @@ import pytest
 
 from calibrant import Tally, compare
 from calibrant.metrics import Interval
-from calibrant.report.study import make_study
+from calibrant.report.data import make_report_data
+from calibrant.report.page import make_sections, render
 
 HOSTILE = '</script><script>alert(1)</script> <b>"bold"</b> & {{ 7 * 7 }} %{x}'
 
@@ -29,9 +30,20 @@ def rows(n, slope, seed, shift=0.0):
 @pytest.fixture(scope="session", autouse=True)
 def _few_resamples():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.report.study.RESAMPLES", 10)
-        patch.setattr("calibrant.report.matrix_sections.RESAMPLED_ENTRIES", 0)  # the fewest
+        patch.setattr("calibrant.report.data.RESAMPLES", 10)
+        patch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)  # the fewest
         yield
+
+
+@pytest.fixture(scope="session")
+def render_page():
+    """The page of some numbers as a string."""
+    jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
+
+    def rendered(data, title="t", **options):
+        return render(data, make_sections(data), title, jinja2, **options)
+
+    return rendered
 
 
 @pytest.fixture(scope="session")
@@ -50,8 +62,8 @@ def comparison(tally):
 
 
 @pytest.fixture(scope="session")
-def study(tally, comparison):
-    return replace(make_study(tally, comparison=comparison, method="bayes_iso"), titles=TITLES)
+def data(tally, comparison):
+    return replace(make_report_data(tally, comparison=comparison, method="bayes_iso"), titles=TITLES)
 
 
 @pytest.fixture(scope="session")
@@ -60,26 +72,26 @@ def segmented():
     # Some scores at the very ends, which no logit axis can show.
     segments["south"] += Tally.from_arrays([0.0, 1.0, 1.0], [0, 1, 1])
     whole = segments[HOSTILE] + segments["south"] + segments["one"]
-    return make_study(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
+    return make_report_data(whole, segments=segments, comparison=compare(whole, methods=["platt"]), method="bayes_iso")
 
 
 @pytest.fixture(scope="session")
 def unbounded():
     z = np.linspace(-3.0, 3.0, 200)
     tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
-    return make_study(tally, comparison=compare(tally, methods=["platt"], space="decision"))
+    return make_report_data(tally, comparison=compare(tally, methods=["platt"], space="decision"), space="decision")
 
 
 @pytest.fixture(scope="session")
-def with_facts(study):
-    """The same study with another p-value, another error, and another recommendation with its gain."""
+def with_facts(data):
+    """The same data with another p-value, another error, and another recommendation with its gain."""
 
     def changed(*, p_value, error, recommended="identity"):
         gain = Interval(0.02, 0.01 if recommended != "identity" else -0.01, 0.05, 0.9)
         size = Interval(*error, 0.9)
-        verdict = replace(study.verdict, p_value=p_value, gain=gain, error=size)
-        comparison = replace(study.comparison, recommended=recommended, verdict=verdict)
-        return replace(study, verdict=verdict, before=replace(study.before, error=size), comparison=comparison)
+        verdict = replace(data.verdict, p_value=p_value, gain=gain, error=size)
+        comparison = replace(data.comparison, recommended=recommended, verdict=verdict)
+        return replace(data, verdict=verdict, before=replace(data.before, error=size), comparison=comparison)
 
     return changed
 
@@ -87,4 +99,23 @@ def with_facts(study):
 @pytest.fixture(scope="session")
 def one_sided():
     """Rows that all turned out the same."""
-    return make_study(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))
+    return make_report_data(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))
+
+
+@pytest.fixture(scope="session")
+def class_rows():
+    """Scores and labels of three classes, whose probabilities are too extreme."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(3), 300)
+    y = (truth.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
+    return truth**2 / (truth**2).sum(axis=1, keepdims=True), np.array(["ant", "bee", "cow"])[y]
+
+
+@pytest.fixture(scope="session")
+def class_comparison(class_rows):
+    return compare(*class_rows, methods=["temperature", "vector_scaling"])
+
+
+@pytest.fixture(scope="session")
+def classes(class_rows, class_comparison):
+    return make_report_data(*class_rows, comparison=class_comparison, method="temperature")

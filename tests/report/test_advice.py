@@ -18,11 +18,11 @@ def test_advice_agrees_with_the_comparison(with_facts):
     assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
 
 
-def test_without_a_comparison_nothing_is_recommended(study):
-    steps = next_steps(replace(study, comparison=None))
+def test_without_a_comparison_nothing_is_recommended(data):
+    steps = next_steps(replace(data, comparison=None))
     assert steps[0].startswith("Gather more rows, of both outcomes")
     assert not any("as many rows" in step for step in steps)  # four times too few are too few
-    same = replace(study, comparison=None, base_rate=1.0)
+    same = replace(data, comparison=None, base_rate=1.0)
     assert next_steps(same)[0].startswith("Gather rows of the other outcome")
 
 
@@ -74,8 +74,8 @@ def test_segments_are_named_even_where_calibrating_is_not_advised(with_facts, se
     assert step.startswith("Look into “south”: the probabilities do not fit there.")
 
 
-def test_the_result_of_the_comparison_in_words(study):
-    best = replace(study, name="isotonic", comparison=replace(study.comparison, recommended="platt", tied=()))
+def test_the_result_of_the_comparison_in_words(data):
+    best = replace(data, name="isotonic", comparison=replace(data.comparison, recommended="platt", tied=()))
     text = comparison_result(best)
     assert text.startswith("Platt scaling has the lowest log-loss, 0.")
     assert "lower than without calibration (90 % confidence interval: " in text
@@ -83,15 +83,15 @@ def test_the_result_of_the_comparison_in_words(study):
     tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
     assert "cannot tell it from isotonic regression or Bayesian spline" in tied
     assert "This page shows isotonic regression, one of these." in tied
-    assert comparison_result(replace(study, comparison=None)) == ""
+    assert comparison_result(replace(data, comparison=None)) == ""
 
 
-def test_no_winner_among_many_and_a_default_that_is_not_the_lowest(study):
-    none = replace(study, comparison=replace(study.comparison, recommended="identity"))
+def test_no_winner_among_many_and_a_default_that_is_not_the_lowest(data):
+    none = replace(data, comparison=replace(data.comparison, recommended="identity"))
     text = "None of 2 methods beats doing nothing by more than the best of so many would by chance."
     assert comparison_result(none) == text
-    second = study.comparison.results[1].name
-    text = comparison_result(replace(study, name=second, comparison=replace(study.comparison, recommended=second)))
+    second = data.comparison.results[1].name
+    text = comparison_result(replace(data, name=second, comparison=replace(data.comparison, recommended=second)))
     assert second == "isotonic"
     assert text.startswith("Isotonic regression is recommended: its log-loss is 0.")
 

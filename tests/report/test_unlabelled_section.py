@@ -1,48 +1,53 @@
 import numpy as np
 import pytest
 
-from calibrant import BayesIso, Tally, simulate
+from calibrant import Blend, simulate
+from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, count_scores
-from calibrant.report import write_report
+from calibrant.report.data import make_report_data
 from calibrant.report.unlabelled_section import unlabelled_section
 from calibrant.report.wording import sentence_case
 
 
 @pytest.fixture(scope="module")
-def fitted():
-    data = simulate.bayes_iso(1500, rng=0)
-    return BayesIso().fit(data.scores[:500], data.labels[:500]), data
+def rows():
+    return simulate.bayes_iso(1500, rng=0)
 
 
-def test_it_says_what_the_model_estimates(fitted):
-    calibrator, data = fitted
-    section = unlabelled_section(calibrator, count_scores(data.scores[500:]))
-    mean = calibrator.estimate(data.scores[500:])
-    assert f"{100 * mean.value:.1f} %" in section.sentences[0]
-    rows = section.tables[0].rows
-    assert [row[0] for row in rows] == [sentence_case(quantity.title) for quantity in QUANTITIES.values()]
-    assert rows[0][1] == f"{mean.value:.4f}"
-    trace = section.figures[0].figure["data"][0]
-    assert len(trace["x"]) == len(trace["y"]) == len(trace["error_x"]["array"]) == 7
+@pytest.fixture(scope="module")
+def labelled(rows):
+    return make_report_data(rows.scores[:500], rows.labels[:500], methods=["bayes_iso"], method="bayes_iso")
 
 
-def test_without_rows_called_positive_there_is_no_precision(fitted):
-    calibrator, _ = fitted
-    section = unlabelled_section(calibrator, count_scores(np.full(50, 0.02)), threshold=0.9)
+@pytest.mark.parametrize("count", [count_scores, list])
+def test_it_says_what_the_model_estimates(labelled, rows, count):
+    section = unlabelled_section(labelled, count(rows.scores[500:]))
+    mean = labelled.calibrator.estimate(rows.scores[500:])
+    assert (
+        f"an estimated {100 * mean.value:.1f} % ({100 * mean.low:.1f} to {100 * mean.high:.1f})" in section.sentences[0]
+    )
+    cells = section.tables[0].rows
+    assert [row[0] for row in cells] == [sentence_case(quantity.title) for quantity in QUANTITIES.values()]
+    assert cells[0][1].text == f"{100 * mean.value:.1f} %"
+    assert section.figures[0].svg.count("<text") > 7
+
+
+def test_a_method_without_posterior_gives_way_to_the_default(rows):
+    data = make_report_data(rows.scores[:300], rows.labels[:300], methods=["platt"], method="platt")
+    mean = Blend().fit(rows.scores[:300], rows.labels[:300]).estimate(rows.scores[500:])
+    assert f"an estimated {100 * mean.value:.1f} %" in unlabelled_section(data, rows.scores[500:]).sentences[0]
+
+
+def test_without_rows_called_positive_there_is_no_precision(labelled):
+    section = unlabelled_section(labelled, np.full(50, 0.02), threshold=0.9)
     assert "Precision" not in [row[0] for row in section.tables[0].rows]
 
 
-def test_rows_outside_the_labelled_range_are_mentioned(fitted):
-    calibrator, _ = fitted
-    section = unlabelled_section(calibrator, count_scores(np.linspace(0.0, 1.0, 5).repeat(10)))
+def test_rows_outside_the_labelled_range_are_mentioned(labelled):
+    section = unlabelled_section(labelled, np.linspace(0.0, 1.0, 5).repeat(10))
     assert "outside" in section.sentences[-1]
 
 
-def test_the_page_shows_it(fitted, tmp_path):
-    calibrator, data = fitted
-    section = unlabelled_section(calibrator, count_scores(data.scores[500:]))
-    tally = Tally.from_arrays(data.scores[:500], data.labels[:500])
-    write_report(tmp_path / "page.html", tally, sections=[section])
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Rows without labels" in page
-    assert "Area under the curve" in page
+def test_several_classes_are_refused(classes):
+    with pytest.raises(InvalidInputError, match="`unlabelled` is for one score a row"):
+        unlabelled_section(classes, [0.2, 0.3])

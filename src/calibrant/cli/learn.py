@@ -48,7 +48,7 @@ def demo(
     comparison = run_comparison(tally)
     show_comparison(comparison)
     best = None if comparison.recommended == "identity" else comparison.recommended
-    write_page(output, tally, {}, comparison, method=best, title="Is the digit above four?")
+    write_page(output, tally, comparison=comparison, method=best, title="Is the digit above four?")
     sys.stdout.write(AFTER.format(output=output))
 
 

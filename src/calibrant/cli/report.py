@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from calibrant.cli import options
-from calibrant.cli.compare import class_methods, run_comparison, warn_of_copies
+from calibrant.cli import options, signals
+from calibrant.cli.compare import class_methods, warn_of_copies
 from calibrant.cli.errors import Problem
-from calibrant.cli.options import check_method
+from calibrant.cli.options import check_method, method_names
 from calibrant.cli.printing import check_target, is_stdout, note, progress, written
-from calibrant.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from calibrant.cli.classes import ClassRows
     from calibrant.cli.columns import Columns
-    from calibrant.comparison.result import Comparison
-    from calibrant.report.section import Section
     from calibrant.tally import Tally
 
-COST_FP = "Cost of acting in vain; with --cost-fn adds a section on decisions."
-COST_FN = "Cost of not acting where it was needed."
+COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
+COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
 Range: TypeAlias = tuple[float, float]
 UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
@@ -52,7 +47,7 @@ def report(
     With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
     from calibrant.cli.classes import are_several, read_classes
-    from calibrant.cli.tallies import binary, count_parts, open_with_columns
+    from calibrant.cli.tallies import binary, count_parts, is_decision, open_with_columns
 
     check_target(output, files)
     check_method(method)
@@ -73,12 +68,18 @@ def report(
     about: dict[str, Any] = {
         "title": title or heading + (": is the predicted class right?" if top_label else ""),
         "commands": _commands(files, columns, positive, options_),
+        "method": method,
     }
     if several:
-        _write_classes(output, rows, method, **about)
+        about |= {"sample_weight": rows.weights, "space": rows.space, "classes": rows.classes}
+        methods = compared_methods(len(rows.classes), method)
+        write_page(output, rows.scores, rows.labels, methods=methods, **about)
     else:
-        about["sections"] = [] if unlabelled is None else [_describe_unlabelled(tally, unlabelled, columns)]
-        _write_rows(output, tally, parts, columns.by, method=method, top_label=top_label, **about, **decisions)
+        about["space"] = "decision" if is_decision(tally) else "probability"
+        about |= decisions | {"segments": parts or None, "segment_keys": columns.by, "top_label": top_label}
+        if unlabelled is not None:
+            about["unlabelled"] = _count_unlabelled(unlabelled, columns)
+        write_page(output, tally, methods=compared_methods(None, method), **about)
     if not is_stdout(output):
         note(f"The report is in {output} ({file_size(output)}); open it in a browser.")
 
@@ -106,31 +107,12 @@ def _check_decisions(cost_fp: float | None, cost_fn: float | None, thresholds: R
     return asked
 
 
-def _describe_unlabelled(tally: Tally, file: str, columns: Columns) -> Section:
-    """Estimate what the default method expects of rows without labels."""
-    from calibrant import Blend
-    from calibrant.cli.tallies import count_unlabelled, is_decision
-    from calibrant.report.unlabelled_section import unlabelled_section
+def _count_unlabelled(file: str, columns: Columns) -> Tally:
+    from calibrant.cli.tallies import count_unlabelled
 
     if len(columns.scores) > 1:
         raise Problem("--unlabelled needs one score column; with the scores of several classes it has no meaning yet.")
-    rows = count_unlabelled([file], list(columns.scores), None)
-    blend = Blend(space="decision" if is_decision(tally) else "probability").fit_tally(tally)
-    with progress("estimating rows without labels"):
-        return unlabelled_section(blend, rows)
-
-
-def _pooling(
-    parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], method: str | None, comparison: Comparison | None
-) -> list[Section]:
-    """Return the section on maps by segment, around the method that the page shows."""
-    from calibrant.calibrators import registry
-    from calibrant.report.pooling_section import pooling_section
-
-    shown = method or (comparison.recommended if comparison is not None else registry.DEFAULT_METHOD)
-    with progress(f"fitting {len(parts)} segments"):
-        section = pooling_section(parts, keys, registry.create(shown))
-    return [] if section is None else [section]
+    return count_unlabelled([file], list(columns.scores), None)
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None, more: list[str]) -> str:
@@ -146,32 +128,20 @@ def _commands(files: list[str], columns: Columns, positive: str | None, more: li
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
 
 
-def _write_rows(
-    output: str, tally: Tally, parts: dict[tuple[Any, ...], Tally], keys: tuple[str, ...], **arguments: Any
-) -> None:
-    from calibrant.cli.tallies import name_segments
-
-    comparison = None
-    with suppress(InvalidInputError):  # rows that allow no comparison; the page says why
-        comparison = run_comparison(tally)
-    if parts:
-        arguments["sections"] += _pooling(parts, keys, arguments["method"], comparison)
-    write_page(output, tally, name_segments(parts), comparison, **arguments)
+def compared_methods(n_classes: int | None, method: str | None) -> list[str]:
+    """List the methods that the page compares, for one score or for several classes."""
+    return method_names(several=False) if n_classes is None else class_methods(n_classes, method)
 
 
-def _write_classes(output: str, rows: ClassRows, method: str | None, **about: Any) -> None:
-    from calibrant.report import write_matrix_report
-
-    comparison: Any = run_comparison(rows, methods=class_methods(len(rows.classes), method))
-    with written(output) as path, progress("writing the report"):
-        write_matrix_report(path, comparison, classes=rows.classes, method=method, **about)
-
-
-def write_page(
-    output: str, tally: Tally, segments: dict[str, Tally], comparison: Comparison | None, **arguments: Any
-) -> None:
+def write_page(output: str, *rows: Any, methods: list[str] | None = None, **arguments: Any) -> None:
     """Write the page, whole or not at all; to standard output where the name is ``-``."""
     from calibrant.report import write_report
 
-    with written(output) as path, progress("writing the report"):
-        write_report(path, tally, segments=segments or None, comparison=comparison, **arguments)
+    with written(output) as path, progress("writing the report", len(methods or ()) or None) as step:
+
+        def go_on(name: str) -> None:
+            signals.check()
+            step(name)
+
+        write_report(path, *rows, methods=methods, progress=go_on, **arguments)
+    signals.check()  # a signal inside a method looks like the failure of that method

@@ -100,7 +100,9 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
 def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:
     """Tabulate a map, or that of a fitted calibrator, with its credible band if it has a posterior."""
     columns = {"score": grid, "probability": getattr(calibrator, "map_", calibrator)(grid)}
-    if hasattr(calibrator, "sample_maps"):  # the intervals of other methods, such as Venn-Abers, have no level
+    if hasattr(calibrator, "sample_maps") and getattr(
+        calibrator, "has_posterior", True
+    ):  # intervals of other methods, such as Venn-Abers, have no level
         columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
     return table(**columns)
 

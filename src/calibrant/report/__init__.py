@@ -1,6 +1,5 @@
 """The report: one HTML file that says whether a model is calibrated, and what to do about it."""
 
-from calibrant.report.matrix_report import write_matrix_report
 from calibrant.report.page import write_report
 
-__all__ = ["write_matrix_report", "write_report"]
+__all__ = ["write_report"]

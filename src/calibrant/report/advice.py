@@ -1,28 +1,28 @@
 """Advice: the next steps, and the result of the comparison of methods in words."""
 
 from calibrant.intervals import Interval
-from calibrant.report.study import Study
+from calibrant.report.data import ReportData
 from calibrant.report.wording import any_of, count, estimate, named, number, sentence_case
 
 MATERIAL = 0.001  # a share of the log-loss worth a change of method
 LEAST = 0.0001
 
 
-def next_steps(study: Study) -> list[str]:
+def next_steps(data: ReportData) -> list[str]:
     """The steps to take, most important first."""
-    steps = [_first_step(study), *_other_method(study), *_segment_step(study)]
-    verdict = study.verdict
-    if study.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
-        steps.append(f"Four times as many rows as these {count(study.total)} would halve the intervals on this page.")
+    steps = [_first_step(data), *_other_method(data), *_segment_step(data)]
+    verdict = data.verdict
+    if data.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
+        steps.append(f"Four times as many rows as these {count(data.total)} would halve the intervals on this page.")
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps
 
 
-def _first_step(study: Study) -> str:
-    verdict, title = study.verdict, study.title_of(study.name)
-    if study.comparison is None and study.one_outcome:
+def _first_step(data: ReportData) -> str:
+    verdict, title = data.verdict, data.title_of(data.name)
+    if data.comparison is None and data.one_outcome:
         return "Gather rows of the other outcome as well: with one alone, no method can be fitted and compared."
-    if study.comparison is None:
+    if data.comparison is None:
         return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if not verdict.probabilities:
         return f"Turn the scores into probabilities with {title}. The model stays as it is."
@@ -36,77 +36,77 @@ def _first_step(study: Study) -> str:
         return "Do not rely on these probabilities. Gather more rows: so far no method improves on them beyond chance."
     if verdict.strength:
         return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
-    if study.segments_off("before"):
+    if data.segments_off("before"):
         return "Leave the scores of all rows together as they are, but look into the segments that are off."
     if not verdict.small:
         return "Leave the scores as they are for now: these rows show no error, but more rows may."
     return "Leave the scores as they are: these rows give no reason to change them."
 
 
-def _other_method(study: Study) -> list[str]:
+def _other_method(data: ReportData) -> list[str]:
     """The recommended method, where the page was asked to show one that is clearly worse."""
-    comparison, behind = study.comparison, _behind(study)
-    if comparison is None or behind is None or study.name in comparison.tied:
+    comparison, behind = data.comparison, _behind(data)
+    if comparison is None or behind is None or data.name in comparison.tied:
         return []
     best = comparison[comparison.recommended]
     if best.log_loss is None or behind <= MATERIAL * best.log_loss.value:
         return []
-    by, title = number(behind), study.title_of(study.name)
-    return [f"Consider {study.title_of(best.name)}: its log-loss was {by} lower than that of {title}."]
+    by, title = number(behind), data.title_of(data.name)
+    return [f"Consider {data.title_of(best.name)}: its log-loss was {by} lower than that of {title}."]
 
 
-def _behind(study: Study) -> float | None:
+def _behind(data: ReportData) -> float | None:
     """How much higher the log-loss of the method shown is than that of the recommended one, if they differ."""
-    comparison = study.comparison
-    if comparison is None or comparison.recommended in ("identity", study.name):
+    comparison = data.comparison
+    if comparison is None or comparison.recommended in ("identity", data.name):
         return None
     losses = {r.name: r.log_loss.value for r in comparison.results if r.log_loss is not None}
-    return losses[study.name] - losses[comparison.recommended] if study.name in losses else None
+    return losses[data.name] - losses[comparison.recommended] if data.name in losses else None
 
 
-def _segment_step(study: Study) -> list[str]:
-    off = study.segments_off("after" if study.calibrate else "before")
+def _segment_step(data: ReportData) -> list[str]:
+    off = data.segments_off("after" if data.calibrate else "before")
     if off:
-        after = study.calibrate
+        after = data.calibrate
         when = "after calibration the probabilities still do not fit" if after else "the probabilities do not fit"
-        mend = "With enough rows, fit one calibrator for each; or give the model what sets them apart."
+        mend = "Fit a map for each with SegmentedCalibrator, or give the model what sets them apart."
         return [f"Look into {named(off)}: {when} there. {mend}"]
-    repaired = study.segments_off("before")
+    repaired = data.segments_off("before")
     return [f"One map for all repairs the segments that were off: {named(repaired)}."] if repaired else []
 
 
-def comparison_result(study: Study) -> str:
+def comparison_result(data: ReportData) -> str:
     """The recommended method, how sure that is, and how the method of the page stands to it."""
-    comparison = study.comparison
+    comparison = data.comparison
     if comparison is None:
         return ""
     best, reference = comparison[comparison.recommended], comparison.reference
     if best.name == reference:
-        than = "doing nothing" if reference == "identity" else study.title_of(reference)
+        than = "doing nothing" if reference == "identity" else data.title_of(reference)
         methods = sum(r.log_loss_difference is not None for r in comparison.results)
         return f"None of {methods} methods beats {than} by more than the best of so many would by chance."
     change = best.log_loss_difference
     rank = "has the lowest log-loss" if best.name == comparison.results[0].name else "is recommended: its log-loss is"
-    by = "" if change is None else f"{',' if rank.endswith('loss') else ''} {_lower(change, study)}"
-    text = f"{sentence_case(study.title_of(best.name))} {rank}{by}."
+    by = "" if change is None else f"{',' if rank.endswith('loss') else ''} {_lower(change, data)}"
+    text = f"{sentence_case(data.title_of(best.name))} {rank}{by}."
     if comparison.tied:
-        text += f" These rows cannot tell it from {any_of([study.title_of(name) for name in comparison.tied])}."
-    return text + _standing(study)
+        text += f" These rows cannot tell it from {any_of([data.title_of(name) for name in comparison.tied])}."
+    return text + _standing(data)
 
 
-def _lower(change: Interval, study: Study) -> str:
-    reference = study.comparison.reference if study.comparison is not None else "identity"
-    than = "without calibration" if reference == "identity" else f"with {study.title_of(reference)}"
+def _lower(change: Interval, data: ReportData) -> str:
+    reference = data.comparison.reference if data.comparison is not None else "identity"
+    than = "without calibration" if reference == "identity" else f"with {data.title_of(reference)}"
     value, ends = estimate(-change)
     return f"{value} lower than {than} ({100 * change.level:g} % confidence interval: {ends})"
 
 
-def _standing(study: Study) -> str:
-    behind = _behind(study)
-    if behind is None or study.comparison is None:
+def _standing(data: ReportData) -> str:
+    behind = _behind(data)
+    if behind is None or data.comparison is None:
         return ""
-    title = study.title_of(study.name)
-    if study.name in study.comparison.tied:
+    title = data.title_of(data.name)
+    if data.name in data.comparison.tied:
         return f" This page shows {title}, one of these."
     by = number(behind, 1.0) if behind >= LEAST else f"less than {LEAST}"
     return f" This page shows {title}, whose log-loss is {by} higher."

@@ -11,30 +11,30 @@ from calibrant._numerics import links
 from calibrant.decisions import DecisionCurve, cost_threshold, decision_curve, value_of_calibration
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.report.decision_figure import decision_figure
-from calibrant.report.section import Section, SectionFigure, SectionTable
-from calibrant.report.study import Study
+from calibrant.report.data import ReportData
+from calibrant.report.figures import decision_figure
+from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.wording import estimate, number, percent
 
-__all__ = ["Question", "decision_section"]
+__all__ = ["DecisionProblem", "decision_section"]
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
 MEANING = (
-    "Net benefit is the share of rows that are rightly acted on, less the share acted on in vain at the price that the "
-    "threshold implies. Probabilities are worth acting on where their curve lies above the dashed line, acting on all "
-    "rows, and above the dotted one, acting on none."
+    "Net benefit is the share of true positives, less the share of false positives times the odds of the threshold. "
+    "Probabilities are worth acting on where their curve lies above both grey lines: treating all rows, and treating "
+    "none."
 )
 SPREAD = float(np.log(4.0))  # costs that are known within a factor of four are shown
 
 
-class Question(NamedTuple):
-    """What the reader decides: the costs of both mistakes, a range of thresholds, or both.
+class DecisionProblem(NamedTuple):
+    """The decision to support: the costs of a false positive and a false negative, a range of thresholds, or both.
 
     Examples
     --------
-    >>> from calibrant.report.decision_section import Question
-    >>> Question(costs=(1.0, 9.0)).threshold
+    >>> from calibrant.report.decision_section import DecisionProblem
+    >>> DecisionProblem(costs=(1.0, 9.0)).threshold
     0.1
     """
 
@@ -64,67 +64,65 @@ class Question(NamedTuple):
         return low, high
 
 
-def decision_section(study: Study, question: Question) -> Section:
+def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
     """The decision curve before and after calibration, with what follows from it in words.
 
     Examples
     --------
     >>> from calibrant import compare, simulate
-    >>> from calibrant.report.decision_section import Question, decision_section
-    >>> from calibrant.report.study import make_study
+    >>> from calibrant.report.data import make_report_data
+    >>> from calibrant.report.decision_section import DecisionProblem, decision_section
     >>> tally = simulate.from_truth("underconfident", 500).tally
-    >>> study = make_study(tally, comparison=compare(tally, methods=["platt"]), method="platt")
-    >>> print(decision_section(study, Question(costs=(1.0, 9.0))).sentences[0])
-    Acting in vain costs 1, not acting where it was needed costs 9: it pays to act from a probability of 10.0 % on.
+    >>> data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    >>> print(decision_section(data, DecisionProblem(costs=(1.0, 9.0))).sentences[0])
+    A false positive costs 1 and a false negative 9, so it pays to act from a probability of 10.0 % on.
     """
-    ends, threshold = question.ends, question.threshold
+    ends, threshold = problem.ends, problem.threshold
     cuts = np.union1d(np.linspace(*ends, PLACES), [threshold])
-    sides = {"before": study.before, "after": study.after}
+    sides = {"before": data.before, "after": data.after}
     curves = {
-        name: decision_curve(side.tally, thresholds=cuts, level=study.level, name=name)
+        name: decision_curve(side.tally, thresholds=cuts, level=data.level, name=f"{name} calibration")
         for name, side in sides.items()
         if side is not None
     }
     at = int(np.searchsorted(cuts, threshold))
     sentences = (
-        _threshold_sentence(question),
-        *_worth_of_calibrating(study, question),
+        _threshold_sentence(problem),
+        *_worth_of_calibrating(data, problem),
         _worth_of_the_model(curves["after"], at),
         MEANING,
     )
     alt = (
-        f"Decision curves {' and '.join(curves)} calibration, with acting on all rows and on none, for thresholds from "
+        f"Decision curves {' and '.join(curves)} calibration, with treating all rows and none, for thresholds from "
         f"{percent(ends[0])} to {percent(ends[1])}. The values are in the table below the figure."
     )
-    upright = "; the upright line is the threshold" if question.costs else ""
-    caption = f"Net benefit with {100 * study.level:g} % intervals{upright}"
-    legend = tuple((name, f"{name} calibration") for name in curves)
-    figure = SectionFigure(decision_figure(curves, threshold if question.costs else None), alt, caption, legend=legend)
-    return Section("decisions", "Decisions", sentences, (figure,), (_table(curves, at),))
+    caption = "Net benefit; the dotted upright line is the threshold" if problem.costs else "Net benefit"
+    svg = decision_figure(alt, curves, threshold if problem.costs else None)
+    return Section("decisions", "Decisions", sentences, (Figure(svg, caption, numbers=_table(curves, at)),))
 
 
-def _threshold_sentence(question: Question) -> str:
-    if question.costs is None:
-        low, high = question.ends
+def _threshold_sentence(problem: DecisionProblem) -> str:
+    if problem.costs is None:
+        low, high = problem.ends
         return f"Decisions are made somewhere between probabilities of {percent(low)} and {percent(high)}."
-    in_vain, missed = question.costs
+    cost_fp, cost_fn = problem.costs
     return (
-        f"Acting in vain costs {in_vain:,g}, not acting where it was needed costs {missed:,g}: it pays to act from a "
-        f"probability of {percent(question.threshold)} on."
+        f"A false positive costs {cost_fp:,g} and a false negative {cost_fn:,g}, so it pays to act from a "
+        f"probability of {percent(problem.threshold)} on."
     )
 
 
-def _worth_of_calibrating(study: Study, question: Question) -> tuple[str, ...]:
+def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[str, ...]:
     """What calibrating first saves: in the unit of the costs, or else in rows rightly acted on for each 1000."""
-    if study.before is None or not study.unseen:
+    if data.before is None or not data.unseen:
         return ()
-    threshold = question.threshold
-    # Without costs a missed row is the unit, and what is saved is net benefit.
-    in_vain, missed = question.costs or (threshold / (1.0 - threshold), 1.0)
-    rows = study.before.tally.coarsen(_limits.COMPARISON_CELLS)
-    worth = value_of_calibration(study.calibrator, rows, cost_fp=in_vain, cost_fn=missed, level=study.level)
+    threshold = problem.threshold
+    # Without costs a false negative is the unit, and what is saved is net benefit.
+    cost_fp, cost_fn = problem.costs or (threshold / (1.0 - threshold), 1.0)
+    rows = data.before.tally.coarsen(_limits.COMPARISON_CELLS)
+    worth = value_of_calibration(data.calibrator, rows, cost_fp=cost_fp, cost_fn=cost_fn, level=data.level)
     gain, verb, unit = worth.gain, "saves", "for each row, in the unit of these costs"
-    if question.costs is None:
+    if problem.costs is None:
         gain = Interval(1000.0 * gain.value, 1000.0 * gain.low, 1000.0 * gain.high, gain.level)
         verb, unit = "is worth", f"true positives in 1000 rows, acting from {percent(threshold)} on"
     if not worth.changed:
@@ -140,9 +138,9 @@ def _worth_of_calibrating(study: Study, question: Question) -> tuple[str, ...]:
 
 def _worth_of_the_model(curve: DecisionCurve, at: int) -> str:
     """How the calibrated probabilities do against acting on all rows and on none."""
-    rival = "acting on all rows" if curve.treat_all[at] > 0.0 else "acting on none"
+    rival = "treating all rows" if curve.treat_all[at] > 0.0 else "treating none"
     where, more = percent(float(curve.thresholds[at])), float(curve.advantage[at])
-    text = f"From {where} on, the calibrated probabilities have a net benefit of {_cell(curve, at)}, "
+    text = f"At a threshold of {where}, the calibrated probabilities have a net benefit of {_words(curve, at)}, "
     if more <= 0.0:
         return f"{text}no more than that of {rival}: the model does not help to decide there."
     return f"{text}{number(more)} more than that of {rival}. {_range_sentence(curve)}"
@@ -159,17 +157,21 @@ def _range_sentence(curve: DecisionCurve) -> str:
     return f"It is above both strategies that need no model at {len(better)} of {len(curve.thresholds)} thresholds."
 
 
-def _table(curves: dict[str, DecisionCurve], at: int) -> SectionTable:
+def _table(curves: dict[str, DecisionCurve], at: int) -> Table:
     after = curves["after"]
     places = np.union1d(np.linspace(0, len(after.thresholds) - 1, TABLE_ROWS).round().astype(int), [at])
-    rows = []
+    rows: list[Row] = []
     for place in places:
-        cells = [_cell(curve, place) for curve in curves.values()]
+        cells = [Cell(*_estimate(curve, place)) for curve in curves.values()]
         rows.append((percent(float(after.thresholds[place])), *cells, number(float(after.treat_all[place]))))
-    head = ("Threshold", *(f"{name.capitalize()} calibration" for name in curves), "Acting on all")
-    return SectionTable("Net benefit; acting on none has 0", head, tuple(rows), folded=True)
+    head = ("Threshold", *(f"{name.capitalize()} calibration" for name in curves), "Treating all")
+    return Table("Net benefit; that of treating none is 0", head, tuple(rows), folded=True)
 
 
-def _cell(curve: DecisionCurve, place: int) -> str:
-    value, ends = estimate(Interval(curve.net_benefit[place], curve.low[place], curve.high[place], curve.level))
+def _words(curve: DecisionCurve, place: int) -> str:
+    value, ends = _estimate(curve, place)
     return f"{value} ({ends})"
+
+
+def _estimate(curve: DecisionCurve, place: int) -> tuple[str, str]:
+    return estimate(Interval(curve.net_benefit[place], curve.low[place], curve.high[place], curve.level))

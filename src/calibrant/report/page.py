@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -13,21 +13,25 @@ from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
-from calibrant.multiclass.base import MatrixCalibrator
-from calibrant.report.context import draw_study, method_context, page_context, segment_context
-from calibrant.report.decision_section import Question, decision_section
-from calibrant.report.section import Section
-from calibrant.report.study import Study, make_study
-from calibrant.report.svg import draw_figure
-from calibrant.tally import Tally, to_tally
+from calibrant.report.advice import next_steps
+from calibrant.report.calibration_sections import map_section, measures_section, methods_section, reliability_section
+from calibrant.report.class_sections import class_sections
+from calibrant.report.data import ReportData, make_report_data
+from calibrant.report.decision_section import DecisionProblem, decision_section
+from calibrant.report.score_meaning import meaning_section
+from calibrant.report.sections import Section
+from calibrant.report.segments_section import segments_section
+from calibrant.report.unlabelled_section import unlabelled_section
+from calibrant.report.verdict import answer, key_figures
+from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
+from calibrant.tally import Tally
 
 CALLER = "The report"
 COMMANDS = (
     "calibrant fit data.parquet --method {method} -o calibration.json\n"
     "calibrant apply calibration.json new.parquet -o calibrated.parquet"
 )
-OWN_FILES = ("figures.css", "style.css", "figures.js", "page.js")
-TEMPLATES = ("template.html.jinja", "macros.html.jinja")
+CLASS_COMMANDS = COMMANDS.replace("data.parquet", "data.parquet --score a,b,c")
 
 
 def write_report(
@@ -37,20 +41,26 @@ def write_report(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    segments: Mapping[str, Tally] | None = None,
+    space: str = "probability",
+    classes: Sequence[Any] | None = None,
+    segments: Mapping[Any, Tally] | None = None,
+    segment_keys: Sequence[str] = ("segment",),
     comparison: Comparison | None = None,
+    methods: Any = None,
     method: str | Calibrator | None = None,
     title: str = "Calibration report",
     commands: str | None = None,
     top_label: bool = False,
-    sections: Sequence[Section] = (),
     costs: tuple[float, float] | None = None,
     thresholds: tuple[float, float] | None = None,
+    unlabelled: ArrayLike | Tally | None = None,
+    progress: Callable[[str], object] | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
     It says in plain words whether the model is calibrated and how sure that is, draws reliability diagrams before and
     after calibration and the fitted map, and gives measures, a comparison of methods, segments, and the code to go on.
+    Of several classes it shows the predicted one, then all of them together, each by itself, and which are confused.
     Everything after calibration is cross-fitted: no row is judged by a fit that has seen it. Where a class has too few
     rows for that, the page says so.
 
@@ -58,35 +68,46 @@ def write_report(
     ----------
     path : path-like
         Where to write; an existing file is replaced only when the new one is complete.
-    scores : array-like of shape (n,), or Tally
-        Scores; or a tally in place of scores and labels. Scores outside [0, 1] are taken as mere scores: the page then
-        shows only what comes after.
+    scores : array-like of shape (n,) or (n, K), or Tally
+        Scores, with a column for each of several classes; or a tally in place of scores and labels.
     y : array-like of shape (n,), optional
-        Labels.
+        Labels; with several classes the columns are the sorted labels, or 0 … K − 1 where some classes have no rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
-        The positive class.
-    segments : dict of str to Tally, optional
-        Parts of the same rows, each judged by itself.
+        The positive one of two classes.
+    space : {"probability", "decision"}
+        What the scores are: probabilities, or any numbers, such as logits. Of one decision score a row the page shows
+        only what comes after calibration.
+    classes : sequence, optional
+        Names of the columns of several classes; by default the labels.
+    segments : dict of segment to Tally, optional
+        Parts of the same rows, each judged by itself: before calibration, with one map for all, and with a map for
+        each. With several keys, segments are tuples.
+    segment_keys : sequence of str
+        Names of the keys.
     comparison : Comparison, optional
         The result of `calibrant.compare` on these rows; by default it is computed. Its fits are not made again.
+    methods : iterable of str and calibrators, optional
+        The methods to compare, as of `calibrant.compare`, where `comparison` is not given.
     method : str or calibrator, optional
-        The method to show; by default the one that the comparison recommends.
+        The method to show; by default the one that the comparison recommends. Of several classes, one that is compared.
     title : str
         The heading of the page.
     commands : str, optional
         What the page shows for the command line, with ``{method}`` for the method; by default for any table.
     top_label : bool
-        Whether the rows are about several classes: scores are the highest of each row, and a label is positive where
-        that class was right. The page then says "right" instead of "happened".
-    sections : sequence of Section
-        What the page shows beyond that, before what to do next.
+        Whether one score a row is the highest of several classes, and a label is positive where that class was right.
+        The page then says "right" instead of "happened".
     costs : (float, float), optional
-        Of acting in vain and of not acting where it was needed: adds a section on decisions at the threshold that they
-        imply, and on what calibrating first saves.
+        Of a false positive and of a false negative: adds a section on decisions at the threshold that they imply, and
+        on what calibrating first saves.
     thresholds : (float, float), optional
         The lowest and the highest probability from which one might act, for that section.
+    unlabelled : array-like of shape (m,), or Tally, optional
+        Scores of rows without labels: adds a section on what to expect of them.
+    progress : callable, optional
+        Called with the name of each method before its turn in the comparison.
 
     Examples
     --------
@@ -102,27 +123,54 @@ def write_report(
     ...     "credible interval" in path.read_text(encoding="utf-8")
     True
     """
-    tally = to_tally(scores, y, sample_weight, pos_label)
-    study = make_study(tally, segments=segments, comparison=comparison, method=method, top_label=top_label)
-    if costs is not None or thresholds is not None:
-        sections = (*sections, decision_section(study, Question(costs, thresholds)))
-    write_study(path, study, title, commands=commands or COMMANDS, sections=sections)
-
-
-def write_study(
-    path: str | os.PathLike[str], study: Study, title: str, *, commands: str, sections: Sequence[Section]
-) -> None:
-    """Write the page of a study, whole or not at all."""
     jinja2 = require("jinja2", "report", CALLER)
-    write_atomically(path, render(study, title, jinja2, commands=commands, sections=sections))
+    require("matplotlib", "report", CALLER)
+    data = make_report_data(
+        scores,
+        y,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        space=space,
+        classes=classes,
+        segments=segments,
+        segment_keys=segment_keys,
+        comparison=comparison,
+        methods=methods,
+        method=method,
+        top_label=top_label,
+        progress=progress,
+    )
+    problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
+    sections = make_sections(data, problem=problem, unlabelled=unlabelled)
+    text = render(data, sections, title, jinja2, commands=commands)
+    write_atomically(path, text)
 
 
-def render(study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, sections: Sequence[Section] = ()) -> str:
+def make_sections(
+    data: ReportData, *, problem: DecisionProblem | None = None, unlabelled: ArrayLike | Tally | None = None
+) -> list[Section]:
+    """The sections of a page in their order, without those that have nothing to show."""
+    sections = [
+        reliability_section(data),
+        meaning_section(data),
+        map_section(data),
+        methods_section(data),
+        measures_section(data),
+        segments_section(data),
+        *(class_sections(data.classes) if data.classes is not None else ()),
+        decision_section(data, problem) if problem is not None else None,
+        unlabelled_section(data, unlabelled) if unlabelled is not None else None,
+    ]
+    return [section for section in sections if section is not None]
+
+
+def render(
+    data: ReportData, sections: Sequence[Section], title: str, jinja2: Any, *, commands: str | None = None
+) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     folder = resources.files(__package__)
-    own = {name: (folder / name).read_text("utf-8") for name in (*OWN_FILES, *TEMPLATES)}
+    template, style = ((folder / name).read_text("utf-8") for name in ("template.html.jinja", "style.css"))
     environment = jinja2.Environment(
-        loader=jinja2.DictLoader({name: own[name] for name in TEMPLATES}),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -130,18 +178,31 @@ def render(study: Study, title: str, jinja2: Any, *, commands: str = COMMANDS, s
         finalize=_unbroken,
     )
     markup = jinja2.utils.markupsafe.Markup
-    drawn = draw_study(study) | _draw_sections(sections)
-    text: str = environment.get_template("template.html.jinja").render(
-        **page_context(study, title),
+    compared = data.comparison.notes if data.comparison is not None else ()
+    text: str = environment.from_string(template).render(
+        title=title,
+        data=data,
+        version=calibrant.__version__,
+        facts=_facts(data),
+        outcome=outcome_of(data.top_label),
+        answer=answer(data),
+        steps=next_steps(data),
+        key_figures=key_figures(data),
         sections=sections,
-        style=markup(own["figures.css"] + own["style.css"]),
-        script=markup(own["figures.js"] + own["page.js"]),
-        drawn={name: markup(svg) for name, svg in drawn.items()},
-        methods=method_context(study, markup),
-        segments=segment_context(study, markup),
-        code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(study, commands).items()},
+        markup=markup,
+        style=markup(style),
+        code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(data, commands).items()},
+        notes=[_note(text, data.titles) for text in (*data.notes, *compared)],
     )
     return text
+
+
+def _facts(data: ReportData) -> str:
+    totals = (data.before or data.after).tally.totals
+    weighted = " by weight" if (totals != totals.round()).any() else ""  # only then can a number of rows be broken
+    return (
+        f"{count(data.total)} rows{weighted}, {percent(data.base_rate)} of them {outcome_of(data.top_label).positive}"
+    )
 
 
 def _unbroken(value: Any) -> Any:
@@ -149,44 +210,35 @@ def _unbroken(value: Any) -> Any:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
 
 
-def _draw_sections(sections: Sequence[Section]) -> dict[str, str]:
-    return {
-        f"{section.name}-{place}": draw_figure(one.figure)
-        for section in sections
-        for place, one in enumerate(section.figures)
-    }
+def _note(text: str, titles: Mapping[str, str]) -> str:
+    """A note that begins with names of methods, which readers of the page know by their titles."""
+    match = re.match(r"(\w+(?:, \w+)*)(: | is )", text)
+    if match is None or not all(name in titles for name in match[1].split(", ")):
+        return text
+    names = ", ".join(short_title(titles[name]) for name in match[1].split(", "))
+    return sentence_case(f"{names}{text[match.end(1) :]}")
 
 
-def _code(study: Study, commands: str) -> dict[str, str]:
+def _code(data: ReportData, commands: str | None) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
-    shell = commands.replace("{method}", study.name)
-    if isinstance(study.calibrator, MatrixCalibrator):
-        return {"python": _matrix_code(study.calibrator), "shell": shell}
-    banded = hasattr(study.calibrator, "sample_maps")
-    interval = f"low, high = calibrator.predict_interval(new_scores, level={study.level:g})\n" if banded else ""
-    what = "the highest score of each row, and whether its class was right" if study.top_label else ""
-    python = (
-        f"{_constructor(study.calibrator)}"
-        f"calibrator.fit(scores, labels)  # {what or 'rows whose outcome is known'}\n"
-        "probabilities = calibrator.predict(new_scores)\n"
-        f"{interval}"
-        'calibrator.save("calibration.json")  # calibrant.load reads it back'
-    )
-    known = study.name in registry.names()
-    return {"python": python, "shell": shell if known else ""}
-
-
-def _matrix_code(calibrator: MatrixCalibrator) -> str:
-    return (
-        f"{_constructor(calibrator)}"
-        "calibrator.fit(scores, labels)  # (n, K), a column for each class\n"
-        "probabilities = calibrator.predict_proba(new_scores)\n"
-        'calibrator.save("calibration.json")  # calibrant.load reads it back'
-    )
-
-
-def _constructor(calibrator: Calibrator | MatrixCalibrator) -> str:
-    cls = type(calibrator)
-    if getattr(calibrant, cls.__name__, None) is cls:
-        return f"import calibrant\n\ncalibrator = calibrant.{calibrator!r}\n"
-    return f"from {cls.__module__} import {cls.__name__}\n\ncalibrator = {calibrator!r}\n"
+    if data.one_outcome and data.before is not None:
+        return {}  # nothing could be judged
+    cls, several = type(data.calibrator), data.classes is not None
+    known = getattr(calibrant, cls.__name__, None) is cls
+    head = "import calibrant" if known else f"from {cls.__module__} import {cls.__name__}"
+    rows = "rows whose outcome is known"
+    if several:
+        rows = "(n, K), a column for each class"
+    elif data.top_label:
+        rows = "the highest score of each row, and whether its class was right"
+    lines = [
+        f"{head}\n",
+        f"calibrator = {'calibrant.' if known else ''}{data.calibrator!r}",
+        f"calibrator.fit(scores, labels)  # {rows}",
+        f"probabilities = calibrator.{'predict_proba' if several else 'predict'}(new_scores)",
+    ]
+    if hasattr(data.calibrator, "sample_maps") and not several:
+        lines.append(f"low, high = calibrator.predict_interval(new_scores, level={data.level:g})")
+    lines.append('calibrator.save("calibration.json")  # calibrant.load reads it back')
+    shell = (commands or (CLASS_COMMANDS if several else COMMANDS)).replace("{method}", data.name)
+    return {"python": "\n".join(lines)} | ({"shell": shell} if several or data.name in registry.names() else {})

@@ -1,85 +1,127 @@
-"""Segments of the rows: how well the probabilities fit each of them, before and after calibration."""
+"""Segments of the rows: how well probabilities fit each of them as they are, with one map for all, and with many."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from calibrant import _limits, _validation
+from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
+from calibrant.comparison.recommend import lower_log_loss
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
+from calibrant.maps.keys import name_columns
 from calibrant.metrics import kuiper_test
-from calibrant.metrics.folds import Fold, split_tally
+from calibrant.metrics.folds import ScoreOutOfFold, split_tally
 from calibrant.metrics.verdict import SOME
-from calibrant.reliability import Reliability, reliability
 from calibrant.reliability.tables import binned_points
+from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 
-JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
-MOST_CURVES = 20
+SIDES = ("before", "after", "by_segment")
 MISSING = "(missing)"
-DATE = re.compile(
-    r"\d{4}-(\d{2}|Q\d|W\d{2})(-\d{2})?([ T].*)?"
-)  # as ISO 8601 writes days, months, weeks: sorted as texts
+DATE = re.compile(r"\d{4}-(\d{2}|Q\d|W\d{2})(-\d{2})?([ T].*)?")  # ISO 8601: days, months, weeks sort as texts
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Gap:
-    """The prediction for a segment and what happened, with an exact interval; `off` means beyond chance."""
-
-    predicted: float
-    happened: float
-    low: float
-    high: float
-    off: bool
-
-
-@dataclass(frozen=True)
 class Segment:
-    """One segment; `before` is None where scores are not probabilities, `diagram` for all but the largest ones."""
+    """One segment.
+
+    Attributes
+    ----------
+    name : str
+        Its keys in words.
+    happened : Interval
+        The share of positives, with an exact interval.
+    tallies : dict of str to Tally
+        Probabilities and outcomes "before" calibration (where scores are probabilities), "after" it with one map for
+        all segments, and "by_segment" with maps that may differ; those after are from fits that did not see the row.
+    off : dict of str to bool
+        For each of these, whether the probabilities fit worse than chance explains.
+    """
 
     name: str
     total: float
-    before: Gap | None
-    after: Gap | None
-    diagram: Reliability | None
+    happened: Interval
+    tallies: dict[str, Tally]
+    off: dict[str, bool]
+
+    def predicted(self, side: str) -> float | None:
+        """The mean prediction, or None where there is none."""
+        tally = self.tallies.get(side)
+        return None if tally is None else float(tally.scores @ tally.totals / tally.total)
 
 
-def segment_results(
-    segments: Mapping[str, Tally], calibrator: Calibrator, level: float, n_folds: int
-) -> tuple[Segment, ...]:
-    """Judge every segment that has rows: dates and numbers in their order, others with the largest first.
+@dataclass(frozen=True)
+class SegmentResults:
+    """All segments, dates and numbers in their order, others with the largest first.
 
-    The calibrated probabilities are cross-fitted: one map for all segments, fitted without the rows that it judges. A
-    segment counts as off where Kuiper's test says so after the chance of error is shared out among all segments.
+    Attributes
+    ----------
+    segments : tuple of Segment
+        Those that have rows.
+    in_order : bool
+        Whether they are dates or numbers.
+    losses : dict of str to float
+        The log-loss of all segments together, for each side.
+    gain : Interval or None
+        How much lower the log-loss is with maps by segment than with one map for all; None where maps by segment
+        cannot be fitted.
+    summary : str
+        Which segments differ, in a sentence.
+    """
+
+    segments: tuple[Segment, ...]
+    in_order: bool
+    losses: dict[str, float]
+    gain: Interval | None = None
+    summary: str = ""
+
+
+def judge_segments(
+    tallies: Mapping[Any, Tally], keys: Sequence[str], calibrator: Calibrator, level: float, n_folds: int
+) -> SegmentResults:
+    """Judge every segment that has rows.
+
+    A segment counts as off where Kuiper's test says so after the chance of error is shared out among all segments.
 
     Examples
     --------
     >>> from calibrant import IsotonicCalibration, Tally
-    >>> from calibrant.report.segments import segment_results
+    >>> from calibrant.report.segments import judge_segments
     >>> north = Tally.from_arrays([0.2] * 50 + [0.7] * 50, [0, 1] * 25 + [0, 1] * 25)
-    >>> segment = segment_results({"north": north}, IsotonicCalibration(), 0.9, 5)[0]
-    >>> round(segment.before.predicted, 2), segment.before.happened, segment.before.off
+    >>> segment = judge_segments({"north": north}, ["region"], IsotonicCalibration(), 0.9, 5).segments[0]
+    >>> round(segment.predicted("before"), 2), segment.happened.value, segment.off["before"]
     (0.45, 0.5, True)
     """
-    parts = {str(name): part.coarsen(_limits.SEGMENT_CELLS) for name, part in segments.items() if len(part)}
-    by_size = sorted(parts, key=lambda name: (-parts[name].total, name))
-    drawn = set(by_size[:MOST_CURVES])
-    calibrated = calibrated_segments(parts, calibrator, n_folds)
+    parts = {key: part.coarsen(_limits.SEGMENT_CELLS) for key, part in tallies.items() if len(part)}
     usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
-    results = []
-    for name in natural_order(by_size) or by_size:
-        part = parts[name]
-        shown = part if usable else calibrated.get(name)
-        diagram = None if shown is None or name not in drawn else reliability(shown, curve=JUDGE, level=level)
-        before, after = (_gap(one, level, len(parts)) for one in (part if usable else None, calibrated.get(name)))
-        results.append(Segment(name, part.total, before, after, diagram))
-    return tuple(results)
+    template, summary = _fit_by_segment(parts, keys, calibrator, "probability" if usable else "decision")
+    judged = _crossfit(parts, template or calibrator, keys, n_folds)
+    segments = {}
+    for key, part in parts.items():
+        shown = ({"before": part} if usable else {}) | {k: one.tally() for k, one in judged.get(key, {}).items()}
+        segments[key] = _judge(key, part, shown, level, len(parts))
+    by_size = sorted(segments.values(), key=lambda one: (-one.total, one.name))
+    order = natural_order([one.name for one in by_size])
+    named = {one.name: one for one in by_size}
+    sides = {side: _join([each[side] for each in judged.values()]) for side in _sides(judged)}
+    before = _join([_raw(parts[key]) for key in judged]) if usable and judged else None
+    losses = ({} if before is None else {"before": before}) | sides
+    return SegmentResults(
+        segments=tuple(by_size if order is None else [named[name] for name in order]),
+        in_order=order is not None,
+        losses={side: one.interval(one.losses("log"), level).value for side, one in losses.items()},
+        gain=lower_log_loss(sides["by_segment"], sides["after"], level) if "by_segment" in sides else None,
+        summary=summary if "by_segment" in sides else "",
+    )
 
 
 def natural_order(names: Collection[str]) -> list[str] | None:
@@ -101,33 +143,80 @@ def natural_order(names: Collection[str]) -> list[str] | None:
     return None
 
 
-def _gap(tally: Tally | None, level: float, tests: int) -> Gap | None:
-    if tally is None:
-        return None
-    point = binned_points(tally, n_bins=1, level=level)[0]
-    p_value = kuiper_test(tally).p_value
-    predicted, happened, low, high = (float(point[key]) for key in ("mean_score", "fraction", "low", "high"))
-    return Gap(predicted, happened, low, high, off=p_value * tests < SOME)
+def _judge(key: Any, part: Tally, tallies: dict[str, Tally], level: float, n_tests: int) -> Segment:
+    words = key if isinstance(key, tuple) else (key,)
+    point = binned_points(part, n_bins=1, level=level)[0]
+    return Segment(
+        name=" · ".join(MISSING if word is None else str(word) for word in words),
+        total=part.total,
+        happened=Interval(float(point["fraction"]), float(point["low"]), float(point["high"]), level),
+        tallies=tallies,
+        off={side: kuiper_test(one).p_value * n_tests < SOME for side, one in tallies.items()},
+    )
 
 
-def calibrated_segments(parts: Mapping[str, Tally], calibrator: Calibrator, n_folds: int) -> dict[str, Tally]:
-    """The segments with probabilities from fits that did not see their rows; those too small to split are missing."""
+def _fit_by_segment(
+    parts: Mapping[Any, Tally], keys: Sequence[str], calibrator: Calibrator, space: str
+) -> tuple[SegmentedCalibrator | None, str]:
+    """Maps by segment, not fitted, and which segments differ; None where there are too few of them."""
+    template = SegmentedCalibrator(clone(calibrator), missing="segment", space=space)
+    try:
+        return template, clone(template).fit_tallies(parts, keys).segments_.summary()
+    except InvalidInputError:
+        return None, ""
+
+
+def _crossfit(
+    parts: Mapping[Any, Tally], template: SegmentedCalibrator | Calibrator, keys: Sequence[str], n_folds: int
+) -> dict[Any, dict[str, ScoreOutOfFold]]:
+    """The predictions of each side for each segment, from fits that did not see the rows."""
     generator = np.random.default_rng(0)
-    splits = {name: split_tally(part, n_folds, generator) for name, part in parts.items()}
-    judged: dict[str, Tally] = {}
+    # Not stratified: a small segment's share of positives in the rows left out must not follow from the others.
+    splits = {key: split_tally(part, n_folds, generator, stratified=False) for key, part in parts.items()}
+    found: dict[Any, list[dict[str, ScoreOutOfFold]]] = {}
     for fold in range(n_folds):
-        now = {name: split[fold] for name, split in splits.items() if fold < len(split)}
-        if not now:
-            continue
+        tested = {key: split[fold] for key, split in splits.items() if fold < len(split)}
+        train = {key: tested[key].train if key in tested else part for key, part in parts.items()}
         try:
-            fitted = clone(calibrator).fit_tally(_train(parts, now))
+            predict = _fit(template, train, keys)
         except InvalidInputError:
-            continue  # one class only: too few rows to judge by
-        for name, one in now.items():
-            tested = one.test.rescored(fitted.predict(one.test.scores))
-            judged[name] = judged[name] + tested if name in judged else tested
-    return judged
+            continue  # rows of one class only: too few to judge by
+        for key, one in tested.items():
+            sides = predict(key, one.test.scores)
+            judged = {side: ScoreOutOfFold(p, one.test.positives, one.test.totals, 1) for side, p in sides.items()}
+            found.setdefault(key, []).append(judged)
+    return {key: {side: _join([one[side] for one in several]) for side in several[0]} for key, several in found.items()}
 
 
-def _train(parts: Mapping[str, Tally], now: Mapping[str, Fold]) -> Tally:
-    return reduce(add, [now[name].train if name in now else part for name, part in parts.items()])
+def _fit(
+    template: SegmentedCalibrator | Calibrator, train: Mapping[Any, Tally], keys: Sequence[str]
+) -> Callable[[Any, Floats], dict[str, Floats]]:
+    """Fit to the training rows of all segments; what is returned predicts scores of one segment, for each side."""
+    if isinstance(template, Calibrator):
+        pooled = clone(template).fit_tally(reduce(add, train.values()))
+        return lambda _, scores: {"after": pooled.predict(scores)}
+    map_ = clone(template).fit_tallies(train, keys).map_
+
+    def predict(key: Any, scores: Floats) -> dict[str, Floats]:
+        segment = {name: np.repeat(x, len(scores)) for name, x in name_columns([key], map_.keys.names).items()}
+        after = map_.pooled(scores if map_.first is None else map_.first(scores))
+        return {"after": after, "by_segment": map_(scores, segment)}
+
+    return predict
+
+
+def _sides(judged: Mapping[Any, Mapping[str, ScoreOutOfFold]]) -> list[str]:
+    return [side for side in SIDES if judged and all(side in each for each in judged.values())]
+
+
+def _raw(part: Tally) -> ScoreOutOfFold:
+    return ScoreOutOfFold(part.scores, part.positives, part.totals, 1)
+
+
+def _join(parts: Sequence[ScoreOutOfFold]) -> ScoreOutOfFold:
+    return ScoreOutOfFold(
+        probabilities=np.concatenate([one.probabilities for one in parts]),
+        positives=np.concatenate([one.positives for one in parts]),
+        totals=np.concatenate([one.totals for one in parts]),
+        repeats=1,
+    )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from calibrant._typing import HasPosterior
+from calibrant import _validation
+from calibrant._typing import ArrayLike
+from calibrant.calibrators import registry
+from calibrant.comparison.candidates import create
+from calibrant.displays.forest import Series
+from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
-from calibrant.report.figures import Figure, error_bars, scatter, titled
-from calibrant.report.section import Section, SectionFigure, SectionTable
-from calibrant.report.wording import rounded, sentence_case
+from calibrant.report.data import ReportData
+from calibrant.report.figures import forest_figure
+from calibrant.report.sections import Cell, Figure, Section, Table
+from calibrant.report.svg import COLORS
+from calibrant.report.wording import count, percent, sentence_case
 from calibrant.tally import Tally, row_count
 
 __all__ = ["unlabelled_section"]
@@ -15,16 +22,16 @@ SHARES = ("mean", "accuracy", "precision", "recall", "specificity", "f1", "auc")
 
 
 def unlabelled_section(
-    model: HasPosterior, unlabelled: Tally, *, threshold: float = 0.5, level: float = 0.9
+    data: ReportData, scores: ArrayLike | Tally, *, threshold: float = 0.5, level: float = 0.9
 ) -> Section:
-    """Say what a model with a posterior expects of rows without labels.
+    """Say what to expect of rows without labels, by the method of the page or, if it has no posterior, by the default.
 
     Parameters
     ----------
-    model : fitted Bayesian calibrator, or a saved one with its posterior
-        Fitted to the labelled rows of the page.
-    unlabelled : Tally
-        The other rows.
+    data : ReportData
+        The labelled rows.
+    scores : array-like of shape (m,), or Tally
+        Of the other rows.
     threshold : float
         From which probability on rows are called positive.
     level : float
@@ -36,22 +43,30 @@ def unlabelled_section(
 
     Examples
     --------
-    >>> from calibrant import BayesIso, simulate
+    >>> from calibrant import simulate
+    >>> from calibrant.report.data import make_report_data
     >>> from calibrant.report.unlabelled_section import unlabelled_section
-    >>> data = simulate.from_truth("D1", 300)
-    >>> section = unlabelled_section(BayesIso().fit(data.scores, data.labels), data.tally)
-    >>> section.title
+    >>> rows = simulate.from_truth("D1", 300)
+    >>> data = make_report_data(rows.scores, rows.labels, methods=["platt", "bayes_iso"], method="bayes_iso")
+    >>> unlabelled_section(data, [0.2, 0.7]).title
     'Rows without labels'
     """
-    called = bool((model.predict(unlabelled.scores) >= threshold).any())
+    if data.rows is None:
+        raise InvalidInputError("`unlabelled` is for one score a row; got a column for each of several classes.")
+    model = data.calibrator
+    if not hasattr(model, "sample_maps"):
+        space = "decision" if data.before is None else "probability"
+        model = create(registry.DEFAULT_METHOD, space=space).fit_tally(data.rows)
+    known = scores.scores if isinstance(scores, Tally) else _validation.as_floats(scores, "unlabelled")
+    called = bool((model.predict(known) >= threshold).any())
     asked = [name for name in QUANTITIES if called or name != "precision"]
-    answers = estimate_several(model, unlabelled, asked, threshold=threshold, level=level)
+    answers = estimate_several(model, scores, asked, threshold=threshold, level=level)
     shares = [answers[name] for name in SHARES if name in answers]
     return Section(
         "unlabelled",
         "Rows without labels",
         _sentences(answers, threshold),
-        (SectionFigure(_draw(shares), "Estimates of shares with their intervals, as in the table below."),),
+        (Figure(_draw(shares)),),
         (_tabulate(list(answers.values())),),
     )
 
@@ -59,9 +74,9 @@ def unlabelled_section(
 def _sentences(answers: dict[str, Estimate], threshold: float) -> tuple[str, ...]:
     mean, right = answers["mean"], answers["accuracy"]
     answer = (
-        f"Of the {row_count(mean.rows)} rows without labels, {_percent(mean)} are positive, and calling positive what "
-        f"has a probability of {threshold:g} or more is right for {_percent(right)} "
-        f"({100 * mean.level:g} % intervals)."
+        f"Of the {row_count(mean.rows)} rows without labels, an estimated {_percent(mean)} are positive. Calling a row "
+        f"positive from a probability of {threshold:g} on would be right for {_percent(right)} of them "
+        f"({100 * mean.level:g} % intervals in brackets)."
     )
     condition = (
         "This holds if the same scores mean the same as among the labelled rows; the scores themselves may be "
@@ -74,31 +89,25 @@ def _percent(answer: Estimate) -> str:
     return f"{100 * answer.value:.1f} % ({100 * answer.low:.1f} to {100 * answer.high:.1f})"
 
 
-def _draw(answers: list[Estimate]) -> Figure:
+def _draw(answers: list[Estimate]) -> str:
     names = [sentence_case(QUANTITIES[answer.quantity].title) for answer in answers]
-    above, below = ([a.high - a.value for a in answers], [a.value - a.low for a in answers])
-    trace = scatter("markers", "estimates", [answer.value for answer in answers], []) | {
-        "y": names,  # a row for each
-        "marker": {"color": "@after", "size": 10},
-        "error_x": error_bars(above, below, "@after"),
-        "customdata": [[rounded(number, 4) for number in (a.value, a.low, a.high)] for a in answers],
-        "hovertemplate": "%{y}<br>%{customdata[0]} (%{customdata[1]} to %{customdata[2]})",
-    }
-    layout = {"xaxis": titled("Estimate and interval"), "yaxis": {}}
-    return {"data": [trace], "layout": layout, "meta": {"short": "Estimate"}}
-
-
-def _tabulate(answers: list[Estimate]) -> SectionTable:
-    def write(answer: Estimate) -> tuple[str, ...]:
-        digits = 0 if answer.quantity == "positives" else 4
-        return (
-            sentence_case(QUANTITIES[answer.quantity].title),
-            *(f"{number:.{digits}f}" for number in (answer.value, answer.low, answer.high)),
-        )
-
-    level = f"{100 * answers[0].level:g} %"
-    return SectionTable(
-        "What is to be expected of the rows without labels",
-        ("", "estimate", f"from ({level})", "to"),
-        tuple(write(answer) for answer in answers),
+    series = Series(
+        label="estimates",
+        color=COLORS["after"],
+        values=[100.0 * answer.value for answer in answers],
+        low=[100.0 * answer.low for answer in answers],
+        high=[100.0 * answer.high for answer in answers],
     )
+    alt = "Estimates of shares with their intervals, as in the table below."
+    return forest_figure("unlabelled", alt, names, [series], "Percent", zero=False)[0]
+
+
+def _tabulate(answers: list[Estimate]) -> Table:
+    def write(answer: Estimate) -> tuple[str | Cell, ...]:
+        words = percent if answer.quantity in SHARES else count if answer.quantity == "positives" else "{:.4f}".format
+        value, low, high = (words(max(number, 0.0)) for number in (answer.value, answer.low, answer.high))
+        return sentence_case(QUANTITIES[answer.quantity].title), Cell(value, f"{low} to {high}")
+
+    caption = "What to expect of the rows without labels"
+    head = ("Quantity", f"Estimate, {100 * answers[0].level:g} % interval")
+    return Table(caption, head, tuple(write(answer) for answer in answers))

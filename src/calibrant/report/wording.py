@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from calibrant.intervals import Interval
 
 MOST_NAMED = 5
+LEAST_CHANGE = 1e-8  # of a log-loss
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
 
 
@@ -96,11 +97,6 @@ def shortened(names: list[str], longest: int) -> list[str]:
     return max((cut(longest - 1, 0), cut(longest - tail - 1, tail), cut(0, longest - 1)), key=lambda one: len(set(one)))
 
 
-def rounded(value: float, digits: int = 6) -> float:
-    """A number with so many significant digits, to keep the page small; infinite and missing ones become 0."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else 0.0
-
-
 def count(value: float) -> str:
     """A number of rows: "12,345"; weights that are not whole keep a digit."""
     return f"{value:,.0f}" if value == round(value) or value >= 1000 else f"{value:,.1f}"
@@ -174,6 +170,25 @@ def _measure_decimals(size: float) -> int:
 def _signed(value: float, decimals: int, sign: str = "") -> str:
     text = f"{value:{sign}.{decimals}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-+")
+
+
+def loss_change(before: float, after: float) -> str:
+    """What happens to the log-loss, with as many decimals as it takes to see it.
+
+    Examples
+    --------
+    >>> from calibrant.report.wording import loss_change
+    >>> loss_change(0.5123, 0.4216), loss_change(0.5, 0.5)
+    ('lowers the log-loss from 0.5123 to 0.4216', 'leaves the log-loss at 0.5000')
+    >>> loss_change(0.421601, 0.42161)
+    'raises the log-loss from 0.4216010 to 0.4216100'
+    """
+    size = abs(before - after)
+    if size < LEAST_CHANGE:
+        return f"leaves the log-loss at {before:.4f}"
+    decimals = max(4, 1 - math.floor(math.log10(size)))
+    verb = "lowers" if after < before else "raises"
+    return f"{verb} the log-loss from {before:.{decimals}f} to {after:.{decimals}f}"
 
 
 def sentence_case(text: str) -> str:

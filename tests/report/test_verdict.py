@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from calibrant.metrics import Interval
-from calibrant.report.answer import answer
+from calibrant.report.verdict import answer, key_figures
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_scores_that_are_no_probabilities(unbounded):
     assert shown.headline == "These scores are not probabilities yet."
 
 
-def test_rows_that_the_fit_has_seen_are_called_so(study):
-    assert "checked on rows that the fit had not seen" in answer(study).sentences[-1]
-    text = answer(replace(study, unseen=False)).sentences[-1]
+def test_rows_that_the_fit_has_seen_are_called_so(data):
+    assert "checked on rows that the fit had not seen" in answer(data).sentences[-1]
+    text = answer(replace(data, unseen=False)).sentences[-1]
     assert "not seen" not in text
     assert "on the same rows" in text
     assert "On new rows it will be larger" in text
@@ -101,10 +101,10 @@ def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
         ((-0.01, -0.03, 0.01), "are not better beyond chance"),
     ],
 )
-def test_the_change_of_the_predictions_is_said_in_words(study, change, text):
-    results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in study.comparison.results)
-    table = replace(study.comparison, results=results, recommended="identity")
-    assert text in answer(replace(study, name="platt", comparison=table)).sentences[-1]
+def test_the_change_of_the_predictions_is_said_in_words(data, change, text):
+    results = tuple(replace(r, log_loss_difference=Interval(*change, 0.9)) for r in data.comparison.results)
+    table = replace(data.comparison, results=results, recommended="identity")
+    assert text in answer(replace(data, name="platt", comparison=table)).sentences[-1]
 
 
 def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
@@ -118,15 +118,45 @@ def test_a_shift_that_is_a_small_part_of_the_error_is_not_named(segmented):
 
 def test_all_segments_are_called_all(segmented, with_facts):
     calm = with_facts(p_value=0.5, error=(0.004, 0.002, 0.008))
-    south = segmented.segments[1]
-    sentences = answer(replace(calm, segments=(south, replace(south, name="west")))).sentences
+    south = next(one for one in segmented.segments.segments if one.name == "south")
+    both = replace(segmented.segments, segments=(south, replace(south, name="west")))
+    sentences = answer(replace(calm, segments=both)).sentences
     assert any(
         text.startswith("In all 2 segments the probabilities do not fit: “south” and “west”") for text in sentences
     )
 
 
-@pytest.mark.parametrize("name", ["study", "segmented", "unbounded", "one_sided"])
+@pytest.mark.parametrize("name", ["data", "segmented", "unbounded", "one_sided"])
 def test_the_first_screen_has_one_kind_of_interval_and_no_term_of_art(name, request):
     shown = answer(request.getfixturevalue(name))
     text = " ".join((shown.headline, *shown.sentences))
     assert not re.search("credible|confidence|log-loss|Brier|ECE|extreme|timid", text)
+
+
+def test_key_figures_are_error_prediction_and_method(with_facts):
+    data = with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07), recommended="platt")
+    error, predicted, method = key_figures(data)
+    assert error.value == "6.0 points"
+    assert error.remark.endswith(" points after calibration")
+    assert predicted.value == f"{100 * data.before.mean:.1f} % predicted"
+    assert predicted.remark == f"{100 * data.base_rate:.1f} % happened; before calibration"
+    assert method.value == "Bayes-Iso"
+    assert "not seen" in method.remark
+    assert " % right;" in key_figures(replace(data, top_label=True))[1].remark
+    assert "not seen" not in key_figures(replace(data, unseen=False))[2].remark
+
+
+def test_where_nothing_is_to_be_done_no_method_is_named(with_facts, data):
+    error, _, method = key_figures(with_facts(p_value=0.5, error=(0.004, 0.002, 0.008)))
+    assert "after" not in error.remark
+    assert method.value == "None needed"
+    assert key_figures(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07)))[2].value == "None yet"
+    assert key_figures(replace(data, comparison=None))[2].value == "None yet"
+
+
+def test_key_figures_where_something_is_missing(one_sided, unbounded):
+    (only,) = key_figures(one_sided)
+    assert (only.value, only.remark) == ("25.0 % predicted", "0 % happened; before calibration")
+    error, predicted, _ = key_figures(unbounded)
+    assert error.label == "Average error after calibration"
+    assert "after" in predicted.remark

@@ -1,0 +1,209 @@
+"""The answer of the page in plain words that say how certain it is, and the key figures beside it."""
+
+from dataclasses import dataclass
+
+from calibrant.intervals import Interval
+from calibrant.report.data import Assessment, ReportData
+from calibrant.report.wording import Outcome, count, named, outcome_of, percent, points_estimate, sentence_case
+
+RARE = 0.05
+NOTABLE = 0.25  # a share of the average error
+HARDLY = 0.001  # a share of the log-loss
+EXTREME = "too close to 0 % and 100 %: high ones should be lower and low ones higher"
+TIMID = "too far from 0 % and 100 %: high ones should be higher and low ones lower"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A headline and its reasons; `tone` is "good", "fair", "bad" or "open"."""
+
+    tone: str
+    headline: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A figure with what it is above it, and a remark below it."""
+
+    label: str
+    value: str
+    remark: str = ""
+
+
+def answer(data: ReportData) -> Answer:
+    """Answer whether the model is calibrated, and whether calibrating it helps."""
+    side, words = data.before, outcome_of(data.top_label)
+    if side is None:
+        sentences = ["Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities."]
+    elif data.one_outcome:
+        return Answer(*_headline(data), _alike(side, data))
+    elif data.verdict.strength:
+        sentences = [_size(side, words), *_direction(side, words)]
+    else:
+        sentences = [_possible(side, words)]
+    rest = [_after(data), *_segments(data)] if data.calibrate else [*_segments(data), _after(data)]
+    return Answer(*_headline(data), (*sentences, *rest))
+
+
+def _headline(data: ReportData) -> tuple[str, str]:
+    """The tone and the headline, from the verdict alone, but for segments that it does not see."""
+    verdict = data.verdict
+    if not verdict.probabilities:
+        return "open", "These scores are not probabilities yet."
+    if data.one_outcome:
+        off = "Not on these rows" if verdict.strength else "These rows cannot tell"
+        return ("fair" if verdict.strength else "open"), f"{off}: all of them turned out the same."
+    if verdict.strength == 0 and data.segments_off("before"):
+        return "fair", "On the whole no error shows, but some segments are off."
+    if verdict.strength == 0:
+        sure = ("good", "Yes, as far as these rows can tell.")
+        return sure if verdict.small else ("open", "Perhaps: no error shows, but these rows leave room for one.")
+    if verdict.small:
+        return "fair", "Nearly: there are errors, but small ones."
+    if verdict.strength == 2:
+        return "bad", f"No, its probabilities are {'far off' if verdict.large else 'off'}."
+    return "fair", "Probably not quite."
+
+
+def _alike(side: Assessment, data: ReportData) -> tuple[str, ...]:
+    words = outcome_of(data.top_label)
+    often = "never" if data.base_rate == 0.0 else "always"
+    how = f"{words.subject} was {often} right" if data.top_label else f"{words.subject} {often} {words.happened}"
+    mean = percent(side.mean)
+    chance = ", more than chance explains" if data.verdict.strength else ", which may be chance"
+    same = f"In all {count(data.total)} rows {how}, while on average {mean} was predicted{chance}."
+    return same, "Rows of one outcome cannot show how to repair that: no method can be fitted and compared."
+
+
+def _segments(data: ReportData) -> list[str]:
+    off = data.segments_off("after" if data.calibrate else "before")
+    if not off:
+        return []
+    when = " even after calibration" if data.calibrate else ""
+    n_segments = len(data.segments.segments) if data.segments is not None else 0
+    every = len(off) == n_segments > 1
+    where = f"all {len(off)}" if every else f"{len(off)} of {n_segments}"
+    return [f"In {where} segments the probabilities do not fit{when}: {named(off)}."]
+
+
+def _possible(side: Assessment, words: Outcome) -> str:
+    error = side.error
+    most, _ = points_estimate(Interval(error.high, error.low, error.high, error.level))
+    # The upper end of a central interval leaves half of the remaining probability above it.
+    return (
+        f"A calibrated model could well have produced these rows. If there is an error, it is limited: with "
+        f"{50 + 50 * error.level:g} % probability a prediction is on average at most {most} percentage "
+        f"points away from how often {words.often}{_compared(side, words)}."
+    )
+
+
+def _size(side: Assessment, words: Outcome) -> str:
+    value, ends = points_estimate(side.error)
+    return (
+        f"On average a predicted probability is about {value} percentage points away from how often {words.often} "
+        f"({100 * side.error.level:g} % interval: {ends} points){_compared(side, words)}."
+    )
+
+
+def _compared(side: Assessment, words: Outcome) -> str:
+    """A measure for the error where one class is rare."""
+    rate = side.evaluation.base_rate
+    rarer = min(rate, 1.0 - rate)
+    if 0.0 < rarer < RARE:
+        of = f"{words.subject} {words.happens}" if rate < 0.5 else words.fails
+        return f"; compare that with how often {of} at all: {percent(rarer)}"
+    return ""
+
+
+def _direction(side: Assessment, words: Outcome) -> list[str]:
+    """Sentences on predictions that are too high or low as a whole, and too extreme or timid."""
+    sentences = []
+    mean, rate = side.mean, side.evaluation.base_rate
+    intercept, slope = (_measure(side, key) for key in ("intercept", "slope"))
+    certain = isinstance(intercept, Interval) and (intercept.high < 0.0 or intercept.low > 0.0)
+    shifted = certain and abs(mean - rate) > NOTABLE * side.error.value
+    if shifted:
+        word = "high" if mean > rate else "low"
+        sentences.append(
+            f"On the whole the predictions are too {word}: {percent(mean)} predicted, {percent(rate)} {words.past}."
+        )
+    # Where all are shifted, the low ones, or the high ones, may be wrong the other way round.
+    if isinstance(slope, Interval) and slope.high < 1.0:
+        sentences.append(f"They are {'also too close to 0 % and 100 %' if shifted else EXTREME}.")
+    if isinstance(slope, Interval) and slope.low > 1.0:
+        sentences.append(f"They are {'also too far from 0 % and 100 %' if shifted else TIMID}.")
+    return sentences
+
+
+def _change(data: ReportData) -> Interval | None:
+    """The change of the log-loss by the method shown against the raw score, paired by row."""
+    if data.comparison is None or data.comparison.reference != "identity":
+        return None
+    return next((r.log_loss_difference for r in data.comparison.results if r.name == data.name), None)
+
+
+def _after(data: ReportData) -> str:
+    error = data.after.error
+    value, ends = points_estimate(error)
+    how = "and checked on rows that the fit had not seen" if data.unseen else "and looked at on the same rows"
+    text = (
+        f"Calibrated with {data.title_of(data.name)} {how}, the average error is about {value} points "
+        f"({100 * error.level:g} % interval: {ends})"
+    )
+    if not data.unseen:
+        return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."
+    change = _change(data)
+    if change is None:
+        return text + "."
+    if change.high < 0.0:
+        return f"{text}, and the predictions as a whole are better by more than chance explains."
+    if max(-change.low, change.high) < HARDLY * _raw(data):
+        return f"{text}; the predictions as a whole hardly change."
+    if change.low > 0.0:
+        return f"{text}, but the predictions as a whole are worse by more than chance explains."
+    return f"{text}; the predictions as a whole are not better beyond chance."
+
+
+def _raw(data: ReportData) -> float:
+    """The log-loss without calibration, of the same predictions that the comparison judges."""
+    raw = None if data.comparison is None else data.comparison[data.comparison.reference].log_loss
+    return 0.0 if raw is None else raw.value
+
+
+def _measure(side: Assessment, key: str) -> Interval | float | None:
+    """The estimate of a measure, where it could be computed."""
+    return next((row.estimates[0] for row in side.evaluation.rows if row.key == key), None)
+
+
+def key_figures(data: ReportData) -> list[KeyFigure]:
+    """The figures beside the answer; rows of one outcome have no error after calibration, and no method."""
+    if data.one_outcome:
+        return [_predicted_figure(data)] if data.before is not None else []
+    return [_error_figure(data), _predicted_figure(data), _method_figure(data)]
+
+
+def _error_figure(data: ReportData) -> KeyFigure:
+    after, _ = points_estimate(data.after.error)
+    if data.before is None:
+        return KeyFigure("Average error after calibration", f"{after} points")
+    before, ends = points_estimate(data.before.error)
+    if data.calibrate:
+        return KeyFigure("Average error", f"{before} points", f"{after} points after calibration")
+    return KeyFigure("Average error", f"{before} points", f"{100 * data.level:g} % interval: {ends}")
+
+
+def _predicted_figure(data: ReportData) -> KeyFigure:
+    side, when = (data.before, "before") if data.before is not None else (data.after, "after")
+    happened = f"{percent(data.base_rate)} {outcome_of(data.top_label).past}"
+    return KeyFigure("Mean of all rows", f"{percent(side.mean)} predicted", f"{happened}; {when} calibration")
+
+
+def _method_figure(data: ReportData) -> KeyFigure:
+    if data.comparison is None:
+        return KeyFigure("Method", "None yet", "too few rows to compare methods")
+    if not data.calibrate:
+        open_question = data.verdict.strength and not data.verdict.small
+        return KeyFigure("Method", "None yet" if open_question else "None needed", "none is better beyond chance")
+    remark = "checked on rows that it had not seen" if data.unseen else "not checked: too few rows"
+    return KeyFigure("Method", sentence_case(data.title_of(data.name)), remark)

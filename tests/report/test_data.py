@@ -1,0 +1,175 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibrant import PlattScaling, SplineCalibration, Tally, compare, metrics
+from calibrant._limits import REPORT_CELLS
+from calibrant.calibrators.registry import DEFAULT_METHOD, METHODS
+from calibrant.calibrators.registry import get as registry_get
+from calibrant.errors import InvalidInputError
+from calibrant.report.data import make_report_data
+
+
+def test_numbers_are_those_of_the_library(data, tally, comparison):
+    assert data.before.evaluation["log_loss"].value == metrics.log_loss(tally)
+    assert data.comparison is comparison
+    fitted = registry_get("bayes_iso")().fit_tally(tally)
+    assert np.array_equal(data.map["probability"], fitted.predict(data.map["score"]))
+    judge = SplineCalibration().fit_tally(tally)
+    assert data.before.error == metrics.metric_posterior(judge, tally).interval(0.9)
+
+
+def test_bands_come_with_posteriors_only(data, tally, comparison):
+    assert "low" in data.map.dtype.names
+    isotonic = make_report_data(tally, comparison=comparison, method="isotonic")
+    assert "low" not in isotonic.map.dtype.names
+    steps = isotonic.calibrator.map_.function.knots()
+    assert set(steps[1:-1]) <= set(isotonic.map["score"])  # so that they are drawn upright
+    assert data.before.linear.curve_name == data.after.linear.curve_name == "Bayesian spline"
+
+
+def test_after_keeps_every_row_and_improves(data, tally):
+    assert data.after.tally.total == tally.total
+    assert data.after.tally.total_positive == tally.total_positive
+    assert data.after.evaluation["log_loss"].value < data.before.evaluation["log_loss"].value
+
+
+def test_after_is_cross_fitted():
+    # Isotonic regression to pure noise looks perfect on its own rows and worse than doing nothing on others.
+    rng = np.random.default_rng(0)
+    noise = Tally.from_arrays(rng.random(300), rng.random(300) < 0.5)
+    data = make_report_data(noise, comparison=compare(noise, methods=["isotonic"]), method="isotonic")
+    own = noise.rescored(data.calibrator.predict(noise.scores))
+    assert metrics.log_loss(own) < np.log(2.0) < data.after.evaluation["log_loss"].value
+
+
+def test_a_class_of_one_row_cannot_be_held_back():
+    lonely = Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.arange(30) == 20)
+    data = make_report_data(lonely, method="spline")
+    assert not data.unseen
+    assert data.after.tally == lonely.rescored(data.calibrator.predict(lonely.scores))
+    assert any("judged on the rows that it was fitted to" in text for text in data.notes)
+
+
+def test_the_page_shows_what_the_comparison_recommends(tally):
+    table = compare(tally, methods=["platt", "isotonic", DEFAULT_METHOD])
+    assert make_report_data(tally, comparison=table).name == table.recommended
+    platt = replace(table, recommended="platt", tied=("isotonic",))
+    assert make_report_data(tally, comparison=platt).name == "platt"
+    assert make_report_data(tally, comparison=platt, method="isotonic").name == "isotonic"
+
+
+def test_where_nothing_is_recommended_the_page_shows_the_default_or_the_best():
+    rng = np.random.default_rng(0)
+    scores = rng.random(200)
+    tally = Tally.from_arrays(scores, rng.random(200) < scores)
+    table = compare(tally, methods=["platt", DEFAULT_METHOD])
+    assert table.recommended == "identity"
+    assert make_report_data(tally, comparison=table).name == DEFAULT_METHOD
+    assert make_report_data(tally, comparison=compare(tally, methods=["platt"])).name == "platt"
+    assert make_report_data(tally, comparison=compare(tally, methods=["identity"])).name == DEFAULT_METHOD
+
+
+def test_the_verdict_is_that_of_the_comparison_with_the_size_of_the_error(data, comparison):
+    assert data.verdict == replace(comparison.verdict, error=data.before.error)
+
+
+def test_a_comparison_of_other_rows_is_refused(tally, comparison):
+    with pytest.raises(InvalidInputError, match="`comparison` must be of the same rows"):
+        make_report_data(tally + tally, comparison=comparison)
+
+
+def test_a_calibrator_keeps_its_options(tally, comparison):
+    data = make_report_data(tally, comparison=comparison, method=PlattScaling(target_correction=False))
+    assert data.name == "platt"
+    assert data.calibrator.target_correction is False
+    assert np.array_equal(data.map["probability"], data.calibrator.predict(data.map["score"]))
+
+
+def test_scores_that_are_no_probabilities():
+    z = np.linspace(-3.0, 3.0, 200)
+    tally = Tally.from_arrays(z, np.random.default_rng(0).random(200) < 1 / (1 + np.exp(-2 * z)))
+    data = make_report_data(tally, methods=["platt"], space="decision")
+    assert data.before is None
+    assert data.calibrator.space != "probability"
+    assert (data.map["score"][0], data.map["score"][-1]) == (-3.0, 3.0)
+    with pytest.raises(InvalidInputError, match=r"\[0, 1\]"):
+        make_report_data(tally)
+
+
+def test_one_class_is_reported_with_a_note():
+    data = make_report_data(Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.ones(30)), method="bayes_iso")
+    assert data.comparison is None
+    assert "Methods are not compared" in data.notes[0]
+
+
+def test_a_method_that_needs_both_classes_says_so():
+    needy = next(name for name in METHODS["score"] if not registry_get(name).accepts_single_class)
+    with pytest.raises(InvalidInputError, match="both classes"):
+        make_report_data(Tally.from_arrays([0.2, 0.4, 0.6], [1, 1, 1]), method=needy)
+
+
+def test_too_few_rows():
+    with pytest.raises(InvalidInputError, match="at least 2 rows"):
+        make_report_data(Tally.from_arrays([0.3], [1]))
+
+
+def test_same_data_same_numbers(data, tally, comparison):
+    again = make_report_data(tally, comparison=comparison, method="bayes_iso")
+    assert again.before.evaluation == data.before.evaluation
+    assert again.after.error == data.after.error
+    assert np.array_equal(again.map, data.map)
+
+
+def test_many_distinct_scores_are_joined():
+    rng = np.random.default_rng(0)
+    scores = rng.random(REPORT_CELLS + 5000)
+    tally = Tally.from_arrays(scores, rng.random(len(scores)) < scores)
+    data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    assert len(data.before.tally) <= REPORT_CELLS
+    assert data.total == tally.total
+
+
+def test_sides_are_those_that_can_be_judged(data, unbounded, one_sided):
+    assert list(data.assessments) == ["before", "after"]
+    assert list(unbounded.assessments) == ["after"]
+    assert list(one_sided.assessments) == ["before"]
+
+
+def test_rows_that_refuse_a_comparison_are_compared_once(monkeypatch):
+    calls = []
+
+    def refuse(*arguments, **options):
+        calls.append(options)
+        return compare(*arguments, **options)
+
+    monkeypatch.setattr("calibrant.report.data.compare", refuse)
+    data = make_report_data(np.linspace(0.1, 0.9, 30), np.ones(30))
+    assert data.comparison is None
+    assert len(calls) == 1
+
+
+def test_several_classes_are_shown_by_their_predicted_class(classes, class_rows, class_comparison):
+    scores, y = class_rows
+    right = np.array(["ant", "bee", "cow"])[scores.argmax(axis=1)] == y
+    assert classes.top_label
+    assert classes.base_rate == right.mean()
+    assert classes.before.error.value > classes.after.error.value
+    assert (np.diff(classes.map["score"]) > 0).all()
+    assert (classes.map["probability"] < classes.map["score"]).mean() > 0.9  # they were too sure
+    best = make_report_data(scores, y, comparison=class_comparison)
+    assert best.name in ("temperature", "vector_scaling")
+    assert best.calibrate
+
+
+def test_what_several_classes_refuse(class_rows, class_comparison):
+    scores, y = class_rows
+    with pytest.raises(InvalidInputError, match=r"`method` must be one of the methods compared, .*; got 'dirichlet'"):
+        make_report_data(scores, y, comparison=class_comparison, method="dirichlet")
+    with pytest.raises(InvalidInputError, match="at least one method"):
+        make_report_data(scores, y, comparison=compare(scores, y, methods=["identity"]))
+    with pytest.raises(InvalidInputError, match="are for one score a row"):
+        make_report_data(scores, y, top_label=True)
+    with pytest.raises(InvalidInputError):
+        make_report_data(scores)
