@@ -12,6 +12,7 @@ REFERENCE = ROOT / "docs" / "reference"
 PUBLIC = [
     "calibrant",
     "calibrant.adjust",
+    "calibrant.calibrators",
     "calibrant.calibrators.base",
     "calibrant.calibrators.registry",
     "calibrant.comparison",
@@ -25,6 +26,7 @@ PUBLIC = [
     "calibrant.maps.functions",
     "calibrant.metrics",
     "calibrant.monitoring",
+    "calibrant.multiclass.base",
     "calibrant.reliability",
     "calibrant.report",
     "calibrant.simulate",

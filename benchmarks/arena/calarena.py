@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant.calibrators import MATRIX_METHODS, METHODS, registry
+from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 
 __all__ = ["CUSTOM_CALIBRATORS", "CalArenaSlot"]
@@ -36,6 +36,8 @@ class CalArenaSlot:
     ----------
     method : str
         Its name in the registry.
+    shape : {"score", "matrix"}
+        Whether the method of that name is for one score or for a column for each class.
 
     Examples
     --------
@@ -44,14 +46,14 @@ class CalArenaSlot:
     (2, 2)
     """
 
-    def __init__(self, method: str = registry.DEFAULT_METHOD) -> None:
-        self.method = method
+    def __init__(self, method: str = registry.DEFAULT_METHOD, shape: str = "score") -> None:
+        self.method, self.shape = method, shape
 
     def fit(self, p: np.ndarray, y: np.ndarray) -> Self:
         """Learn from probabilities (n,) or (n, k) and labels 0 … k − 1."""
         matrix, labels = as_matrix(p), np.asarray(y).astype(int)
         if self._takes(matrix):
-            self.calibrators_: list[Any] = [registry.create(self.method).fit(matrix, labels)]
+            self.calibrators_: list[Any] = [registry.create(self.method, "matrix").fit(matrix, labels)]
         else:
             classes = range(matrix.shape[1]) if matrix.shape[1] > 2 else [1]
             self.calibrators_ = [self._fit_one(matrix[:, k], labels == k) for k in classes]
@@ -89,5 +91,7 @@ def as_matrix(p: np.ndarray) -> np.ndarray:
 
 
 CUSTOM_CALIBRATORS: dict[str, Callable[[], CalArenaSlot]] = {
-    f"calibrant-{cls}": partial(CalArenaSlot, name) for name, (_, cls) in {**METHODS, **MATRIX_METHODS}.items()
+    f"calibrant-{cls}": partial(CalArenaSlot, name, shape)
+    for shape in ("score", "matrix")
+    for name, (_, cls) in registry.METHODS[shape].items()
 }

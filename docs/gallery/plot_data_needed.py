@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import rel_entr
 
-from calibrant import BetaCalibration, Blend, IsotonicCalibration, PlattScaling, simulate
+from calibrant import Blend, simulate
+from calibrant.calibrators import BetaCalibration, IsotonicCalibration, PlattScaling
 
 SIZES, SEEDS = (100, 500, 2500, 12_500), range(2)
 test = simulate.bayes_iso(20_000, rng=999)

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant import SplineCalibration, simulate
+from calibrant import simulate
+from calibrant.calibrators import SplineCalibration
 
 truth = simulate.TRUTHS["asymmetric"]
 grid = expit(np.linspace(logit(0.002), logit(0.998), 300))

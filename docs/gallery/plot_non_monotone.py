@@ -11,7 +11,8 @@ does not, and shows where the data call for a cut.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from calibrant import ABB, SBB, IsotonicCalibration, metrics, simulate
+from calibrant import metrics, simulate
+from calibrant.calibrators import ABB, SBB, IsotonicCalibration
 
 data = simulate.circular(4000, rng=2)
 fit, test = slice(0, 1500), slice(1500, None)

@@ -10,7 +10,8 @@ steadier than any histogram. It cannot follow a truth of another shape, however 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from calibrant import BPM, HistogramBinning, simulate
+from calibrant import simulate
+from calibrant.calibrators import BPM, HistogramBinning
 
 ROWS = 5000
 grid = np.linspace(0.02, 0.98, 400)

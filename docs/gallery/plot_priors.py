@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import expit, logit
 
-from calibrant import ABB, BayesIso, SplineCalibration, Tally, simulate
+from calibrant import Tally, simulate
+from calibrant.calibrators import ABB, BayesIso, SplineCalibration
 
 grid = expit(np.linspace(logit(0.01), logit(0.99), 160))
 data = simulate.bayes_iso(150, rng=4)

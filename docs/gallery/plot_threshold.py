@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import BayesIso
+from calibrant.calibrators import BayesIso
 
 X, y = load_breast_cancer(return_X_y=True)
 malignant = y == 0

@@ -13,8 +13,9 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from calibrant import Identity, ReliabilityDisplay, metrics
+from calibrant import ReliabilityDisplay, metrics
 from calibrant.adjust import adjust_sampling
+from calibrant.calibrators import Identity
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((80_000, 3))

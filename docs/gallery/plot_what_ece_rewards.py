@@ -14,15 +14,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from calibrant import (
+from calibrant import Blend, metrics
+from calibrant.calibrators import (
     BetaCalibration,
-    Blend,
     HistogramBinning,
     Identity,
     IsotonicCalibration,
     PlattScaling,
     SplineCalibration,
-    metrics,
 )
 
 X, y = load_digits(return_X_y=True)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from calibrant import PlattScaling, TemperatureScaling, simulate
-from calibrant.calibrators import MATRIX_METHODS, METHODS
+from calibrant.calibrators import METHODS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
@@ -210,7 +210,7 @@ def probabilities_of_classes(data):
     return (p / p.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
-@pytest.mark.parametrize("method", ["platt", "temperature", "matrix_blend"])
+@pytest.mark.parametrize("method", ["platt", "temperature", "blend"])
 @pytest.mark.parametrize("absent", [False, True])
 def test_the_slot_calibrates_several_classes(method, absent):
     data = simulate.temperature_logits(300, rng=0)
@@ -229,9 +229,10 @@ def test_the_slot_leaves_the_whole_matrix_to_a_method_that_takes_it():
 
 
 def test_every_method_has_its_slot():
-    assert len(calarena.CUSTOM_CALIBRATORS) == len(METHODS) + len(MATRIX_METHODS)
+    assert len(calarena.CUSTOM_CALIBRATORS) == len(METHODS["score"]) + len(METHODS["matrix"])
     assert calarena.CUSTOM_CALIBRATORS["calibrant-Blend"]().method == "blend"
-    assert calarena.CUSTOM_CALIBRATORS["calibrant-MatrixBlend"]().method == "matrix_blend"
+    matrix_blend = calarena.CUSTOM_CALIBRATORS["calibrant-MatrixBlend"]()
+    assert (matrix_blend.method, matrix_blend.shape) == ("blend", "matrix")
 
 
 def test_recorded_peers_are_reproduced():
