@@ -181,12 +181,12 @@ def test_scores_in_place_of_labels_are_recognised():
     scores = np.random.default_rng(0).random(50)
     with pytest.raises(InvalidInputError, match="were scores and labels swapped"):
         _validation.encode_labels(scores)
-    with pytest.raises(InvalidInputError, match="For several classes use"):
+    with pytest.raises(InvalidInputError, match="For several classes pass a column for each class"):
         _validation.encode_labels(np.arange(50))
 
 
 def test_a_matrix_of_several_classes_is_told_where_to_go():
-    with pytest.raises(InvalidInputError, match="MatrixBlend, `evaluate` and `compare`"):
+    with pytest.raises(InvalidInputError, match="such as Blend, `evaluate` and `compare`"):
         _validation.check_scores(np.ones((4, 3)) / 3)
 
 

@@ -140,7 +140,7 @@ def find_two_classes(labels: np.ndarray[Any, Any], name: str) -> tuple[Any, Any]
 def _labels_instead(labels: np.ndarray[Any, Any], n_distinct: int) -> str:
     if labels.dtype.kind == "f" and n_distinct > 10 and (labels != np.round(labels)).any():
         return "These look like scores: were scores and labels swapped?"
-    return "For several classes use CalibratedClassifier or MatrixBlend, or calibrate each class against the rest."
+    return "For several classes pass a column for each class, or calibrate each class against the rest."
 
 
 def find_extremes(labels: np.ndarray[Any, Any]) -> tuple[Any, Any]:

@@ -27,7 +27,7 @@ def check_scores(scores: ArrayLike, name: str = "scores") -> Floats:
         array = array[:, 0]
     if array.ndim != 1:
         several = "For several classes pass the column of one of them, with `y == that class`; or use methods for the "
-        several += "whole matrix, such as MatrixBlend, `evaluate` and `compare`."
+        several += "whole matrix, such as Blend, `evaluate` and `compare`."
         raise InvalidInputError(
             f"`{name}` must have shape (n,), (n, 1) or (n, 2); got shape {array.shape}. "
             f"{several if array.ndim == 2 else 'Pass one score per row; reshape your data.'}"

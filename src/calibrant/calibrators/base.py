@@ -73,8 +73,8 @@ class Estimator(BaseEstimator, ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Let a method that states no name, title or description have those of its class, not of its base."""
         super().__init_subclass__(**kwargs)
-        lines = (cls.__doc__ or "").strip().splitlines()
-        for fact, otherwise in (("name", cls.__name__), ("title", cls.__name__), ("description", "".join(lines[:1]))):
+        first_line = (cls.__doc__ or "").strip().partition("\n")[0].removesuffix(".")
+        for fact, otherwise in (("name", cls.__name__), ("title", cls.__name__), ("description", first_line)):
             if fact not in vars(cls):
                 setattr(cls, fact, otherwise)
 
@@ -105,6 +105,10 @@ class Estimator(BaseEstimator, ABC):
         """Say in a few lines what the fit found."""
         self._fitted_map()
         return f"{self.title}: {self.description}."
+
+    def _check_labels_given(self, y: ArrayLike | None) -> None:
+        if y is None:
+            raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
 
     def _map_with_posterior(self) -> Any:
         """The fitted map with what it needs for intervals, where the method has a posterior."""
@@ -176,8 +180,7 @@ class Calibrator(Estimator):
         -------
         self
         """
-        if y is None:
-            raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
+        self._check_labels_given(y)
         if _validation.is_class_matrix(scores):
             return self._fit_matrix(scores, y, sample_weight, pos_label)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
@@ -212,6 +215,10 @@ class Calibrator(Estimator):
         self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
         self.classes_, self.n_features_in_, self.matrix_ = np.array([0, 1]), 1, None
         return self
+
+    def summary(self) -> str:
+        """Say in a few lines what the fit found."""
+        return super().summary() if self.matrix_ is None else str(self.matrix_.summary())
 
     @abstractmethod
     def fit_map(self, tally: Tally) -> MapFunction | CalibrationMap:

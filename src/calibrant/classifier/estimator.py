@@ -57,7 +57,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_jobs : int, optional
         Splits to work on at the same time, by joblib.
     multiclass : {"auto", "one_vs_rest", "top_label"}
-        For more than two classes. ``"auto"``: the default method becomes `MatrixBlend`, which calibrates the whole
+        For more than two classes. ``"auto"``: the default method, `Blend`, calibrates the whole
         matrix at once, because classes are confused with one another; any other method is fitted to each class
         against the rest and normalised, unless it takes matrices itself (temperature, `VectorScaling`).
         ``"one_vs_rest"`` asks for that with the default method, too. ``"top_label"``: calibrate the confidence in the

@@ -20,7 +20,7 @@ OPTION = {
 
 # Advice of the library that the command line gives in its own terms.
 ADVICE = {
-    "For several classes use CalibratedClassifier or MatrixBlend, or calibrate each class against the rest.":
+    "For several classes pass a column for each class, or calibrate each class against the rest.":
         "For several classes name the score column of each, with --score a,b,c.",
     ", an unknown label type for a binary target": "",
     "only the new column": "only the new column, with --only-new",

@@ -12,7 +12,6 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant._validation import as_numpy, read_matrix
 from calibrant.calibrators.base import Estimator
-from calibrant.errors import InvalidInputError
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 
 __all__ = ["BayesianMatrixCalibrator", "MatrixCalibrator"]
@@ -66,8 +65,7 @@ class MatrixCalibrator(Estimator):
         -------
         self
         """
-        if y is None:
-            raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
+        self._check_labels_given(y)
         matrix = read_matrix(scores, self.space)
         labels, classes = _validation.encode_classes(as_numpy(y), matrix.shape[1])
         _validation.check_same_length(len(matrix), len(labels), "y")

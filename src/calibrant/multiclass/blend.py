@@ -81,8 +81,8 @@ class MatrixBlend(MultinomialCalibrator):
     """
 
     name: ClassVar[str] = "blend"
-    title: ClassVar[str] = "Matrix blend"
-    description: ClassVar[str] = "Temperature, curves, biases and matrices for several classes, by expected fit."
+    title: ClassVar[str] = "matrix blend"
+    description: ClassVar[str] = "temperature, curves, biases and matrices for several classes, by expected fit"
     reference: ClassVar[str] = "this library"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "temperature": ("slope",),

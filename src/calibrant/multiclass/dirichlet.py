@@ -43,7 +43,7 @@ class DirichletCalibration(MultinomialCalibrator):
 
     name: ClassVar[str] = "dirichlet"
     title: ClassVar[str] = "Dirichlet calibration"
-    description: ClassVar[str] = "A linear map of the log-probabilities of all classes."
+    description: ClassVar[str] = "a linear map of the log-probabilities of all classes"
     reference: ClassVar[str] = "Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach 2019"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"bias": 0.35, "vector": 0.5, "matrix": 0.25}

@@ -31,8 +31,9 @@ class MatrixIdentity(MatrixCalibrator):
     """
 
     name: ClassVar[str] = "identity"
-    title: ClassVar[str] = "raw score"
-    description: ClassVar[str] = "leaves the scores as they are: the baseline that every method must beat"
+    title: ClassVar[str] = "do nothing"
+    description: ClassVar[str] = "nothing: the baseline that every method must beat"
+    reference: ClassVar[str] = "the raw score"
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:  # noqa: ARG002
         classes = tuple(self.classes_.tolist())

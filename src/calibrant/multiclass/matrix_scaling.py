@@ -32,8 +32,8 @@ class MatrixScaling(MultinomialCalibrator):
     """
 
     name: ClassVar[str] = "matrix_scaling"
-    title: ClassVar[str] = "Matrix scaling"
-    description: ClassVar[str] = "A linear map of all logits, with learned shrinkage towards temperature scaling."
+    title: ClassVar[str] = "matrix scaling"
+    description: ClassVar[str] = "a linear map of all logits, with learned shrinkage towards temperature scaling"
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("slope", "bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3, "matrix": 0.25}

@@ -39,8 +39,8 @@ class MatrixTemperature(MatrixCalibrator):
     """
 
     name: ClassVar[str] = "temperature"
-    title: ClassVar[str] = "Temperature scaling"
-    description: ClassVar[str] = "One temperature for all classes."
+    title: ClassVar[str] = "temperature scaling"
+    description: ClassVar[str] = "one temperature for all classes"
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:

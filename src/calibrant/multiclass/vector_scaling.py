@@ -31,8 +31,8 @@ class VectorScaling(MultinomialCalibrator):
     """
 
     name: ClassVar[str] = "vector_scaling"
-    title: ClassVar[str] = "Vector scaling"
-    description: ClassVar[str] = "A slope and an intercept for the logit of each class, with learned shrinkage."
+    title: ClassVar[str] = "vector scaling"
+    description: ClassVar[str] = "a slope and an intercept for the logit of each class, with learned shrinkage"
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"vector": ("slope", "bias", "vector")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3}

@@ -80,7 +80,7 @@ class SegmentedCalibrator(Estimator):
     shape: ClassVar[str] = "segments"
     bayesian: ClassVar[bool] = True
     name: ClassVar[str] = "segmented"
-    title: ClassVar[str] = "Segmented calibration"
+    title: ClassVar[str] = "segmented calibration"
     description: ClassVar[str] = "a pooled curve, and partially pooled deviations for segments"
     reference: ClassVar[str] = "this library"
 
@@ -120,6 +120,7 @@ class SegmentedCalibrator(Estimator):
         -------
         self
         """
+        self._check_labels_given(y)
         if segment is None:
             raise InvalidInputError("`segment` must be given: one column, or one for each key.")
         array = _validation.check_scores(scores)

@@ -1,16 +1,22 @@
-"""scikit-learn's own estimator checks, on every method of the registry.
+"""scikit-learn's own estimator checks, on every method for one score and on CalibratedClassifier in every view.
 
 For estimators with the one-dimensional tag scikit-learn itself runs hardly any check. So the checks of an estimator
 of tables are taken, and all of those run that hand a one-dimensional estimator one column, as its tag asks.
+CALIBRANT_CHECK_ALL=1 checks CalibratedClassifier with every method in every view, which takes ten minutes.
 """
+
+import os
+import warnings
 
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from calibrant import HistogramBinning, IsotonicCalibration, PlattScaling, TemperatureScaling
-from calibrant.calibrators import registry
+from calibrant import CalibratedClassifier
+from calibrant.calibrators import HistogramBinning, IsotonicCalibration, PlattScaling, TemperatureScaling, registry
 from calibrant.errors import InvalidInputError
 
 # These hand over a table of several features whatever the tag says, or index their one column as a table.
@@ -104,3 +110,36 @@ def test_tags(name):
     assert tags.input_tags.one_d_array
     assert not tags.input_tags.two_d_array
     assert tags.target_tags.required
+
+
+# CalibratedClassifier
+
+VIEWS = ({}, {"ensemble": False}, {"multiclass": "top_label"})
+CELLS = "repeated rows may be parted between cells of equal mass, where a weighted row is in one"
+JUMPS = "the classifier's score differs in its last digit between one row and many, and Venn–Abers jumps at every score"
+WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+EXCUSED = dict.fromkeys([(name, check) for name in ("bbq", "bayes_iso", "spline") for check in WEIGHTS], CELLS) | (
+    dict.fromkeys([("venn_abers", check) for check in (*WEIGHTS, "check_methods_subset_invariance")], JUMPS)
+)
+
+
+def methods_and_views():
+    names = [name for name in registry.names() if not registry.get(name).measures_only]
+    if "CALIBRANT_CHECK_ALL" in os.environ:
+        pairs = [(name, view) for name in names for view in VIEWS]
+    else:
+        pairs = list(zip(("beta", "isotonic", "platt"), VIEWS, strict=True))
+    return [CalibratedClassifier(LogisticRegression(C=1), name, cv=3, **view) for name, view in pairs]
+
+
+@parametrize_with_checks(methods_and_views())
+def test_scikit_learn_check_of_the_classifier(estimator, check):
+    reason = EXCUSED.get((estimator.method, check.func.__name__))
+    if reason:
+        pytest.skip(reason)
+    with warnings.catch_warnings():
+        # The checks build tiny data whose folds miss a class, on purpose.
+        warnings.filterwarnings("ignore", "Number of classes in training fold", RuntimeWarning)
+        warnings.filterwarnings("ignore", "No row to calibrate on is of class", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
