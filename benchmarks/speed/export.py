@@ -5,11 +5,7 @@ python -m benchmarks.speed.export
 
 from __future__ import annotations
 
-import ctypes
-import subprocess
-import tempfile
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -34,22 +30,11 @@ def per_score(map_: CalibrationMap) -> None:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(export.to_onnx(map_).SerializeToString(), options)
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, "export.c")
-        loop = (
-            "\nvoid run(const double *s, double *p, long n) { for (long i = 0; i < n; i++) p[i] = calibrate(s[i]); }\n"
-        )
-        source.write_text(export.to_c(map_) + loop, encoding="utf-8")
-        library = Path(folder, "export.so")
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
-        run, out = ctypes.CDLL(str(library)).run, np.empty(ROWS)
-        double = ctypes.POINTER(ctypes.c_double)
-        arguments = (scores.ctypes.data_as(double), out.ctypes.data_as(double), ctypes.c_long(ROWS))
-        compare(
-            "A million scores, 200 lines",
-            ("the map in numpy", lambda: map_(scores)),
-            {"C": (lambda: run(*arguments), None), "ONNX": (lambda: session.run(None, {"score": scores}), None)},
-        )
+    compare(
+        "A million scores, 200 lines",
+        ("the map in numpy", lambda: map_(scores)),
+        {"ONNX": (lambda: session.run(None, {"score": scores}), None)},
+    )
 
 
 def export_times() -> None:
@@ -59,7 +44,7 @@ def export_times() -> None:
     print("\nSeconds to export and check a map fitted to 300 rows, and the largest difference of its graph")
     for name in sorted(registry.METHODS["score"]):
         map_ = registry.create(name).fit(raw, labels).map_
-        targets = {"SQL": export.to_sql, "ONNX": export.to_onnx, "Python": export.to_python, "C": export.to_c}
+        targets = {"SQL": export.to_sql, "ONNX": export.to_onnx, "Python": export.to_python}
         times = {target: seconds(partial(write, map_)) for target, write in targets.items()}
         print(
             f"  {name:<14}",

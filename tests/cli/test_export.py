@@ -38,7 +38,7 @@ def test_several_classes_are_onnx_and_nothing_else(cli, refused, animals, tmp_pa
     cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "vector_scaling", "-o", model)
     assert cli("export", model, "-o", output).code == 0
     assert b"probabilities" in output.read_bytes()
-    for target in ("sql", "python", "c"):
+    for target in ("sql", "python"):
         assert "this is a map of several classes. Export it to ONNX" in refused("export", model, "--to", target)
 
 
@@ -49,6 +49,6 @@ def test_the_model_is_loaded_once(cli, data, tmp_path, monkeypatch, command):
     model, paths, load = tmp_path / "m.json", [], loading.load
     cli("fit", data, "-m", "platt", "-o", model)
     monkeypatch.setattr(loading, "load", lambda path: paths.append(path) or load(path))
-    more = ("--to", "c") if command == "export" else (data, "-o", tmp_path / "out.csv")
+    more = ("--to", "python") if command == "export" else (data, "-o", tmp_path / "out.csv")
     assert cli(command, model, *more).code == 0
     assert len(paths) == 1

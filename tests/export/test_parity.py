@@ -1,7 +1,6 @@
 """The export round trip of every registered method, and the check that guards it."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -34,11 +33,11 @@ def test_the_graph_of_every_method_is_the_map(evaluate, maps, name):
 
 
 @pytest.mark.parametrize("name", sorted(registry.METHODS["score"]))
-def test_every_method_round_trips_through_c_python_and_onnx(maps, name):
+def test_every_method_round_trips_through_python_and_onnx(maps, name):
     pytest.importorskip("onnxruntime", reason="the ONNX export needs onnxruntime")
-    from calibrant.export import to_c, to_onnx, to_python
+    from calibrant.export import to_onnx, to_python
     from calibrant.export.onnx import run_session
-    from calibrant.export.source import _run_c, _run_python
+    from calibrant.export.source import _run
 
     map_ = maps[name]
     scores = scores_for(map_)
@@ -49,10 +48,7 @@ def test_every_method_round_trips_through_c_python_and_onnx(maps, name):
     out = run_session(to_onnx(map_, dtype="float32"), {"score": single})[0]
     np.testing.assert_allclose(out, map_(single.astype(np.float64)), rtol=0, atol=1e-6)
     few = scores[::20]
-    np.testing.assert_allclose(_run_python(to_python(map_), "calibrate", few), expected[::20], rtol=0, atol=1e-12)
-    text = to_c(map_)
-    if shutil.which("cc"):
-        np.testing.assert_allclose(_run_c(text, "calibrate", scores), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(_run(to_python(map_), "calibrate", few), expected[::20], rtol=0, atol=1e-12)
 
 
 def test_the_probe_holds_all_knots_and_the_doubles_next_to_them():

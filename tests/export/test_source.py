@@ -1,14 +1,12 @@
 import math
-import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from calibrant import CalibrationMap
-from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export import source, to_c, to_python
+from calibrant.errors import InvalidInputError
+from calibrant.export import to_python
 from calibrant.maps import functions
 
 STEP = CalibrationMap(functions.Step([0.5], [0.2, 0.7]), "probability", True, 'Steps */ """')
@@ -18,7 +16,6 @@ CHAIN = CalibrationMap(
     ),
     "probability",
 )
-DECISION = CalibrationMap(functions.Sigmoid(2.0, -1.0, "identity"))
 
 
 def function(text, name="calibrate"):
@@ -45,59 +42,25 @@ def test_the_python_module_checks_itself(tmp_path):
     assert subprocess.run([sys.executable, str(path)], capture_output=True, check=False).returncode == 1
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
-@pytest.mark.parametrize("map_", [STEP, CHAIN, DECISION], ids=["step", "chain", "decision"])
-def test_c_computes_the_map(map_):
-    scores = np.array([0.0, 0.1, 0.4, 0.5, np.nextafter(0.5, 1), 0.9, 1.0])
-    got = source._run_c(to_c(map_), "calibrate", scores)
-    np.testing.assert_allclose(got, map_(scores), rtol=0, atol=1e-15)
-    assert np.isnan(source._run_c(to_c(map_), "calibrate", np.array([np.nan]))).all()
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
-def test_c_compiles_without_warnings(tmp_path):
-    path = tmp_path / "export.c"
-    path.write_text(to_c(CHAIN), encoding="utf-8")
-    options = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-c"]
-    subprocess.run(["cc", *options, str(path), "-o", str(tmp_path / "export.o")], check=True)
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
-def test_what_does_not_compile_is_refused_with_the_compilers_words():
-    with pytest.raises(ModelFileError, match=r"compiler rejected it\.\n.*error"):
-        source._run_c("double half(", "half", np.zeros(1))
-
-
-def test_c_is_checked_as_python_where_there_is_no_compiler(monkeypatch):
-    monkeypatch.setattr(source.shutil, "which", lambda _: None)
-    assert "double calibrate(double score)" in to_c(STEP)
-
-
 def test_nothing_in_a_method_reaches_the_source():
     assert function(to_python(STEP))(0.6) == 0.7
 
 
-PYTHON_WORDS = ["class", "None", "lambda", "__import__", "exp", "log", "print", "TEST_SCORES"]
-C_WORDS = ["class", "double", "exp", "expf", "printf", "main", "_Bool", "__import__", "NAN", "calibrant_search"]
+TAKEN = ["class", "None", "lambda", "__import__", "exp", "log", "print", "TEST_SCORES"]
 
 
-@pytest.mark.parametrize(
-    ("write", "name"), [*((to_python, word) for word in PYTHON_WORDS), *((to_c, word) for word in C_WORDS)]
-)
-def test_names_that_the_language_has_taken_are_refused(write, name):
-    language = "C" if write is to_c else "Python"
-    with pytest.raises(InvalidInputError, match=f"`name` .* {language} has taken; got '{name}'"):
-        write(STEP, name=name)
+@pytest.mark.parametrize("name", TAKEN)
+def test_names_that_python_has_taken_are_refused(name):
+    with pytest.raises(InvalidInputError, match=f"`name` .* Python has taken; got '{name}'"):
+        to_python(STEP, name=name)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1x", "é", "a-b", 'x"; DROP TABLE', "f(x): import os #"])
-@pytest.mark.parametrize("write", [to_python, to_c])
-def test_only_plain_identifiers_are_names(write, name):
+def test_only_plain_identifiers_are_names(name):
     with pytest.raises(InvalidInputError, match="identifier"):
-        write(STEP, name=name)
+        to_python(STEP, name=name)
 
 
 @pytest.mark.parametrize("name", ["select", "match", "score", "calibrate_2", "v1", "double_score"])
 def test_other_names_work(name):
     assert f"def {name}(" in to_python(STEP, name=name)
-    assert f"double {name}(" in to_c(STEP, name=name)

@@ -10,8 +10,8 @@ from calibrant.cli.errors import Problem
 from calibrant.cli.options import load_any
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, written
 
-TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",), "c": (".c", ".h")}
-TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python", "c": "C"}
+TARGETS = {"sql": (".sql",), "onnx": (".onnx",), "python": (".py",)}
+TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 
 
@@ -22,10 +22,10 @@ def export(
     dialect: Annotated[str, options.option("SQL dialect: duckdb, spark, …", "--dialect", value="DIALECT")] = "duckdb",
     score: Annotated[str, options.option("Score column in SQL.", "--score", "-s", value="COLUMN")] = "score",
     by: Annotated[list[str] | None, options.option("Columns of segments in SQL.", "--by", value="COLUMN")] = None,
-    name: Annotated[str, options.option("Name of the function in Python and C.", "--name", value="NAME")] = "calibrate",
+    name: Annotated[str, options.option("Name of the function in Python.", "--name", value="NAME")] = "calibrate",
     output: options.Output = None,
 ) -> None:
-    """Write a model as SQL, ONNX, Python or C; it is run and compared with the model before it is written."""
+    """Write a model as SQL, ONNX or Python; it is run and compared with the model before it is written."""
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
     if target is None:
@@ -43,11 +43,11 @@ def export(
 
 
 def _write(map_: Any, target: str, *, dialect: str, score: str, by: tuple[str, ...] | None, name: str) -> bytes:
-    from calibrant.export import to_c, to_onnx, to_python, to_sql
+    from calibrant.export import to_onnx, to_python, to_sql
 
     if target == "sql":
         return to_sql(map_, dialect=dialect, column=score, by=by).encode() + b"\n"
     if target == "onnx":
         content: bytes = to_onnx(map_).SerializeToString()
         return content
-    return (to_python if target == "python" else to_c)(map_, name=name).encode()
+    return to_python(map_, name=name).encode()

@@ -1,4 +1,4 @@
-"""Maps that leave Python: SQL, ONNX, torch, plain Python and C.
+"""Maps that leave Python: SQL, ONNX, torch and plain Python.
 
 Every export is run at export time against the map itself, and refused if it computes anything else.
 """

@@ -6,13 +6,12 @@ from calibrant.maps.base import FrozenMap
 __all__ = ["check_shape"]
 
 SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments"}
-TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python", "to_c": "C"}
+TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python"}
 OFFERED = {
     "to_sql": ("score", "segments"),
     "to_onnx": ("score", "matrix"),
     "to_torch": ("score", "matrix"),
     "to_python": ("score",),
-    "to_c": ("score",),
 }
 
 

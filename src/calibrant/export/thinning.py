@@ -41,7 +41,7 @@ def thin(map_: CalibrationMap) -> tuple[CalibrationMap, float]:
             return shorter, float(np.abs(shorter(scores) - map_(scores)).max())
     raise InvalidInputError(
         f"This map has {_pieces(map_.function)} pieces, and {MOST_PIECES} cannot follow it within {TOLERANCES[-1]:g}. "
-        "Export it to Python, C or ONNX, or fit a smoother method."
+        "Export it to Python or ONNX, or fit a smoother method."
     )
 
 
