@@ -10,7 +10,6 @@ from sklearn.isotonic import IsotonicRegression
 
 from benchmarks.timing import compare, seconds
 from calibrant import ACP, BPM, EnsembleTemperatureScaling, SplineCalibration
-from calibrant.calibrators.published.cumulative_spline import CumulativeSpline
 
 THOUSAND_ROWS = 30.0  # ms: it is refitted in every fold of a blend
 
@@ -26,7 +25,6 @@ def against_isotonic(n: int, limits: dict[str, float]) -> None:
     isotonic = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
     methods = {
         "SplineCalibration": SplineCalibration(),
-        "SplineCalibration, cumulative": CumulativeSpline(),
         "EnsembleTemperatureScaling": EnsembleTemperatureScaling(),
         "BPM": BPM(),
         "ACP": ACP(),

@@ -21,8 +21,6 @@ MONOTONE_CELLS = 55
 MOST_MONOTONE_CELLS = 201
 # The bin of ACP is a whole confidence interval: cells need only be much narrower than that.
 ACP_CELLS = 2048
-# A curve of six knots needs no finer table.
-CUMULATIVE_SPLINE_CELLS = 1000
 # So many cells decide the two free weights of ensemble temperature scaling as well as all rows do.
 WEIGHT_CELLS = 4096
 # A replicate costs O(cells) and there are hundreds; the shift that joining makes is taken back.

@@ -37,3 +37,16 @@ def test_any_magnitude(scale):
     ordered, _, totals = grouping.group_labels(scores, np.array([True, False, True, True]))
     assert ordered.tolist() == (np.array([-1.0, 2.0, 3.0]) * scale).tolist()
     assert totals.tolist() == [2.0, 1.0, 1.0]
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_ordinals_keep_the_order_and_give_the_doubles_back(a, b):
+    x, y = grouping.ordinal(np.array([a + 0.0, b + 0.0]))
+    assert (x < y) == (a < b)
+    assert (x == y) == (a == b)
+    assert grouping.from_ordinal(np.array([x, y])).tolist() == [a, b]
+
+
+def test_ordinals_of_neighbours_differ_by_one():
+    x = np.array([1.5, -2.25, 0.0])
+    assert (grouping.ordinal(np.nextafter(x, np.inf)) - grouping.ordinal(x)).tolist() == [1, 1, 1]

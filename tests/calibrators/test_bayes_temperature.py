@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import strategies as st
+from scipy.integrate import dblquad
 from scipy.special import expit, logit
 
 from calibrant import BayesianTemperature, Tally
-
-SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
+from calibrant.calibrators import bayes_temperature
 
 
 def overconfident(n, slope, lapse, seed=0):
@@ -62,3 +61,38 @@ def test_leaving_a_row_out_equals_fitting_without_it():
         rest = np.arange(len(labels)) != i
         p = BayesianTemperature().fit(scores[rest], labels[rest]).predict(scores[[i]])[0]
         assert (positive[i] if label else negative[i]) == pytest.approx(p if label else 1 - p, abs=2e-3)
+
+
+def test_mean_slope_agrees_with_quadrature():
+    z = np.array([-2.0, -0.5, 1.0, 3.0])
+    positives, totals = np.array([1.0, 2.0, 3.0, 4.0]), np.array([4.0, 5.0, 5.0, 5.0])
+
+    def density(log_rate, tau, lapse):
+        rate = np.exp(log_rate) if lapse else 0.0
+        p = (1 - rate) * expit(np.exp(tau) * z) + rate / 2
+        like = np.exp(positives @ np.log(p) + (totals - positives) @ np.log(1 - p))
+        return like / (1 + (tau / bayes_temperature.SLOPE_SCALE) ** 2)
+
+    low, high = np.log(bayes_temperature.LAPSES)
+    taus = bayes_temperature.SLOPES
+
+    def total(weight):
+        with_lapse = dblquad(lambda r, t: weight(t) * density(r, t, True), *taus, low, high, epsabs=1e-12)[0]
+        without = dblquad(lambda _, t: weight(t) * density(0.0, t, False), *taus, 0.0, 1.0, epsabs=1e-12)[0]
+        return 0.5 * with_lapse / (high - low) + 0.5 * without
+
+    grid = bayes_temperature.grid_posterior(z, positives, totals)
+    expected = total(lambda t: t) / total(lambda _: 1.0)
+    assert grid.weights.sum() == pytest.approx(1.0)
+    assert grid.weights @ np.log(grid.slopes) == pytest.approx(expected, abs=2e-3)
+
+
+def test_the_grid_is_finer_than_the_posterior_of_many_rows():
+    z = np.linspace(-3, 3, 50)
+    totals = np.full(50, 1e6)
+    positives = totals * (0.9 * expit(0.7 * z) + 0.05)
+    grid = bayes_temperature.grid_posterior(z, positives, totals)
+    mean = grid.weights @ grid.slopes
+    assert mean == pytest.approx(0.7, abs=2e-3)
+    assert grid.weights @ grid.lapses == pytest.approx(0.1, abs=2e-3)
+    assert grid.weights.max() < 0.5

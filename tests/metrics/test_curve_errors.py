@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from calibrant import Tally, metrics, simulate
 from calibrant._numerics import binomial_process
 from calibrant.errors import InvalidInputError
+from calibrant.maps.functions import Beta
 from calibrant.metrics.curve_errors import Prefix, Spectrum
 
 smooth = metrics.smooth_calibration_error
@@ -97,7 +98,7 @@ def test_is_the_integral_of_algorithm_two():
     a_1 = m**2 * (1 - m) / v - m
     draws = np.random.default_rng(0).beta(a_1, a_1 * (1 - m) / m, 400_000)
     for p in (1, 2):
-        gaps = np.abs(binomial_process.curve(draws, *curve) - draws) ** p
+        gaps = np.abs(Beta(curve[0], curve[1], -curve[2])(draws) - draws) ** p
         assert metrics.tce_bpm(tally, p=p) == pytest.approx(gaps.mean() ** (1 / p), abs=4 * gaps.std() / 600)
 
 

@@ -3,7 +3,6 @@
 How to call it::
 
     alpha, beta, c = fit_curve(scores, positives, totals)     # a tally's three columns, scores in [0, 1]
-    probabilities = curve(scores, alpha, beta, c)             # eq. 12, anywhere in [0, 1]
 
 The curve of eq. 12, 1 / (1 + s^-α (1 - s)^β e^c), is `calibrant.maps.functions.Beta(alpha, beta, -c)`.
 
@@ -88,9 +87,3 @@ def _loss(theta: Floats, design: Floats, accuracy: Floats, weight: Floats) -> tu
     residual = g - accuracy
     p_b = weight * np.exp(residual**2)
     return float(p_b.sum()), design.T @ (2.0 * p_b * residual * g * (1.0 - g))
-
-
-def curve(scores: Floats, alpha: float, beta: float, c: float) -> Floats:
-    """g(s; α, β, c), eq. 12."""
-    log_s, minus_log_rest = links.log_odds_features(scores)
-    return links.expit(alpha * log_s + beta * minus_log_rest - c)

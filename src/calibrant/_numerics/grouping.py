@@ -5,10 +5,16 @@ weights ride along in a spare bit of the score's own bit pattern, so one plain s
 processors do many elements at a time, replaces an indirect sort and a gather.
 """
 
-import numpy as np
+from typing import TypeAlias
 
-from calibrant._numerics.doubles import from_ordinal, ordinal
+import numpy as np
+import numpy.typing as npt
+
 from calibrant._typing import Bools, Floats, Ints
+
+Ordinals: TypeAlias = npt.NDArray[np.int64]
+
+_MAGNITUDE = np.int64(2**63 - 1)
 
 
 def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
@@ -56,3 +62,18 @@ def _starts(ordered: Floats) -> Ints:
     first[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return np.flatnonzero(first)
+
+
+def ordinal(values: Floats) -> Ordinals:
+    """Integers that compare as the doubles do; neighbouring doubles differ by one. -0.0 comes before 0.0."""
+    return _flip(values.view(np.int64))
+
+
+def from_ordinal(ordinals: Ordinals) -> Floats:
+    """The doubles that `ordinal` numbered."""
+    return _flip(ordinals).view(np.float64)
+
+
+def _flip(bits: Ordinals) -> Ordinals:
+    # The patterns of negative doubles grow with the magnitude; flipping all bits but the sign turns them round.
+    return bits ^ ((bits >> np.int64(63)) & _MAGNITUDE)

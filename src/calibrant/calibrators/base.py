@@ -11,7 +11,7 @@ from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
 from calibrant._numerics import links
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, NotFittedError

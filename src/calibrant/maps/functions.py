@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from calibrant._numerics import bins, links
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._optional import load_plugins
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from calibrant import _validation
-from calibrant._numerics import doubles
+from calibrant._numerics import grouping
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
@@ -220,9 +220,9 @@ def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
-    below, above = doubles.ordinal(low + 0.0), doubles.ordinal(high + 0.0)
+    below, above = grouping.ordinal(low + 0.0), grouping.ordinal(high + 0.0)
     for _ in range(64):
         middle = (below >> 1) + (above >> 1) + (below & above & 1)
-        reached = reaches(doubles.from_ordinal(middle))
+        reached = reaches(grouping.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
-    return doubles.from_ordinal(above)
+    return grouping.from_ordinal(above)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Floats, RandomState
 from calibrant.calibrators.abb import posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval

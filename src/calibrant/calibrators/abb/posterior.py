@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from calibrant import _limits
 from calibrant._numerics import links
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.published.sbb import counts, unit_range
 from calibrant.maps.functions import MapFunction, Step

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.bayes_iso.posterior import integrate

@@ -8,8 +8,7 @@ from scipy.special import softmax
 
 from calibrant import _limits, _validation
 from calibrant._numerics import linear_pool, links
-from calibrant._numerics.interpolation import interpolate
-from calibrant._numerics.monotone import nearest_monotone
+from calibrant._numerics.piecewise import interpolate, nearest_monotone
 from calibrant._typing import Floats
 from calibrant.calibrators.abb.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends

@@ -1,13 +1,13 @@
 """Adaptive calibration of predictions: each prediction's confidence interval is its bin."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _limits, _validation
 from calibrant._numerics import grouping, links
-from calibrant._numerics.monotone import nearest_monotone
+from calibrant._numerics.piecewise import nearest_monotone
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
@@ -18,10 +18,9 @@ from calibrant.tally import Tally
 class ACP(Calibrator):
     """The share of positives among the calibration rows inside the confidence interval of the prediction.
 
-    The model that made the scores must say how sure it is of each: pass its intervals as `interval`, for a logistic
-    regression those of `logistic_intervals`. Without them, the interval around a score is the one that a logistic
-    regression on this single score would have, fitted to the calibration rows: narrow, since one coefficient is
-    known better than many.
+    The model that made the scores must say how sure it is of each: pass its intervals as `interval`. Without them, the
+    interval around a score is the one that a logistic regression on this single score would have, fitted to the
+    calibration rows: narrow, since one coefficient is known better than many.
 
     Parameters
     ----------
@@ -133,18 +132,11 @@ def _own_intervals(cells: Tally, level: float) -> tuple[Floats, Floats, Floats]:
     features = np.column_stack((np.ones(len(z)), z - np.average(z, weights=cells.totals)))
     # One row's worth of prior on each coefficient keeps classes that do not overlap from an infinite interval.
     precision = fit_logistic(features, cells.positives, cells.totals, ridge=1.0).precision
-    reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(features, precision)
-    return (
-        cells.scores,
-        nearest_monotone(links.expit(z - reach)),
-        nearest_monotone(links.expit(z + reach)),
-    )
-
-
-def _deviations(features: Floats, precision: Floats) -> Floats:
-    """√(x' precision⁻¹ x) of each row x: the standard error of a linear predictor."""
-    out: Floats = np.sqrt(np.einsum("ij,ij->i", features, np.linalg.solve(precision, features.T).T))
-    return out
+    # The standard error of the linear predictor of each row x is √(x' precision⁻¹ x).
+    deviations = np.sqrt(np.einsum("ij,ij->i", features, np.linalg.solve(precision, features.T).T))
+    reach = float(ndtri(0.5 + 0.5 * level)) * deviations
+    lower, upper = (nearest_monotone(links.expit(z + sign * reach)) for sign in (-1.0, 1.0))
+    return cells.scores, lower, upper
 
 
 def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "right"]) -> Floats:
@@ -160,61 +152,7 @@ def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "rig
 
 def _middles(edges: Floats) -> Floats:
     """A score inside each bin between inner edges of [0, 1]."""
-    bounds = (
-        np.concatenate(([min(0.0, edges[0])], edges, [max(1.0, edges[-1])])) if len(edges) else np.array([0.0, 1.0])
-    )
+    bounds = np.concatenate((np.minimum(0.0, edges[:1]), edges, np.maximum(1.0, edges[-1:])))
+    bounds = bounds if len(edges) else np.array([0.0, 1.0])
     out: Floats = 0.5 * (bounds[1:] + bounds[:-1])
     return out
-
-
-def logistic_intervals(
-    model: Any,
-    X_train: ArrayLike,  # noqa: N803 - scikit-learn's name
-    X: ArrayLike,  # noqa: N803 - scikit-learn's name
-    *,
-    level: float = 0.95,
-) -> tuple[Floats, Floats, Floats]:
-    """Confidence intervals around the predictions of a fitted logistic regression, for `ACP`.
-
-    By the delta method: the linear predictor's variance under the inverse observed information of the training
-    rows, including the penalty of a ridge-penalised model.
-
-    Parameters
-    ----------
-    model : LogisticRegression
-        Fitted, with two classes.
-    X_train : array-like of shape (n_train, n_features)
-        The rows that it was fitted to.
-    X : array-like of shape (n, n_features)
-        The rows to predict.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    scores, lower, upper : ndarray of shape (n,)
-        Predicted probabilities and the ends of their intervals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from calibrant.calibrators.published.acp import logistic_intervals
-    >>> X, y = np.arange(20.0)[:, None], np.arange(20) % 7 > 3
-    >>> scores, lower, upper = logistic_intervals(LogisticRegression().fit(X, y), X, X)
-    >>> bool((lower < scores).all() and (scores < upper).all())
-    True
-    """
-    if np.shape(getattr(model, "coef_", ()))[:1] != (1,):
-        raise InvalidInputError("`model` must be a fitted logistic regression with two classes.")
-    train, rows = (np.asarray(_validation.as_floats(a, n)) for a, n in ((X_train, "X_train"), (X, "X")))
-    width = 1 + model.coef_.shape[1]
-    design, at = (np.column_stack((np.ones(len(a)), a))[:, :width] for a in (train, rows))
-    coefficients = np.concatenate((np.atleast_1d(model.intercept_), model.coef_[0]))
-    p = links.expit(design @ coefficients)
-    information = design.T @ (design * (p * (1.0 - p))[:, None])
-    strength = getattr(model, "C", np.inf)
-    information[1:, 1:] += np.eye(width - 1) / float(strength)
-    eta = at @ coefficients
-    reach = float(ndtri(0.5 + 0.5 * level)) * _deviations(at, information)
-    return links.expit(eta), links.expit(eta - reach), links.expit(eta + reach)

@@ -6,8 +6,7 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import links
-from calibrant._numerics.monotone import nearest_monotone
-from calibrant._numerics.straight_pieces import straight_pieces
+from calibrant._numerics.piecewise import nearest_monotone, straight_pieces
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline.posterior import SplinePosterior, fit_posterior

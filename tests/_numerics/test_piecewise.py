@@ -1,8 +1,39 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import expit
 
-from calibrant._numerics.straight_pieces import straight_pieces
+from calibrant._numerics.piecewise import interpolate, nearest_monotone, straight_pieces
+
+TINY = 5e-324  # the smallest double above 0
+
+
+def test_lines_by_hand():
+    got = interpolate(np.array([-1.0, 0.25, 1.0, 9.0]), np.array([0.0, 1.0]), np.array([2.0, 4.0]))
+    np.testing.assert_array_equal(got, [2.0, 2.5, 4.0, 4.0])
+
+
+def test_a_slope_that_overflows_leaves_the_nearest_point():
+    x, y = np.array([0.0, 2 * TINY, 4 * TINY, 0.5]), np.array([1.0, 3.0, 2.0, 8.0])
+    got = interpolate(np.array([TINY, 2 * TINY, 3 * TINY, 0.25]), x, y)
+    assert not np.isfinite(np.interp(3 * TINY, x, y))
+    np.testing.assert_allclose(got, [1.0, 3.0, 3.0, 5.0])
+
+
+def test_nearest_monotone_by_hand():
+    np.testing.assert_array_equal(nearest_monotone(np.array([1.0, 3.0, 2.0, 4.0])), [1.0, 2.5, 2.5, 4.0])
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=20), st.lists(st.floats(-10, 10), min_size=20, max_size=20))
+def test_nearest_monotone_rises_and_no_rising_truth_gets_farther_away(values, truth):
+    y = np.array(values)
+    risen = nearest_monotone(y)
+    assert (np.diff(risen) >= 0.0).all()
+    np.testing.assert_array_equal(nearest_monotone(risen), risen)
+    rising = np.sort(truth[: len(y)])
+    assert np.abs(risen - rising).max() <= np.abs(y - rising).max() + 1e-12
 
 
 @pytest.mark.parametrize("curve", [np.sin, lambda z: 0.05 * z**3, lambda z: z, lambda z: 3.0 * np.tanh(4.0 * z)])

@@ -1,9 +1,8 @@
-"""Straight pieces for a smooth curve on the logit scale, with a bound on the error."""
+"""Curves given by points: lines through them, the nearest curve that never falls, and fewer points for a smooth one."""
 
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
@@ -13,12 +12,35 @@ CLOSE = 1e-6  # nodes nearer than this are one
 ON_LOGITS = 1e-3  # and of the logits, where probabilities are too small to show it
 
 
+def interpolate(scores: Floats, x: Floats, y: Floats) -> Floats:
+    """Straight lines between the points (x, y), constant outside; x increases strictly."""
+    found = np.interp(scores, x, y)
+    if not np.isfinite(found).all():  # a slope between two points overflowed: no score is far from either
+        nearest = y[np.maximum(np.searchsorted(x, scores, side="right") - 1, 0)]
+        return np.where(np.isfinite(found), found, nearest)
+    return found
+
+
+def nearest_monotone(y: Floats) -> Floats:
+    """The non-decreasing sequence with the smallest largest difference to y, along the last axis.
+
+    It is the middle between the highest value so far and the lowest value to come (isotonic regression in the
+    maximum norm). A sequence that rises already stays as it is, and no rising truth gets farther away. O(n).
+    """
+    so_far = np.maximum.accumulate(y, axis=-1)
+    to_come = np.minimum.accumulate(y[..., ::-1], axis=-1)[..., ::-1]
+    out: Floats = 0.5 * (so_far + to_come)
+    return out
+
+
 def straight_pieces(x: Floats, y: Floats, breaks: Floats) -> tuple[Floats, Floats]:
     """Points of straight pieces that follow the curve through the nodes (x, y).
 
     The curve is a cubic spline between neighbouring `breaks`, which are nodes and where it may bend; each stretch
     needs four nodes. Points are as close as the local curvature needs. O(nodes + points).
     """
+    from scipy.interpolate import CubicSpline  # a loaded map interpolates too, and needs numpy alone
+
     parts = []
     for low, high in pairwise(np.searchsorted(x, breaks)):
         kept = low + _apart(x[low : high + 1])
