@@ -19,7 +19,7 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "def f(" in (tmp_path / "m.py").read_text()
     assert "Say what to write with --to" in refused("export", model)
     assert "Say what to write with --to" in refused("export", model, "-o", tmp_path / "m.txt")
-    assert "--to must be one of sql, onnx, python, c; got java." in refused("export", model, "--to", "java")
+    assert "--to must be one of sql, onnx, python; got java." in refused("export", model, "--to", "java")
     assert "data.csv is no model but a table" in refused("export", data, "--to", "sql")
     (tmp_path / "half.json").write_text(model.read_text()[:100])
     assert "not a calibrant model, or it was cut short" in refused("export", tmp_path / "half.json", "--to", "sql")
