@@ -86,16 +86,6 @@ def test_equals_brute_force_over_all_binnings(kind, alpha, beta):
             np.testing.assert_allclose(own, scores.max(), rtol=1e-13, atol=1e-12)
 
 
-def test_brute_force_with_twelve_cells():
-    x, k, n = random_cells(np.random.default_rng(4), 12, "ties")
-    lam = np.array([7.0])
-    scores, maps, cuts = enumerate_binnings(x, k, n, 7.0, 1.0, 1.0)
-    weights = np.exp(scores - scores.max())
-    mean, boundary, _, _ = posterior(x, k, n, lam, 1.0, 1.0)
-    np.testing.assert_allclose(mean[0], weights @ maps / weights.sum(), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(boundary[0], weights @ cuts / weights.sum(), rtol=0, atol=1e-12)
-
-
 def test_the_printed_formula_with_maxima():
     rng = np.random.default_rng(5)
     x, k, n = random_cells(rng, 6, "ties")

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import (
+    ABB,
     BayesianTemperature,
     BayesIso,
     Blend,
@@ -18,6 +19,8 @@ from calibrant import (
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 GRID = np.linspace(0.0, 1.0, 101)
 METHODS = [
+    ABB(n_draws=100),
+    ABB(n_draws=100, interval="posterior"),
     BayesIso(),
     BayesianTemperature(),
     Blend(),

@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from calibrant import EnsembleTemperatureScaling, TemperatureScaling, simulate
-
-SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
 # Recorded from probmetrics 1.4.1 (ETSCalibrator, loss="ce") by benchmarks/record/ensemble_temperature.py:
 # temperature, weights and predictions at the grid, for each seed.

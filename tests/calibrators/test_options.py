@@ -15,13 +15,17 @@ from calibrant import (
     IsotonicCalibration,
     PlattScaling,
     SplineCalibration,
+    TemperatureScaling,
 )
 from calibrant.calibrators.published.printed_abb import PrintedABB
 from calibrant.calibrators.published.sampled_bayes_iso import SampledBayesIso
 from calibrant.errors import InvalidInputError
 
 WRONG = [
-    (PlattScaling, {"space": "logit"}, "`space` must be one of probability, decision; got 'logit'"),
+    *(
+        (cls, {"space": "logit"}, "`space` must be one of .*; got 'logit'")
+        for cls in (PlattScaling, TemperatureScaling)
+    ),
     (BetaCalibration, {"parameters": "a"}, "`parameters` must be one of abm, ab, am; got 'a'"),
     (
         IsotonicCalibration,
@@ -67,12 +71,3 @@ WRONG = [
 def test_wrong_options_are_named(method, options, message):
     with pytest.raises(InvalidInputError, match=message):
         method(**options).fit([0.1, 0.9], [0, 1])
-
-
-@pytest.mark.parametrize("method", [ABB, BayesIso, SplineCalibration])
-def test_wrong_levels_and_numbers_of_draws_are_named(method):
-    calibrator = method().fit([0.1, 0.9], [0, 1])
-    with pytest.raises(InvalidInputError, match="`level`"):
-        calibrator.predict_interval([0.5], level=1.0)
-    with pytest.raises(InvalidInputError, match="`n_draws`"):
-        calibrator.sample_maps([0.5], n_draws=0)

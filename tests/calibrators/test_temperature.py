@@ -103,14 +103,6 @@ def test_labels_of_the_columns():
         TemperatureScaling(space="decision").fit(logits[y != 2], np.array(list("abcd"))[y[y != 2]])
 
 
-def test_weights_of_rows_in_a_matrix():
-    logits, y = matrix(60)
-    counts = np.arange(60) % 3
-    weighted = TemperatureScaling(space="decision").fit(logits, y, counts)
-    repeated = TemperatureScaling(space="decision").fit(np.repeat(logits, counts, axis=0), np.repeat(y, counts))
-    assert weighted.temperature_ == pytest.approx(repeated.temperature_, rel=1e-9)
-
-
 def test_the_most_likely_class_never_changes():
     logits, y = matrix()
     proba = TemperatureScaling(space="decision").fit(logits, y).predict_proba(logits)
@@ -135,30 +127,3 @@ def test_fitting_again_with_two_classes_forgets_the_matrix():
     assert calibrator.map_.kind == "matrix"
     with pytest.raises(NotFittedError):
         TemperatureScaling().predict_proba(matrix()[0])
-
-
-BAD_MATRICES = {
-    "not probabilities": ([[0.2, 0.2, 0.2]], [0], None, "row 0 has the lowest entry 0.2 and the sum 0.6"),
-    "negative": ([[0.5, 0.6, -0.1]], [0], None, "`scores` must be class probabilities"),
-    "NaN": ([[0.5, np.nan, 0.5]], [0], None, "`scores` must be finite"),
-    "no rows": (np.empty((0, 3)), [], None, "`scores` must have shape"),
-    "lengths": ([[0.5, 0.25, 0.25]], [0, 1, 2], None, "`y` must have as many rows"),
-    "missing label": ([[0.5, 0.25, 0.25]], [None], None, "`y` must have no missing labels"),
-    "NaN label": ([[0.5, 0.25, 0.25]], [np.nan], None, "`y` must be finite"),
-    "label out of range": ([[0.5, 0.25, 0.25]], [3], None, "`y` must have one label for each"),
-    "table of labels": ([[0.5, 0.25, 0.25]], [[0, 1]], None, "`y` must have shape"),
-    "weights": ([[0.5, 0.25, 0.25]], [0], [0.0], "`sample_weight` must have a positive entry"),
-}
-
-
-@pytest.mark.parametrize("case", list(BAD_MATRICES))
-def test_bad_matrices(case):
-    scores, y, weights, message = BAD_MATRICES[case]
-    with pytest.raises(InvalidInputError, match=message):
-        TemperatureScaling().fit(scores, y, weights)
-
-
-@pytest.mark.parametrize("scores", [[0.1, 0.9], [[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]])
-def test_unknown_space(scores):
-    with pytest.raises(InvalidInputError, match="`space` must be one of probability, decision; got 'logit'"):
-        TemperatureScaling(space="logit").fit(scores, [0, 1])

@@ -4,10 +4,8 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from calibrant._files import replacing, write_atomically
-from calibrant._optional import require
+from calibrant._files import write_atomically
 from calibrant.engines.table_files import find_files
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.tally import Tally
@@ -18,7 +16,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def save(tally: Tally, path: AnyPath) -> None:
-    """Write a tally as Parquet or JSON, as the ending of `path` says; the file appears whole or not at all.
+    """Write a tally as JSON; the file appears whole or not at all.
 
     Examples
     --------
@@ -30,16 +28,8 @@ def save(tally: Tally, path: AnyPath) -> None:
     >>> engines.load(path) == tally
     True
     """
-    if _ending(path) == ".json":
-        content = {"format": FORMAT, "version": VERSION, **tally.to_dict()}
-        write_atomically(path, json.dumps(content, allow_nan=False))
-        return
-    parquet = require("pyarrow.parquet", "tables", "calibrant.engines.save")
-    arrow = require("pyarrow", "tables", "calibrant.engines.save")
-    table = arrow.table({name: getattr(tally, name) for name in ("scores", "positives", "totals")})
-    table = table.replace_schema_metadata({"format": FORMAT, "version": str(VERSION)})
-    with replacing(path) as temporary:
-        parquet.write_table(table, temporary)
+    content = {"format": FORMAT, "version": VERSION, **tally.to_dict()}
+    write_atomically(path, json.dumps(content, allow_nan=False))
 
 
 def load(path: AnyPath) -> Tally:
@@ -57,12 +47,11 @@ def load(path: AnyPath) -> Tally:
     ...     engines.load(path) == tally
     True
     """
-    read = _read_json if _ending(path) == ".json" else _read_parquet
     try:
-        content = read(path)
-    except ValueError as error:  # of the json module, of UTF-8 and of pyarrow
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # of the json module and of UTF-8
         raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
-    if content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a tally that calibrant saved.")
     version = int(content.get("version", 0))
     if version > VERSION:
@@ -105,21 +94,3 @@ def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -
         if max_cells is not None:
             total = total.coarsen(max_cells)
     return total
-
-
-def _ending(path: AnyPath) -> str:
-    ending = Path(path).suffix.lower()
-    if ending not in (".json", ".parquet"):
-        raise InvalidInputError(f"`path` of a tally must end in .parquet or .json; got {str(path)!r}.")
-    return ending
-
-
-def _read_json(path: AnyPath) -> dict[str, Any]:
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return content if isinstance(content, dict) else {}
-
-
-def _read_parquet(path: AnyPath) -> dict[str, Any]:
-    table = require("pyarrow.parquet", "tables", "calibrant.engines.load").read_table(path)
-    metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    return metadata | {name: table.column(name).to_numpy() for name in table.column_names}

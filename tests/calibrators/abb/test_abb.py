@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 
@@ -32,35 +30,6 @@ def test_lambda_is_averaged_by_evidence():
     boundary = sum(w * one.boundary_probability_ for w, one in zip(averaged.lam_posterior_, single, strict=True))
     np.testing.assert_allclose(averaged.boundary_probability_, boundary, rtol=0, atol=1e-13)
     assert ABB().fit_tally(CELLS).lam_grid_.tolist() == (2.0 ** np.arange(9)).tolist()
-
-
-def test_draws_repeat_with_the_seed_and_are_whole_maps():
-    calibrator = ABB().fit_tally(CELLS)
-    x = np.linspace(0.0, 1.0, 30)
-    first = calibrator.sample_maps(x, n_draws=7, random_state=3)
-    assert first.shape == (7, 30)
-    np.testing.assert_array_equal(first, calibrator.sample_maps(x, n_draws=7, random_state=3))
-    np.testing.assert_array_equal(
-        calibrator.sample_maps(x, 5, np.random.RandomState(1)), calibrator.sample_maps(x, 5, np.random.RandomState(1))
-    )
-    np.testing.assert_array_equal(first[:, 0], calibrator.sample_maps([-9.0], 7, 3)[:, 0])
-
-
-@pytest.mark.parametrize("interval", ["akaike", "posterior"])
-def test_intervals_contain_the_prediction_and_grow_with_the_level(interval):
-    data = simulate.from_truth("hump", 800, rng=0)
-    calibrator = ABB(interval=interval, n_draws=300).fit(data.scores, data.labels)
-    x = np.linspace(0.0, 1.0, 201)
-    low, high = calibrator.predict_interval(x)
-    assert (low <= calibrator.predict(x)).all()
-    assert (calibrator.predict(x) <= high).all()
-    assert low.min() >= 0.0
-    assert high.max() <= 1.0
-    wide_low, wide_high = calibrator.predict_interval(x, level=0.99)
-    assert (wide_low <= low).all()
-    assert (wide_high >= high).all()
-    for ends, again in zip((low, high), calibrator.predict_interval(x), strict=True):
-        np.testing.assert_array_equal(ends, again)
 
 
 @pytest.mark.parametrize("truth", ["D1", "hump", "wave"])
@@ -134,16 +103,3 @@ def test_sharp_data_win_over_a_tiny_prior():
     tally = Tally(np.array([0.0, 1e-300, 1.0]), np.array([0.0, 2000.0, 0.0]), np.array([2000.0, 2000.0, 1.0]))
     p = ABB(lam=1.0).fit_tally(tally).predict([0.0, 1e-300])
     np.testing.assert_allclose(p, [1 / 2002, 2001 / 2002], atol=1e-3)
-
-
-def test_the_map_survives_json_and_inverts(tmp_path):
-    data = simulate.from_truth("hump", 400, rng=0)
-    calibrator = ABB().fit(data.scores, data.labels)
-    calibrator.save(tmp_path / "map.json")
-    x = np.linspace(-0.2, 1.2, 300)
-    np.testing.assert_array_equal(calibrant.load(tmp_path / "map.json")(x), calibrator.predict(x))
-    threshold = float(calibrator.map_.inverse(0.4))
-    assert calibrator.predict([threshold])[0] >= 0.4
-    assert calibrator.predict(np.linspace(0.0, threshold, 999)[:-1]).max() < 0.4 + 1e-9
-    again = pickle.loads(pickle.dumps(calibrator))
-    np.testing.assert_array_equal(again.sample_maps(x, 3), calibrator.sample_maps(x, 3))

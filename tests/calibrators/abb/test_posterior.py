@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import ABB, Tally, simulate
-from calibrant.calibrators.abb.posterior import bin_counts, filled_gaps, softmax
+from calibrant.calibrators.abb.posterior import bin_counts, filled_gaps
 
 CELLS = Tally(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.0]))
 
@@ -12,10 +12,6 @@ def test_counts_of_binnings_listed_one_after_another():
     hits, misses = bin_counts(CELLS, np.array([0, 1, 0]), np.array([0, 2, 3]))
     assert hits.tolist() == [1.0, 2.0, 3.0]
     assert misses.tolist() == [0.0, 3.0, 3.0]
-
-
-def test_softmax_of_huge_logarithms():
-    np.testing.assert_allclose(softmax(np.array([-1e6, -1e6 + np.log(3.0)])), [0.25, 0.75])
 
 
 def test_in_a_wide_gap_the_exact_interval_opens_towards_the_prior():

@@ -73,14 +73,6 @@ def test_cells_and_their_number():
     assert len(few.map_.function.x) == few.diagnostics_["n_cells"] == 20
 
 
-@pytest.mark.parametrize("n", [30, 101, 1000])
-def test_exchanging_the_labels_gives_one_minus_the_map(n):
-    data = simulate.bayes_iso(n, rng=3)
-    p = BayesIso().fit(data.scores, data.labels).predict(data.scores)
-    q = BayesIso().fit(1.0 - data.scores, 1 - data.labels).predict(1.0 - data.scores)
-    np.testing.assert_allclose(p, 1.0 - q, atol=1e-9)
-
-
 def test_default_cells_grow_slowly():
     counts = [BayesIso().fit_tally(tally_of(n)).diagnostics_["n_cells"] for n in (30, 100, 1000, 30_000)]
     assert counts == [17, 27, 41, 55]

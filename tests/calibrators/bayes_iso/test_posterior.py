@@ -51,15 +51,6 @@ def test_one_cell_is_a_beta_distribution(k, n):
         assert negative == pytest.approx([(n + 1) / (n - k)], rel=0.02)
 
 
-def test_two_cells_by_quadrature():
-    # Either cell is the root: c1 = u, c2 = u + v (1 − u), or c2 = u, c1 = u v, each weighted by c2 (1 − c1).
-    u, v = np.meshgrid((np.arange(400) + 0.5) / 400, (np.arange(400) + 0.5) / 400)
-    pairs = [(u, u + v * (1 - u)), (u * v, u)]
-    mass = sum((b * (1 - a)).sum() for a, b in pairs)
-    exact = [sum((c[k] * c[1] * (1 - c[0])).sum() for c in pairs) / mass for k in (0, 1)]
-    assert integrate(np.array([0.0, 1.0]), np.ones(2)).mean == pytest.approx(exact, abs=0.001)
-
-
 @pytest.mark.parametrize(("m", "n"), [(3, 5), (5, 1), (6, 4), (10, 2)])
 def test_few_cells_agree_with_weighted_draws_from_the_prior(m, n):
     positives, totals, _ = cells(m, n, seed=m)
@@ -124,10 +115,3 @@ def test_draws_have_the_posteriors_mean_and_spread():
     np.testing.assert_allclose(draws.std(axis=0), deviation(found), rtol=0.1)
     for share in (0.05, 0.95):
         np.testing.assert_allclose(np.quantile(draws, share, axis=0), found.quantiles(share), atol=0.02)
-
-
-def test_the_same_generator_gives_the_same_draws():
-    positives, totals, _ = cells(12, 5)
-    found = integrate(positives, totals)
-    first, second = (found.draw(20, np.random.default_rng(3)) for _ in range(2))
-    np.testing.assert_array_equal(first, second)

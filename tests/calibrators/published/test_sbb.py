@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calibrant import SBB, simulate
 
@@ -49,15 +47,3 @@ def test_best_takes_the_best_lambda():
     alone = [SBB(lam=lam).fit(data.scores, data.labels).log_score_ for lam in 2.0 ** np.arange(9)]
     assert best.log_score_ == pytest.approx(max(alone), abs=1e-9)
     assert best.lam_ == 2.0 ** int(np.argmax(alone))
-
-
-@pytest.mark.filterwarnings("ignore:High scores go with the negative class")
-@settings(deadline=None, max_examples=25)
-@given(st.integers(0, 10_000), st.integers(2, 80))
-def test_weights_are_repeated_rows(seed, rows):
-    rng = np.random.default_rng(seed)
-    scores, y = rng.integers(0, 12, rows) / 12.0, rng.random(rows) < 0.4
-    weights = rng.integers(1, 9, rows)
-    weighted = SBB(lam=3.0).fit(scores, y, sample_weight=weights)
-    repeated = SBB(lam=3.0).fit(np.repeat(scores, weights), np.repeat(y, weights))
-    assert weighted.log_score_ == pytest.approx(repeated.log_score_, rel=1e-12, abs=1e-10)

@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy.special import expit, logit, xlogy
 
 from calibrant import SplineCalibration, Tally, simulate
 from calibrant.maps.functions import LogitLinear
-
-SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
 GRID = np.linspace(0.0, 1.0, 501)
 
@@ -78,13 +75,6 @@ def test_draws_agree_with_the_mean_and_the_interval(monotone):
     assert not np.array_equal(draws, calibrator.sample_maps(at, n_draws=4000, random_state=1))
 
 
-def test_wider_levels_contain_narrower_ones():
-    calibrator = fitted("hump", 500)
-    narrow, wide = (calibrator.predict_interval(GRID, level=level) for level in (0.5, 0.95))
-    assert (wide[0] <= narrow[0]).all()
-    assert (narrow[1] <= wide[1]).all()
-
-
 def test_monotone_maps_draws_and_intervals_never_fall():
     calibrator = fitted("wave", 3000, monotone=True)
     assert calibrator.map_.monotone
@@ -137,12 +127,6 @@ def test_scores_that_are_nearly_equal_are_nearly_one_score(width, n):
     scores = 0.5 + width * np.linspace(-0.5, 0.5, n)
     predicted = SplineCalibration().fit(scores, np.arange(n) % 2).predict(scores)
     np.testing.assert_allclose(predicted, 0.5, atol=0.1 + width)
-
-
-@pytest.mark.parametrize("score", [0.0, 1.0, 1e-300])
-def test_one_extreme_score(score):
-    p = SplineCalibration().fit([score] * 10, [0, 1] * 5).predict([0.0, 0.5, 1.0, score])
-    assert np.isfinite(p).all()
 
 
 @pytest.mark.parametrize(("n", "label"), [(50, 0), (500, 0), (500, 1)])
