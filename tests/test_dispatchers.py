@@ -62,8 +62,6 @@ DISPATCHERS = {
     "log-loss of a matrix": (metrics.log_loss, (CLASSES, MATRIX), {}, SCORE),
     "Brier score of one score": (metrics.brier_score, (LABELS, SCORES), {}, SCORE),
     "Brier score of a matrix": (metrics.brier_score, (CLASSES, MATRIX), {}, SCORE),
-    "accuracy of one score": (metrics.accuracy, (LABELS, SCORES), {}, SCORE | {"threshold": 0.2}),
-    "accuracy of a matrix": (metrics.accuracy, (CLASSES, MATRIX), {}, SCORE | {"threshold": 0.2}),
 }
 CASES = [(name, keyword) for name, (_, _, _, others) in DISPATCHERS.items() for keyword in others]
 

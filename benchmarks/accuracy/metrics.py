@@ -49,7 +49,7 @@ def posterior_means(tally: Tally) -> dict[str, float]:
     for name in BAYESIAN:
         if name in calibrant.__all__:
             fitted = getattr(calibrant, name)().fit_tally(tally)
-            out[f"posterior of {name}"] = metrics.metric_posterior(fitted, tally).mean
+            out[f"posterior of {name}"] = metrics.metric_posterior(fitted, tally).value
     return out
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.special import expit, ndtri
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
@@ -26,8 +27,8 @@ from calibrant import ABB, ACP, SBB, HistogramBinning, IsotonicCalibration, Plat
 
 MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "AUC": metrics.roc_auc,
-    "Acc": metrics.accuracy,
-    "RMSE": metrics.root_mean_squared_error,
+    "Acc": lambda y, p: accuracy_score(y, p > 0.5),
+    "RMSE": lambda y, p: metrics.brier_score(y, p) ** 0.5,
     "MCE": partial(metrics.maximum_calibration_error, n_bins=10, strategy="quantile"),
     "ECE": partial(metrics.expected_calibration_error, n_bins=10, strategy="quantile"),
 }

@@ -13,7 +13,36 @@ from scipy import fft
 
 from calibrant import Tally
 from calibrant._typing import Floats
-from calibrant.metrics.curve_errors import SMALLEST_WIDTH, Prefix
+from calibrant.metrics.curve_errors import SMALLEST_WIDTH
+
+
+class Prefix:
+    """Running sums of mass, mass · score, residual and residual · score over sorted cells."""
+
+    def __init__(self, scores: Floats, positives: Floats, totals: Floats) -> None:
+        self.scores = scores
+        residuals = scores * totals - positives
+        columns = (totals, totals * scores, residuals, residuals * scores)
+        self.mass, self.mass_score, self.residual, self.residual_score = (
+            np.concatenate(([0.0], np.cumsum(column))) for column in columns
+        )
+
+    def on_grid(self, n_points: int) -> tuple[Floats, Floats]:
+        """Residual and mass shared linearly between the two nearest of `n_points` even points on [0, 1]."""
+        starts = np.searchsorted(self.scores, np.arange(n_points) / (n_points - 1), side="left")
+        starts[0], starts[-1] = 0, len(self.scores)
+        return (
+            _shared(np.diff(self.residual[starts]), np.diff(self.residual_score[starts])),
+            _shared(np.diff(self.mass[starts]), np.diff(self.mass_score[starts])),
+        )
+
+
+def _shared(weight: Floats, weight_score: Floats) -> Floats:
+    upper = len(weight) * weight_score - np.arange(len(weight)) * weight
+    out = np.zeros(len(weight) + 1)
+    out[:-1] = weight - upper
+    out[1:] += upper
+    return out
 
 
 def relplot_1_0_3(tally: Tally, width: float | None = None) -> float:

@@ -3,9 +3,8 @@ import pytest
 
 from calibrant import BayesIso, CalibrationMap, IsotonicCalibration, PlattScaling, Tally, load, metrics, simulate
 from calibrant._numerics import links
-from calibrant.adjust import AdjustedCalibrator, adjust_prior, adjust_sampling, anchor
+from calibrant.adjust import adjust_prior, adjust_sampling, anchor
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.decisions import posterior_decision_curve
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, Sigmoid, Step
 
@@ -98,6 +97,7 @@ def test_refuses_impossible_means_and_empty_portfolios():
 
 
 SHIFT = CalibrationMap(Sigmoid(1.0, -1.0, "logit"), "probability", True, "shift")
+FALLING = CalibrationMap(Step([0.5], [0.8, 0.2]), "probability", False)
 
 
 class Band(BayesianCalibrator):
@@ -111,30 +111,6 @@ class Band(BayesianCalibrator):
 
     def interval_ends(self, scores, level):
         return np.asarray(scores) - 0.1 * level, np.asarray(scores) + 0.1 * level
-
-
-def test_interval_and_draws_go_through_the_adjustment():
-    data = simulate.from_truth("D1", 50)
-    adjusted = AdjustedCalibrator(Band().fit(data.scores, data.labels), SHIFT)
-    low, high = adjusted.predict_interval([0.3, 0.6], level=0.5)
-    np.testing.assert_allclose(low, SHIFT([0.25, 0.55]))
-    np.testing.assert_allclose(high, SHIFT([0.35, 0.65]))
-    np.testing.assert_allclose(adjusted.predict([0.3]), SHIFT([0.3]))
-    draws = adjusted.sample_maps([0.3, 0.6], n_draws=4001)
-    assert draws.shape == (4001, 2)
-    np.testing.assert_allclose(np.quantile(draws, [0.25, 0.75], axis=0), [low, high], atol=1e-4)
-    assert adjusted.map_([0.3])[0] == pytest.approx(SHIFT([0.3])[0])
-
-
-def test_refuses_calibrators_without_a_posterior_and_maps_that_fall():
-    data = simulate.from_truth("D1", 50)
-    with pytest.raises(InvalidInputError, match="Bayesian"):
-        AdjustedCalibrator(IsotonicCalibration().fit(data.scores, data.labels), SHIFT)
-    with pytest.raises(InvalidInputError, match="fitted"):
-        AdjustedCalibrator(Band(), SHIFT)
-    falling = CalibrationMap(Step([0.5], [0.8, 0.2]), "probability", False)
-    with pytest.raises(InvalidInputError, match="never decrease"):
-        AdjustedCalibrator(Band().fit(data.scores, data.labels), falling)
 
 
 def adjust_in_every_way(calibrator, scores):
@@ -159,16 +135,27 @@ def test_every_adjustment_of_a_calibrator_keeps_its_posterior(way):
     assert adjusted.sample_maps(grid, n_draws=9).shape == (9, 5)
 
 
+def test_interval_and_draws_go_through_the_adjustment():
+    data = simulate.from_truth("D1", 50)
+    adjusted = Band().fit(data.scores, data.labels).frozen_map().then(SHIFT)
+    low, high = adjusted.predict_interval([0.3, 0.6], level=0.5)
+    np.testing.assert_allclose(low, SHIFT([0.25, 0.55]), atol=2e-3)  # straight between the nodes of the table
+    np.testing.assert_allclose(high, SHIFT([0.35, 0.65]), atol=2e-3)
+    np.testing.assert_allclose(adjusted.predict([0.3]), SHIFT([0.3]))
+    draws = adjusted.sample_maps([0.3, 0.6], n_draws=400)
+    np.testing.assert_allclose(np.quantile(draws, [0.25, 0.75], axis=0), [low, high], atol=2e-3)
+    assert not Band().fit(data.scores, data.labels).frozen_map().then(FALLING).has_posterior
+
+
+def test_a_map_without_a_posterior_stays_without_and_what_is_no_map_is_refused():
+    data = simulate.from_truth("D1", 50)
+    adjusted = adjust_prior(IsotonicCalibration().fit(data.scores, data.labels), 0.5, 0.1)
+    assert not adjusted.has_posterior
+    with pytest.raises(InvalidInputError, match="CalibrationMap or a fitted calibrator"):
+        anchor(np.sqrt, [0.2, 0.7], 0.3)
+
+
 def test_an_adjusted_posterior_serves_where_a_posterior_is_asked_for():
     data = simulate.from_truth("D1", 200)
     adjusted = adjust_prior(BayesIso().fit(data.scores, data.labels), data.tally.base_rate, 0.2)
-    curve = posterior_decision_curve(adjusted, data.tally, thresholds=[0.1, 0.3])
-    assert curve.base_rate == pytest.approx(adjusted.predict(data.scores).mean(), abs=0.03)
-    assert metrics.metric_posterior(adjusted, data.tally, n_draws=20).mean > 0.1
-
-
-@pytest.mark.parametrize("change", [lambda c: adjust_prior(c, 0.5, 0.1), lambda c: anchor(c, [0.2, 0.7], 0.3)])
-def test_adjustments_refuse_calibrators_without_a_posterior(change):
-    data = simulate.from_truth("D1", 50)
-    with pytest.raises(InvalidInputError, match=r"calibrator.map_"):
-        change(IsotonicCalibration().fit(data.scores, data.labels))
+    assert metrics.metric_posterior(adjusted, data.tally, n_draws=20).value > 0.1

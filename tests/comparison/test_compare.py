@@ -157,8 +157,8 @@ def test_swapped_classes_are_remarked_once():
         (([0.1, 0.9] * 3, [0, 1] * 3), {"level": 2}, "`level`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"methods": ["nonsense"]}, "`method` must be one of"),
         (([-1, 2] * 3, [0, 1] * 3), {"methods": ["beta"], "space": "decision"}, "No method could be fitted"),
-        (([-1, 2] * 3, [0, 1] * 3), {}, "pass space='decision'"),
-        (([1, 97] * 3, [0, 1] * 3), {}, "Divide percentages by 100"),
+        (([-1, 2] * 3, [0, 1] * 3), {}, "space='decision'"),
+        (([1, 97] * 3, [0, 1] * 3), {}, "divide percentages by 100"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"space": "odds"}, "`space` must be one of probability, decision"),
     ],
 )

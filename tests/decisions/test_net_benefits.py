@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import BayesIso, PlattScaling, Tally, simulate
-from calibrant.decisions import decision_curve, net_benefit, posterior_decision_curve
+from calibrant import Tally, simulate
+from calibrant.decisions import decision_curve, net_benefit
 from calibrant.decisions.net_benefits import acted_on
 from calibrant.errors import InvalidInputError
 
@@ -28,8 +28,10 @@ def test_weights_and_standardisation():
     weights, y, p = np.array([1, 3, 2, 2]), np.array([0, 1, 0, 1]), np.array([0.2, 0.3, 0.6, 0.9])
     repeated = by_rows(np.repeat(y, weights), np.repeat(p, weights), [0.25, 0.5])
     assert net_benefit(y, p, thresholds=[0.25, 0.5], sample_weight=weights) == pytest.approx(repeated)
-    standardised = net_benefit(y, p, thresholds=[0.25, 0.5], sample_weight=weights, standardised=True)
-    assert standardised == pytest.approx(np.array(repeated) / (5 / 8))
+    curve = decision_curve(y, p, thresholds=[0.25, 0.5], sample_weight=weights)
+    assert curve.standardised == pytest.approx(np.array(repeated) / (5 / 8))
+    with pytest.raises(InvalidInputError, match="positive row"):
+        decision_curve([0, 0], [0.2, 0.4], thresholds=0.3).scale(standardised=True)
 
 
 def test_counts_rows_at_and_above_a_threshold():
@@ -37,11 +39,6 @@ def test_counts_rows_at_and_above_a_threshold():
     positives, negatives = acted_on(tally, np.array([0.0, 0.2, 0.3, 0.6]))
     assert positives.tolist() == [2, 2, 1, 0]
     assert negatives.tolist() == [1, 1, 0, 0]
-
-
-def test_standardised_needs_a_positive():
-    with pytest.raises(InvalidInputError, match="positive row"):
-        net_benefit([0, 0], [0.2, 0.4], thresholds=0.3, standardised=True)
 
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
@@ -105,45 +102,8 @@ def test_derived_numbers():
     assert len(decision_curve([0, 1], [0.2, 0.7]).thresholds) == 99
 
 
-class TwoMaps:
-    """A posterior of two maps, predicting their mean."""
-
-    def predict(self, scores):
-        return np.asarray(scores) + 0.05
-
-    def sample_maps(self, scores, n_draws=100, random_state=0):  # noqa: ARG002 - both maps, whatever is asked
-        return np.array([scores, np.asarray(scores) + 0.1])
-
-
-def test_the_posterior_band_by_hand():
-    tally = Tally.from_arrays([0.2, 0.4], [0, 1], sample_weight=[3, 1])
-    curve = posterior_decision_curve(TwoMaps(), tally, thresholds=[0.1, 0.3], level=0.5)
-    # At .3 only the cell at .4 is acted on: (truth − (1 − truth) · 3/7) / 4 with truth .4 or .5.
-    values = [(truth - (1 - truth) * 3 / 7) / 4 for truth in (0.4, 0.5)]
-    assert curve.net_benefit[1] == pytest.approx(np.mean(values))
-    assert (curve.low[1], curve.high[1]) == pytest.approx(tuple(np.quantile(values, [0.25, 0.75])))
-    assert curve.base_rate == pytest.approx(0.25 + 0.05)
-    assert curve.net_benefit[0] == pytest.approx(curve.treat_all[0])
-    assert curve.band == "posterior"
-
-
-def test_the_posterior_band_covers_the_truth():
-    truth, covered = simulate.TRUTHS["underconfident"], []
-    for seed in range(20):
-        data = truth.sample(300, rng=seed)
-        calibrator = BayesIso().fit(data.scores, data.labels)
-        curve = posterior_decision_curve(calibrator, data.tally, thresholds=[0.3, 0.5, 0.7], n_draws=100)
-        acts = calibrator.predict(data.scores)[:, None] >= curve.thresholds
-        p = data.probabilities[:, None]
-        true = np.mean(acts * p - acts * (1 - p) * curve.thresholds / (1 - curve.thresholds), axis=0)
-        covered.append((curve.low <= true) & (true <= curve.high))
-    assert np.mean(covered) >= 0.8
-
-
-def test_refuses_what_has_no_posterior():
+def test_refuses_impossible_resampling():
     data = simulate.from_truth("D1", 100)
-    with pytest.raises(InvalidInputError, match="PlattScaling has none"):
-        posterior_decision_curve(PlattScaling().fit(data.scores, data.labels), data.tally)
     with pytest.raises(InvalidInputError, match="`n_resamples`"):
         decision_curve(data.tally, n_resamples=-1)
     with pytest.raises(InvalidInputError, match="numbers of rows"):

@@ -7,7 +7,7 @@ from calibrant import Tally, metrics, simulate
 from calibrant._numerics import binomial_process
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Beta
-from calibrant.metrics.curve_errors import Prefix, Spectrum
+from calibrant.metrics.curve_errors import Spectrum
 
 smooth = metrics.smooth_calibration_error
 
@@ -119,32 +119,9 @@ def test_refuses_other_norms(p):
         metrics.tce_bpm([0, 1], [0.2, 0.4], p=p)
 
 
-@pytest.fixture
-def prefix():
+def test_smoothing_never_raises_the_error():
     rng = np.random.default_rng(0)
-    scores = np.unique(np.concatenate((np.round(rng.random(80), 3), [0.0, 0.5, 1.0])))
-    totals = rng.integers(1, 4, len(scores)).astype(float)
-    return Prefix(scores, rng.binomial(totals.astype(int), scores).astype(float), totals)
-
-
-@pytest.mark.parametrize("n_points", [2, 11, 1001])
-def test_the_grid_keeps_mass_and_mean(prefix, n_points):
-    residual, mass = prefix.on_grid(n_points)
-    nodes = np.linspace(0, 1, n_points)
-    assert mass.sum() == pytest.approx(prefix.mass[-1])
-    assert mass @ nodes == pytest.approx(prefix.mass_score[-1])
-    assert residual.sum() == pytest.approx(prefix.residual[-1])
-    assert mass.min() > -1e-9
-
-
-def test_each_cell_is_shared_between_its_two_neighbours():
-    one = Prefix(np.array([0.25]), np.array([0.0]), np.array([2.0]))
-    residual, mass = one.on_grid(3)
-    assert mass.tolist() == [1.0, 1.0, 0.0]
-    assert residual.tolist() == [0.25, 0.25, 0.0]
-
-
-def test_smoothing_never_raises_the_error(prefix):
-    spectrum = Spectrum(prefix)
+    scores = np.concatenate((np.round(rng.random(80), 3), [0.0, 0.5, 1.0]))
+    spectrum = Spectrum(Tally.from_arrays(scores, rng.random(83) < scores))
     errors = [spectrum.error_at(width) for width in (0.001, 0.01, 0.05, 0.2, 1.0)]
     assert (np.diff(errors) <= 1e-9).all()

@@ -8,7 +8,7 @@ from scipy import stats
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.folds import MOST_DRAWN, ScoreOutOfFold, predict_folds, split_groups, split_rows, split_tally
+from calibrant.metrics.folds import MOST_DRAWN, ScoreOutOfFold, predict_folds, split_rows, split_tally
 from calibrant.metrics.samples import read_rows
 
 
@@ -57,7 +57,7 @@ def test_groups_are_never_split():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 20, 200)
     scores = groups + rng.random(200)  # a score tells its group
-    folds = split_groups(rng.random(200) < 0.5, scores, groups, 5)
+    folds = split_rows(read_rows(rng.random(200) < 0.5, scores, None, None, groups), 5, 200)
     for fold in folds:
         assert not set(np.floor(fold.test.scores)) & set(np.floor(fold.train.scores))
         assert fold.test.total + fold.train.total == 200
@@ -65,7 +65,8 @@ def test_groups_are_never_split():
 
 
 def test_weights_reach_the_folds():
-    folds = split_groups([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], 2, sample_weight=[1, 2, 3, 4])
+    rows = read_rows([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [1, 2, 3, 4], None, [0, 0, 1, 1])
+    folds = split_rows(rows, 2, 4)
     assert sorted(fold.test.total for fold in folds) == [3, 7]
 
 

@@ -22,7 +22,6 @@ OURS = {
     "brier_score": m.brier_score,
     "log_loss": m.log_loss,
     "roc_auc": m.roc_auc,
-    "accuracy": m.accuracy,
     "smooth": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight)),
     "smooth_at_0.05": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight), width=0.05),
     "debiased_width_10": partial(m.debiased_calibration_error, n_bins=10, strategy="uniform"),

@@ -19,24 +19,21 @@ def test_the_default_is_the_mean_distance_to_each_map():
     tally = Tally.from_arrays([0.2, 0.4, 0.4, 0.6], [0, 1, 0, 1])
     shifts = np.random.default_rng(3).normal(0.1, 0.01, 500)
     found = metrics.metric_posterior(Draws(), tally, n_draws=500, rng=3)
-    assert found.draws == pytest.approx(np.abs(shifts), abs=1e-12)
-    interval = found.interval(0.9)
-    assert interval.value == found.mean == pytest.approx(0.1, abs=0.002)
-    assert (interval.low, interval.high) == pytest.approx((0.0836, 0.1164), abs=0.003)
-    assert repr(found).startswith("MetricPosterior(0.1")
+    assert found.value == pytest.approx(np.abs(shifts).mean(), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(shifts, [0.05, 0.95])), abs=1e-12)
 
 
 def test_takes_any_metric():
     tally = Tally.from_arrays([0.2, 0.6], [0, 1])
     brier = metrics.metric_posterior(Draws(), tally, metrics.brier_score, n_draws=5)
-    assert (brier.draws > 0.19).all()
+    assert brier.low > 0.19
     ece = metrics.metric_posterior(Draws(), tally, partial(metrics.expected_calibration_error, n_bins=2), n_draws=5)
-    assert ece.draws == pytest.approx(metrics.metric_posterior(Draws(), tally, n_draws=5).draws)
+    assert ece.value == pytest.approx(metrics.metric_posterior(Draws(), tally, n_draws=5).value)
 
 
 def test_many_scores_are_coarsened():
     found = metrics.metric_posterior(Draws(), simulate.from_truth("asymmetric", 50_000).tally, n_draws=20)
-    assert found.draws.shape == (20,)
+    assert found.value == pytest.approx(0.1, abs=0.02)
 
 
 def test_refuses_calibrators_without_a_posterior():

@@ -24,7 +24,7 @@ def test_agrees_with_pmvalsampsize(case):
     assert ours == pytest.approx(case["rows"]["auc"], abs=1)
     # It draws a million linear predictors; the quantiles of the same normal stand for them here.
     p = links.expit(stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000, -1.0, 1.2))
-    found = required_rows(p, observed_expected_width=None, auc_width=None, slope_width=slope)
+    found = required_rows(p, observed_expected_width=None, auc_width=None, slope_width=slope, level=0.95)
     assert found.slope == pytest.approx(case["rows"]["slope"], rel=0.005)
     assert found.rows == found.slope
 

@@ -77,7 +77,6 @@ def test_keeps_rows_weights_and_groups():
     rows = read_rows(Y, P, [1, 2, 3, 4], None, ["b", "a", "b", "c"])
     assert rows.groups.codes.tolist() == [1, 0, 1, 2]
     assert rows.tally() == Tally.from_arrays(P, Y, [1, 2, 3, 4])
-    assert rows.tally(rows.groups.codes == 1).total == 4
 
 
 def test_the_cell_of_a_row_is_that_of_coarsen():

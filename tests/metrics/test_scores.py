@@ -12,7 +12,6 @@ from calibrant.metrics import brier_skill_score
 
 def test_by_hand():
     assert metrics.brier_score([1, 0], [0.8, 0.4]) == pytest.approx((0.04 + 0.16) / 2)
-    assert metrics.root_mean_squared_error([1, 0], [0.8, 0.4]) == pytest.approx(np.sqrt(0.1))
     assert metrics.log_loss([1, 0], [0.8, 0.4]) == pytest.approx(-(np.log(0.8) + np.log(0.6)) / 2)
 
 
@@ -65,11 +64,6 @@ def test_refuses_unknown_or_infinite_losses():
         metrics.corp_decomposition([0, 1], [0.2, 0.4], loss="hinge")
     with pytest.raises(InvalidInputError, match="finite"):
         metrics.corp_decomposition([0, 1], [0.2, 0.4], loss=lambda _, p: np.full(len(p), np.inf))
-
-
-def test_accuracy_counts_scores_above_the_threshold_as_positive():
-    assert metrics.accuracy([0, 1, 1], [0.5, 0.6, 0.4]) == pytest.approx(2 / 3)
-    assert metrics.accuracy([0, 1], [-2.0, 3.0], threshold=0.0) == 1.0
 
 
 @settings(deadline=None, max_examples=50)

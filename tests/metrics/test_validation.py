@@ -44,7 +44,7 @@ RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").r
 
 def test_by_hand():
     # 20 of 100 where 16 are expected: ln 1.25 ± 1.96 √(.8 / 20).
-    found = observed_expected_ratio([0] * 80 + [1] * 20, [0.16] * 100)
+    found = observed_expected_ratio([0] * 80 + [1] * 20, [0.16] * 100, level=0.95)
     assert found.value == pytest.approx(1.25)
     assert np.log(found.high / found.value) == pytest.approx(1.959964 * np.sqrt(0.04), rel=1e-6)
     assert found.low * found.high == pytest.approx(found.value**2)
@@ -53,7 +53,7 @@ def test_by_hand():
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
 def test_the_exact_interval_agrees_with_statsmodels(case):
     y, p = case["data"]["labels"], case["data"]["probabilities"]
-    found = observed_expected_ratio(y, p, method="exact")
+    found = observed_expected_ratio(y, p, method="exact", level=0.95)
     low, high = (end / np.mean(p) for end in case["exact_proportion"])
     assert (found.low, found.high) == pytest.approx((low, high))
 
@@ -86,7 +86,7 @@ def test_groups_of_equal_rows_have_the_error_of_one_row_each():
     assert tenfold.high == pytest.approx(alone.high)
     residuals = y - alone.value * p
     error = np.sqrt(200 / 199 * (residuals**2).sum()) / y.sum()
-    assert np.log(alone.high / alone.value) == pytest.approx(stats.t.ppf(0.975, 199) * error)
+    assert np.log(alone.high / alone.value) == pytest.approx(stats.t.ppf(0.95, 199) * error)
     with pytest.raises(InvalidInputError, match="independent"):
         observed_expected_ratio(y, p, groups=np.arange(200), method="exact")
 

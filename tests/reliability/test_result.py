@@ -48,9 +48,8 @@ def test_band_and_validation_are_there_when_asked_for(data):
     stored = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert stored["validation"]["slope"] == result.validation.slope.to_dict()
     assert stored["band"]["high"] == result.band["high"].tolist()
-    weights = {"weights": "importance", "sample_weight": np.ones(2000)}
-    with pytest.raises(InvalidInputError, match="rows that are counted"):
-        reliability(data.labels, data.scores, band="finite_sample", **weights)
+    grouped = reliability(data.labels, data.scores, groups=np.arange(2000) // 10, validation=True)
+    assert grouped.validation == validation_summary(data.labels, data.scores, groups=np.arange(2000) // 10)
 
 
 def test_it_is_frozen(data):
@@ -64,35 +63,11 @@ def test_a_weight_of_two_is_the_row_twice(data):
     assert same(reliability(labels, scores, sample_weight=np.full(300, 2.0), n_bins=6), twice)
 
 
-def test_importance_weights_have_no_scale_and_equal_ones_change_nothing(data):
-    options = {"weights": "importance", "n_bins": 6}
-    plain = reliability(data.labels, data.scores, n_bins=6)
-    scaled = reliability(data.labels, data.scores, sample_weight=np.full(2000, 7.0), **options)
-    for column in plain.points.dtype.names:
-        np.testing.assert_allclose(scaled.points[column], plain.points[column], rtol=1e-9)
-
-
-def test_importance_weights_count_as_kish_says(data):
-    weights = np.random.default_rng(0).exponential(size=2000)
-    result = reliability(data.labels, data.scores, sample_weight=weights, weights="importance", n_bins=4, curve=None)
-    assert result.total == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
-    for row in result.points:
-        inside = (data.scores >= row["left"]) & (data.scores <= row["right"])
-        w = weights[inside]
-        assert row["effective_total"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
-        assert row["fraction"] == pytest.approx((w * data.labels[inside]).sum() / w.sum())
-    counted = reliability(data.labels, data.scores, sample_weight=weights, n_bins=4, curve=None)
-    np.testing.assert_allclose(counted.points["fraction"], result.points["fraction"])
-    width = counted.points["high"] - counted.points["low"]
-    assert (result.points["high"] - result.points["low"] > width).all()
-
-
 def test_zero_weights_do_not_count(data):
     weights = np.where(np.arange(2000) < 500, 1.0, 0.0)
     kept = reliability(data.labels[:500], data.scores[:500])
-    for kind in ("counts", "importance"):
-        result = reliability(data.labels, data.scores, sample_weight=weights, weights=kind)
-        np.testing.assert_allclose(result.points["total"], kept.points["total"])
+    result = reliability(data.labels, data.scores, sample_weight=weights)
+    np.testing.assert_allclose(result.points["total"], kept.points["total"])
 
 
 def test_string_labels_need_a_positive_one():
@@ -112,9 +87,7 @@ def test_string_labels_need_a_positive_one():
         ([0, 2], [0.2, 0.3], {}, "bool"),
         ([], [], {}, "at least one row"),
         ([0, 1], [0.2, 0.3], {"scale": "log"}, "`scale`"),
-        ([0, 1], [0.2, 0.3], {"weights": "frequency"}, "`weights`"),
         ([0, 1], [0.2, 0.3], {"sample_weight": [1, -1]}, "negative"),
-        ([0, 1], [0.2, 0.3], {"sample_weight": [1, 1e-200], "weights": "importance"}, "a weight is a number of rows"),
         (Tally.empty(), None, {}, "tally is empty"),
         (Tally.from_arrays([0.1], [0]), [0.1], {}, "pass it alone"),
         (Tally.from_arrays([-2.0, 3.0], [0, 1]), None, {}, r"\[0, 1\]"),

@@ -8,7 +8,6 @@ from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
 from calibrant import PlattScaling, Tally, simulate
-from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
@@ -50,7 +49,7 @@ def test_by_hand():
     np.testing.assert_allclose(points["mean_score"], [0.5 / 3, 2.2 / 3])
     np.testing.assert_allclose(points["fraction"], [1 / 3, 2 / 3])
     assert points["positives"].tolist() == [1, 2]
-    assert points["total"].tolist() == points["effective_total"].tolist() == [3, 3]
+    assert points["total"].tolist() == [3, 3]
     # One of three: the lower end solves 1 − (1 − p)³ = .05, the upper (1 − p)³ + 3p(1 − p)² = .05.
     low, high = points["low"][0], points["high"][0]
     assert 1 - (1 - low) ** 3 == pytest.approx(0.05)
@@ -86,14 +85,6 @@ def test_bins_of_equal_mass_take_any_scores_and_never_part_ties():
 def test_auto_is_the_cube_root_up_to_twenty(n, expected):
     scores = (np.arange(n) + 0.5) / n
     assert len(binned_points(Tally.from_arrays(scores, scores > 0.5))) == expected
-
-
-def test_squares_shrink_the_effective_rows():
-    tally = Tally.from_arrays([0.2, 0.3, 0.7, 0.8], [0, 1, 0, 1], [1, 1, 3, 1])
-    points = binned_points(tally, n_bins=2, strategy="uniform", squares=np.array([1.0, 1.0, 9.0, 1.0]))
-    np.testing.assert_allclose(points["effective_total"], [2.0, 16 / 10])
-    low, high = clopper_pearson(np.array([0.25 * 1.6]), np.array([1.6]), 0.9)
-    assert (points["low"][1], points["high"][1]) == (low[0], high[0])
 
 
 @pytest.mark.parametrize("n_bins", [0, -1, 2.5, True, "sqrt", None])

@@ -17,7 +17,7 @@ def test_numbers_are_those_of_the_library(data, tally, comparison):
     fitted = registry_get("bayes_iso")().fit_tally(tally)
     assert np.array_equal(data.map["probability"], fitted.predict(data.map["score"]))
     judge = SplineCalibration().fit_tally(tally)
-    assert data.before.error == metrics.metric_posterior(judge, tally).interval(0.9)
+    assert data.before.error == metrics.metric_posterior(judge, tally, level=0.9)
 
 
 def test_bands_come_with_posteriors_only(data, tally, comparison):

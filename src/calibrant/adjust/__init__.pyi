@@ -1,5 +1,3 @@
-from calibrant.adjust.explanations import attributions as attributions
-from calibrant.adjust.shifts import AdjustedCalibrator as AdjustedCalibrator
 from calibrant.adjust.shifts import adjust_prior as adjust_prior
 from calibrant.adjust.shifts import adjust_sampling as adjust_sampling
 from calibrant.adjust.shifts import anchor as anchor

@@ -99,7 +99,7 @@ class Estimator(BaseEstimator, ABC):
             Whether a Bayesian method also saves what intervals, draws and answers about rows without labels need:
             some hundred kilobytes.
         """
-        (self._map_with_posterior() if posterior else self._fitted_map()).save(path)
+        (self.frozen_map() if posterior else self._fitted_map()).save(path)
 
     def summary(self) -> str:
         """Say in a few lines what the fit found."""
@@ -110,7 +110,7 @@ class Estimator(BaseEstimator, ABC):
         if y is None:
             raise InvalidInputError(f"{type(self).__name__}.fit requires y to be passed, but the target y is None.")
 
-    def _map_with_posterior(self) -> Any:
+    def frozen_map(self) -> Any:
         """The fitted map with what it needs for intervals, where the method has a posterior."""
         return self._fitted_map()
 
@@ -271,9 +271,9 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         self.labelled_ = LabelledRows.of(tally)
         return self
 
-    def _map_with_posterior(self) -> Any:
+    def frozen_map(self) -> Any:
         if self.matrix_ is not None:
-            return self.matrix_._map_with_posterior()
+            return self.matrix_.frozen_map()
         map_ = self._fitted_map()
         return replace(map_, posterior=PosteriorTable.of(self, map_.space)) if self._has_posterior() else map_
 

@@ -11,13 +11,15 @@ from sklearn.base import clone
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import samples
 from calibrant.metrics.folds import ClassOutOfFold, OutOfFold, predict_folds, split_classes, split_sample
 from calibrant.metrics.reversal import describe_reversal
 from calibrant.metrics.samples import ClassSample, ScoreSample
+from calibrant.metrics.samples import read_problem as read_sample
 from calibrant.tally import Tally
 
 __all__ = ["MatrixProblem", "Problem", "ScoreProblem", "read_problem"]
+
+NAMES = ("y", "scores")
 
 
 class Problem(ABC):
@@ -162,27 +164,11 @@ def read_problem(
     """
     _validation.check_choice("space", space, _validation.SPACES)
     if isinstance(scores, Tally):
-        sample = samples.read_sample(scores, y, sample_weight, pos_label, groups, probabilities=False)
+        sample = read_sample(scores, y, sample_weight, pos_label, groups, space=space, names=NAMES)
     elif y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
-    elif samples.is_matrix(y, scores):
-        samples.refuse_pos_label(pos_label)
-        rows = samples.read_classes(y, scores, sample_weight, groups, space=space, name="y")
-        return MatrixProblem(rows.without_weightless())
     else:
-        positive = _validation.choose_positive(y, pos_label)
-        names = ("y", "scores")
-        sample = samples.read_sample(y, scores, sample_weight, positive, groups, probabilities=False, names=names)
-    if space == "probability":
-        _refuse_decision_scores(sample.tally.scores)
-    return ScoreProblem(ScoreSample(sample.tally, sample.rows, space))
-
-
-def _refuse_decision_scores(scores: Floats) -> None:
-    if not _validation.are_probabilities(scores):
-        outside = scores[(scores < 0.0) | (scores > 1.0)][0]
-        percentages = "Divide percentages by 100. " if _validation.may_be_percentages(scores) else ""
-        raise InvalidInputError(
-            f"`scores` must lie in [0, 1] as probabilities; got {outside:.6g}. {percentages}For decision scores, such "
-            "as margins or logits, pass space='decision'."
-        )
+        several = _validation.is_class_matrix(scores)
+        positive = pos_label if several else _validation.choose_positive(y, pos_label)
+        sample = read_sample(y, scores, sample_weight, positive, groups, space=space, names=NAMES)
+    return MatrixProblem(sample.without_weightless()) if isinstance(sample, ClassSample) else ScoreProblem(sample)

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
+from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.labelled_rows import check_posterior
 from calibrant.metrics.murphy import check_thresholds
 from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally, row_count
 
-__all__ = ["DecisionCurve", "acted_on", "decision_curve", "net_benefit", "posterior_decision_curve"]
+__all__ = ["DecisionCurve", "acted_on", "decision_curve", "net_benefit"]
 
 GRID = 99
 
@@ -26,7 +25,6 @@ def net_benefit(
     y_prob: ArrayLike | None = None,
     *,
     thresholds: ArrayLike,
-    standardised: bool = False,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Floats:
@@ -67,12 +65,7 @@ def net_benefit(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cuts = check_thresholds(thresholds, allow_zero=True)
-    values = _benefit(*acted_on(tally, cuts), tally.total, cuts)
-    if not standardised:
-        return values
-    if not tally.total_positive > 0.0:
-        raise InvalidInputError("Standardised net benefit needs a positive row; there is none.")
-    return values / tally.base_rate
+    return _benefit(*acted_on(tally, cuts), tally.total, cuts)
 
 
 def acted_on(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
@@ -231,22 +224,14 @@ def decision_curve(
     tally = sample.tally
     level = _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
-    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
+    grid = np.arange(1, GRID + 1) / (GRID + 1)
+    cuts = grid if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     values = low = high = _benefit(*acted_on(tally, cuts), tally.total, cuts)
     if n_resamples:
         expansion = 1.0 if sample.rows is None else sample.rows.groups.expansion(level)
         ends = np.quantile(_replicate(sample, cuts, n_resamples, rng), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ends = values + expansion * (ends - values)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
-    band = "bootstrap" if n_resamples else "none"
-    return _make_curve(tally, cuts, (values, low, high), level=level, band=band, name=name)
-
-
-def _make_curve(
-    tally: Tally, cuts: Floats, net_benefit_and_ends: tuple[Floats, Floats, Floats], **facts: Any
-) -> DecisionCurve:
-    """The curve of rows, of which the share of positives is taken."""
-    values, low, high = net_benefit_and_ends
     n_positive = np.array(tally.total_positive)
     return DecisionCurve(
         thresholds=cuts,
@@ -256,7 +241,9 @@ def _make_curve(
         treat_all=_benefit(n_positive, tally.total - n_positive, tally.total, cuts),
         base_rate=tally.base_rate,
         total=tally.total,
-        **facts,
+        level=level,
+        band="bootstrap" if n_resamples else "none",
+        name=name,
     )
 
 
@@ -272,64 +259,3 @@ def _replicate(sample: ScoreSample, cuts: Floats, n_resamples: int, rng: Seed) -
         rows = rows._replace(scores=np.searchsorted(cuts, rows.scores, side="right").astype(np.float64))
     replicates = ScoreSample(binned, rows).replicates(n_resamples, rng)
     return np.array([_benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
-
-
-def posterior_decision_curve(
-    calibrator: HasPosterior,
-    tally: Tally,
-    *,
-    thresholds: ArrayLike | None = None,
-    level: float = 0.9,
-    n_draws: int = 400,
-    rng: RandomState = 0,
-    name: str | None = None,
-) -> DecisionCurve:
-    """The decision curve of calibrated probabilities, with the band that the calibrator's posterior implies.
-
-    One acts on the calibrator's probabilities. Each map drawn from its posterior is taken for the truth: the rows at a
-    score are positive as often as the map says, and the net benefit is computed from that. The noise of single labels
-    is gone, and what remains is what one does not know about the map. The curve is the posterior mean.
-
-    Parameters
-    ----------
-    calibrator : fitted Bayesian calibrator
-        Anything with `predict` and `sample_maps`, such as ABB or BayesIso.
-    tally : Tally
-        Raw scores of the rows that will be decided on, as the calibrator takes them; only how they are distributed
-        matters, and the base rate for treating all comes from the maps as well. Above 2048 distinct scores it is
-        coarsened.
-    thresholds, level, name
-        See `decision_curve`.
-    n_draws : int
-        Number of maps drawn.
-    rng : int, numpy.random.Generator, RandomState or None
-        Passed on to `sample_maps`.
-
-    Returns
-    -------
-    DecisionCurve
-
-    Examples
-    --------
-    >>> from calibrant import ABB, simulate
-    >>> from calibrant.decisions import posterior_decision_curve
-    >>> data = simulate.from_truth("D1", 500)
-    >>> calibrator = ABB().fit(data.scores, data.labels)
-    >>> curve = posterior_decision_curve(calibrator, data.tally, thresholds=[0.2, 0.5])
-    >>> bool((curve.low < curve.net_benefit).all() and (curve.net_benefit < curve.high).all())
-    True
-    """
-    check_posterior(calibrator)
-    level = _validation.check_level(level)
-    cuts = _grid() if thresholds is None else check_thresholds(thresholds, allow_zero=True)
-    cells = as_tally(tally, probabilities=False).coarsen(_limits.POSTERIOR_CELLS)
-    maps = np.clip(calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng), 0.0, 1.0)
-    acts = (calibrator.predict(cells.scores)[:, None] >= cuts) * cells.totals[:, None]
-    draws = _benefit(maps @ acts, (1.0 - maps) @ acts, cells.total, cuts)
-    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-    expected = Tally(cells.scores, maps.mean(axis=0) * cells.totals, cells.totals)
-    return _make_curve(expected, cuts, (draws.mean(axis=0), low, high), level=level, band="posterior", name=name)
-
-
-def _grid() -> Floats:
-    return np.arange(1, GRID + 1) / (GRID + 1)

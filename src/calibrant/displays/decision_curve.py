@@ -25,7 +25,7 @@ class DecisionCurveDisplay(ModelsDisplay):
     """Decision curves of one or several models on the same rows.
 
     Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
-    `calibrant.decisions.decision_curve` or `posterior_decision_curve`, and draw with `plot`.
+    `calibrant.decisions.decision_curve`, and draw with `plot`.
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,8 @@ STEPS = 65535
 WIDEST = 1e300
 OUTER_LOGITS = np.arange(-14.0, 15.0)
 MOST_NODES, MOST_DRAWS, MOST_LEVELS = 1024, 4096, 32  # that a file may hold
+
+WholeNumbers: TypeAlias = np.ndarray[Any, np.dtype[np.uint16]]
 
 
 class Tabulated(Protocol):
@@ -73,7 +75,7 @@ class PosteriorTable:
     """
 
     scores: Floats
-    draws: np.ndarray[Any, np.dtype[np.uint16]]
+    draws: WholeNumbers
     levels: Floats
     low: Floats
     high: Floats
@@ -85,18 +87,24 @@ class PosteriorTable:
         rows = calibrator.labelled_
         labelled = LabelledRows(rows.cells.coarsen(LABELLED_NODES), rows.low, rows.high)
         scores = _choose_nodes(labelled, space)
-        draws = links.logit(np.clip(calibrator.sample_maps(scores, N_DRAWS), 0.0, 1.0))
-        whole = np.rint((np.clip(draws, -LARGEST, LARGEST) + LARGEST) * (STEPS / (2.0 * LARGEST)))
+        draws = _to_whole_numbers(np.clip(calibrator.sample_maps(scores, N_DRAWS), 0.0, 1.0))
         ends = [calibrator.predict_interval(scores, level) for level in LEVELS]
         low, high = (np.clip([pair[side] for pair in ends], 0.0, 1.0) for side in (0, 1))
-        return cls(scores, whole.astype(np.uint16), np.array(LEVELS), low, high, labelled)
+        return cls(scores, draws, np.array(LEVELS), low, high, labelled)
+
+    def through(self, function: Callable[[Floats], Floats]) -> PosteriorTable:
+        """The posterior of a map that is followed by a function that never falls: quantiles stay quantiles."""
+        draws, low, high = (
+            function(values.ravel()).reshape(values.shape)
+            for values in (_to_probabilities(self.draws), self.low, self.high)
+        )
+        return replace(self, draws=_to_whole_numbers(draws), low=low, high=high)
 
     def sample_maps(self, scores: ArrayLike, n_draws: int, random_state: RandomState = 0) -> Floats:
         """Draws of the map at `scores`, (n_draws, n): some of the stored ones, or all of them several times."""
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         chosen = np.resize(rng.permutation(len(self.draws)), count)
-        at = links.expit(self.draws[chosen].astype(np.float64) * (2.0 * LARGEST / STEPS) - LARGEST)
-        return _interpolate(_validation.as_floats(scores, "scores"), self.scores, at)
+        return _interpolate(_validation.as_floats(scores, "scores"), self.scores, _to_probabilities(self.draws[chosen]))
 
     def interval(self, scores: Floats, level: float, predicted: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals around the predictions; between stored levels they move as normal quantiles do."""
@@ -150,6 +158,15 @@ class PosteriorTable:
         if not 1 <= len(labelled) <= MOST_NODES:
             raise ModelFileError("The labelled rows of this posterior are damaged.")
         return cls(scores, draws, levels, low, high, LabelledRows(labelled, float(ends[0]), float(ends[1])))
+
+
+def _to_whole_numbers(probabilities: Floats) -> WholeNumbers:
+    logits = np.clip(links.logit(probabilities), -LARGEST, LARGEST)
+    return np.rint((logits + LARGEST) * (STEPS / (2.0 * LARGEST))).astype(np.uint16)
+
+
+def _to_probabilities(draws: WholeNumbers) -> Floats:
+    return links.expit(draws.astype(np.float64) * (2.0 * LARGEST / STEPS) - LARGEST)
 
 
 def _choose_nodes(rows: LabelledRows, space: str) -> Floats:

@@ -118,13 +118,14 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         return out
 
     def then(self, other: CalibrationMap) -> CalibrationMap:
-        """Apply this map, then `other`."""
+        """Apply this map, then `other`; the posterior goes through `other` too, if that never falls."""
         return CalibrationMap(
             Chain((self.function, other.function)),
             self.space,
             self.monotone and other.monotone,
             " then ".join(name for name in (self.method, other.method) if name),
             self.fitted_range,
+            self.posterior.through(other.function) if self.posterior is not None and other.monotone else None,
         )
 
     def to_dict(self) -> dict[str, Any]:

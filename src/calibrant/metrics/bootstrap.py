@@ -10,7 +10,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import check_choice
 from calibrant.intervals import Interval
-from calibrant.metrics.samples import Column, Labels, Metric, Seed, read_sample
+from calibrant.metrics.samples import Column, Labels, Metric, ScoreSample, Seed, read_sample
 
 METHODS = ("squared", "basic", "percentile")
 
@@ -86,9 +86,23 @@ def bootstrap_interval(
     >>> grouped.high - grouped.low > 2 * (copies.high - copies.low)  # every row is there ten times
     True
     """
-    _validation.check_level(level)
     check_choice("method", method, METHODS)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, probabilities=False)
+    return resampled_interval(metric, sample, level, n_resamples, method=method, bounds=bounds, rng=rng)
+
+
+def resampled_interval(
+    metric: Metric,
+    sample: ScoreSample,
+    level: float,
+    n_resamples: int = 1000,
+    *,
+    method: str = "squared",
+    bounds: tuple[float, float] = (0.0, np.inf),
+    rng: Seed = 0,
+) -> Interval:
+    """The bootstrap interval of a metric of rows that were checked before."""
+    _validation.check_level(level)
     value = float(metric(sample.tally))
     shift = value - float(metric(sample.cells))
     draws = np.array([metric(replicate) for replicate in sample.replicates(n_resamples, rng)]) + shift

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
 from calibrant.intervals import Interval
-from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed, as_tally, count_rows, read_sample
+from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally
 
 __all__ = ["averaged_two_bin_error", "cutoff_calibration_error", "cutoff_calibration_interval"]
 
 BLOCK = 64  # replicates drawn at a time, to bound the memory
-Draw: TypeAlias = Callable[[int, np.random.Generator], Floats]
 
 
 def cutoff_calibration_error(
@@ -123,42 +121,16 @@ def _range(tally: Tally) -> float:
 
 def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
-    generator = np.random.default_rng(rng)
-    draw = _gap_draws(sample) if sample.rows is None else _grouped_gap_draws(sample.rows, len(sample.cells))
-    out = np.empty(n_resamples)
+    generator, out = np.random.default_rng(rng), np.empty(n_resamples)
+    cells = sample.cells
+    expected = (cells.positives - cells.scores * cells.totals) / cells.total
     for start in range(0, n_resamples, BLOCK):
-        walk = np.cumsum(draw(len(out[start : start + BLOCK]), generator), axis=1)
+        counts = sample.draw_counts(len(out[start : start + BLOCK]), generator)
+        positives, negatives = np.split(counts, 2, axis=1)
+        gaps = positives * (1.0 - cells.scores) - negatives * cells.scores
+        walk = np.cumsum(gaps / counts.sum(axis=1, keepdims=True) - expected, axis=1)
         out[start : start + BLOCK] = np.maximum(walk.max(axis=1), 0.0) - np.minimum(walk.min(axis=1), 0.0)
     return out
-
-
-def _gap_draws(sample: ScoreSample) -> Draw:
-    """Draw what the gap Σ (y − p) / n of each cell is in a replicate, less what it is in the sample."""
-    cells, rows = sample.cells, count_rows(sample.tally)
-    residuals = np.concatenate((1.0 - cells.scores, -cells.scores))  # y − p of positive, then of negative rows
-    expected = np.concatenate((cells.positives, cells.negatives))
-    shares = expected / expected.sum()
-
-    def draw(number: int, generator: np.random.Generator) -> Floats:
-        gaps: Floats = (generator.multinomial(rows, shares, size=number) / rows - shares) * residuals
-        return gaps[:, : len(cells)] + gaps[:, len(cells) :]
-
-    return draw
-
-
-def _grouped_gap_draws(rows: GroupedRows, width: int) -> Draw:
-    """The same for whole groups."""
-    cell = rows.cell_of_rows(rows.tally(), _limits.BOOTSTRAP_CELLS)
-    by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, width)
-    weights = rows.groups.sum(rows.weights)
-    expected = by_group.sum(axis=0) / weights.sum()
-
-    def draw(number: int, generator: np.random.Generator) -> Floats:
-        times = rows.groups.draw(number, generator).astype(np.float64)
-        out: Floats = (times @ by_group) / (times @ weights)[:, None] - expected
-        return out
-
-    return draw
 
 
 def averaged_two_bin_error(

@@ -63,37 +63,8 @@ def smooth_calibration_error(
     if width is not None and not SMALLEST_WIDTH <= width <= 1.0:
         raise InvalidInputError(f"`width` must lie in [{SMALLEST_WIDTH:g}, 1]; got {width!r}.")
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    spectrum = Spectrum(Prefix(tally.scores, tally.positives, tally.totals))
+    spectrum = Spectrum(tally)
     return spectrum.error_at(spectrum.fixed_point() if width is None else width)
-
-
-class Prefix:
-    """Running sums of mass, mass · score, residual and residual · score over sorted cells."""
-
-    def __init__(self, scores: Floats, positives: Floats, totals: Floats) -> None:
-        self.scores = scores
-        residuals = scores * totals - positives
-        columns = (totals, totals * scores, residuals, residuals * scores)
-        self.mass, self.mass_score, self.residual, self.residual_score = (
-            np.concatenate(([0.0], np.cumsum(column))) for column in columns
-        )
-
-    def on_grid(self, n_points: int) -> tuple[Floats, Floats]:
-        """Residual and mass shared linearly between the two nearest of `n_points` even points on [0, 1]."""
-        starts = np.searchsorted(self.scores, np.arange(n_points) / (n_points - 1), side="left")
-        starts[0], starts[-1] = 0, len(self.scores)
-        return (
-            _shared(np.diff(self.residual[starts]), np.diff(self.residual_score[starts])),
-            _shared(np.diff(self.mass[starts]), np.diff(self.mass_score[starts])),
-        )
-
-
-def _shared(weight: Floats, weight_score: Floats) -> Floats:
-    upper = len(weight) * weight_score - np.arange(len(weight)) * weight
-    out = np.zeros(len(weight) + 1)
-    out[:-1] = weight - upper
-    out[1:] += upper
-    return out
 
 
 class Spectrum:
@@ -103,11 +74,15 @@ class Spectrum:
     widths. Cells reach a grid through prefix sums: O(m) once, then O(g log m + g log g) for a grid of g points.
     """
 
-    def __init__(self, prefix: Prefix) -> None:
-        residual, _ = prefix.on_grid(N_FINE + 1)
+    def __init__(self, tally: Tally) -> None:
+        residuals = tally.scores * tally.totals - tally.positives
+        lower = np.minimum((tally.scores * N_FINE).astype(np.intp), N_FINE - 1)
+        share = tally.scores * N_FINE - lower  # of a cell that goes to the upper of its two nearest points
+        on_grid: Floats = np.bincount(lower, (1.0 - share) * residuals, N_FINE + 1).astype(np.float64)
+        on_grid += np.bincount(lower + 1, share * residuals, N_FINE + 1)
         # DCT-I counts the ends once and the rest twice.
-        residual[[0, -1]] *= 2.0
-        self.cosines = fft.dct(residual, type=1) / prefix.mass[-1]
+        on_grid[[0, -1]] *= 2.0
+        self.cosines = fft.dct(on_grid, type=1) / tally.total
 
     def error_at(self, width: float) -> float:
         """∫ |smoothed residual| over [0, 1], for widths of at least 0.001."""

@@ -6,24 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import grouping
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import Floats, Ints
 from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label_tally
-from calibrant.metrics.samples import ClassSample, GroupedRows, ScoreSample, Seed, read_rows
+from calibrant.metrics.samples import ClassSample, GroupedRows, ScoreSample, Seed
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["ClassOutOfFold", "Fold", "OutOfFold", "ScoreOutOfFold", "split_groups", "split_rows", "split_tally"]
+__all__ = ["ClassOutOfFold", "Fold", "OutOfFold", "ScoreOutOfFold", "split_rows", "split_tally"]
 
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
 
@@ -147,52 +147,6 @@ def split_sample(sample: ScoreSample, cv: int, rng: Seed = 0) -> list[Fold]:
     if sample.rows is not None:
         return split_rows(sample.rows, cv, _limits.COMPARISON_CELLS, rng)
     return split_tally(sample.tally.coarsen(_limits.COMPARISON_CELLS), cv, rng)
-
-
-def split_groups(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    groups: ArrayLike,
-    cv: int = 5,
-    *,
-    rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> list[Fold]:
-    """Folds in which all rows of a group are on the same side: of a patient, a customer, a match, a day.
-
-    Groups are dealt to the folds at random, each fold getting the same number of them, up to one.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels.
-    scores : array-like of shape (n,)
-        Scores or probabilities.
-    groups : array-like of shape (n,)
-        The group of each row: numbers, strings or dates.
-    cv : int
-        Number of folds, at least 2 and at most the number of groups.
-    rng : int, numpy.random.Generator or None
-        The seed or generator.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights.
-    pos_label : label, optional
-        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    list of Fold
-
-    Examples
-    --------
-    >>> from calibrant.metrics.folds import split_groups
-    >>> folds = split_groups([0, 1, 0, 1], [0.1, 0.2, 0.8, 0.9], ["ann", "ann", "bob", "bob"], 2)
-    >>> sorted(fold.test.scores.tolist() for fold in folds)
-    [[0.1, 0.2], [0.8, 0.9]]
-    """
-    rows = read_rows(y_true, scores, sample_weight, pos_label, groups, names=("y_true", "scores"))
-    return split_rows(rows, cv, len(rows.scores), rng)
 
 
 def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[Ints]:

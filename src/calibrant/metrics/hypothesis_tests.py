@@ -161,29 +161,6 @@ def hosmer_lemeshow_test(
     return CalibrationTest(statistic, float(special.chdtrc(degrees, statistic)))
 
 
-def ks_test(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> CalibrationTest:
-    """The largest cumulative gap against chance; the data are those of `spiegelhalter_test`.
-
-    Under calibration the cumulative sums of p − y, divided by √Σ p (1 − p), behave as a Brownian motion on [0, 1]; the
-    statistic is their largest size.
-
-    References
-    ----------
-    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu 2022, "Metrics of calibration for probabilistic predictions".
-
-    Examples
-    --------
-    >>> from calibrant import metrics
-    >>> round(metrics.ks_test([1, 0, 1, 1], [0.2, 0.4, 0.6, 0.8]).p_value, 3)
-    0.526
-    """
-    walk = _brownian(as_tally(y_true, y_prob, sample_weight, pos_label), "The KS test")
-    statistic = float(np.abs(walk).max())
-    return CalibrationTest(statistic, _excursion_p_value(statistic))
-
-
 def kuiper_test(
     y_true: Labels,
     y_prob: Column = None,
@@ -195,7 +172,7 @@ def kuiper_test(
 ) -> CalibrationTest:
     """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
 
-    It sees gaps of both signs, in the middle of the scores as well as at their ends. For the reference see `ks_test`.
+    It sees gaps of both signs, in the middle of the scores as well as at their ends.
 
     Parameters
     ----------
@@ -204,6 +181,10 @@ def kuiper_test(
         it takes some twenty groups at least.
     rng : int, numpy.random.Generator or None
         The seed or generator of these signs.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu 2022, "Metrics of calibration for probabilistic predictions".
 
     Examples
     --------
@@ -254,20 +235,6 @@ def _brownian(tally: Tally, name: str) -> Floats:
         raise InvalidInputError(f"{name} needs a probability strictly between 0 and 1; all are 0 or 1.")
     out: Floats = cumulative_gaps(tally) * tally.total / np.sqrt(variance)
     return out
-
-
-def _excursion_p_value(x: float) -> float:
-    """P(max |B| > x) for a Brownian motion B on [0, 1]; each series is used where it converges fast."""
-    if x < 0.1:
-        return 1.0
-    if x < 1.0:
-        k = 2.0 * np.arange(60) + 1.0
-        terms = (-1.0) ** np.arange(60) / k * np.exp(-np.square(np.pi * k) / (8.0 * x * x))
-        value = 1.0 - 4.0 / np.pi * float(terms.sum())
-    else:
-        j = np.arange(20)
-        value = float((4.0 * (-1.0) ** j * special.ndtr(-(2 * j + 1) * x)).sum())
-    return float(np.clip(value, 0.0, 1.0))
 
 
 def _range_p_value(x: float) -> float:

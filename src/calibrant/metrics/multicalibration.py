@@ -14,7 +14,7 @@ from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import SegmentKeys, name_columns
-from calibrant.metrics.samples import Seed
+from calibrant.metrics.samples import Seed, read_columns
 from calibrant.tally import Tally
 
 __all__ = ["MulticalibrationError", "multicalibration_error"]
@@ -201,16 +201,10 @@ def _count_arrays(
         raise InvalidInputError(
             "`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies."
         )
-    p = _validation.check_scores(y_prob, "y_prob")
+    p, positive, weights = read_columns(y_true, y_prob, sample_weight, pos_label)
     _validation.check_unit_interval(p, "y_prob")
-    positive, _ = _validation.encode_labels(y_true, pos_label, "y_true")
-    _validation.check_same_length(len(p), len(positive), "y_true")
-    weights = _validation.check_weights(sample_weight, len(p))
-    if len(p) == 0:
-        raise InvalidInputError("A metric needs at least one row; got none.")
-    totals = np.ones(len(p)) if weights is None else weights
     keys, codes = SegmentKeys.learn(segment, len(p), "segment")
-    return _Counts(p, totals * positive, totals, codes, keys)
+    return _Counts(p, weights * positive, weights, codes, keys)
 
 
 def _count_tallies(tallies: Mapping[Any, Tally]) -> _Counts:

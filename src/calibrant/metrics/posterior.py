@@ -1,12 +1,11 @@
 """The posterior of a metric, given a calibrator that has a posterior over maps."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._typing import Floats, HasPosterior, RandomState
+from calibrant._typing import HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import expected_calibration_error
@@ -14,44 +13,15 @@ from calibrant.metrics.samples import Metric, as_tally
 from calibrant.tally import Tally
 
 
-@dataclass(frozen=True, eq=False)
-class MetricPosterior:
-    """Draws of a metric from its posterior.
-
-    Attributes
-    ----------
-    draws : ndarray of shape (n_draws,)
-        One value of the metric for each map drawn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant import metrics
-    >>> posterior = metrics.MetricPosterior(np.array([0.01, 0.02, 0.03]))
-    >>> print(posterior.interval(level=0.5))
-    0.0200 [0.0150, 0.0250]
-    """
-
-    draws: Floats
-
-    @property
-    def mean(self) -> float:
-        """The posterior mean."""
-        return float(self.draws.mean())
-
-    def interval(self, level: float = 0.9) -> Interval:
-        """The posterior mean with the central credible interval."""
-        _validation.check_level(level)
-        low, high = np.quantile(self.draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        return Interval(self.mean, float(low), float(high), level)
-
-    def __repr__(self) -> str:
-        return f"MetricPosterior({self.interval()} at level 0.9, {len(self.draws)} draws)"
-
-
 def metric_posterior(
-    calibrator: HasPosterior, tally: Tally, metric: Metric | None = None, *, n_draws: int = 200, rng: RandomState = 0
-) -> MetricPosterior:
+    calibrator: HasPosterior,
+    tally: Tally,
+    metric: Metric | None = None,
+    *,
+    level: float = 0.9,
+    n_draws: int = 200,
+    rng: RandomState = 0,
+) -> Interval:
     """The value that a metric of the raw scores would have without label noise, given what is known of the true map.
 
     Each map drawn from the calibrator's posterior is taken for the truth: every cell of the tally gets the share of
@@ -67,6 +37,8 @@ def metric_posterior(
         The scores whose calibration is judged. Above 2048 distinct scores it is coarsened.
     metric : callable, optional
         A metric of a tally; by default the mean ``|score − truth|``, without bins.
+    level : float
+        Level of the credible interval.
     n_draws : int
         Number of maps drawn.
     rng : int, numpy.random.Generator, RandomState or None
@@ -74,7 +46,8 @@ def metric_posterior(
 
     Returns
     -------
-    MetricPosterior
+    Interval
+        The posterior mean with the central credible interval.
 
     Examples
     --------
@@ -83,16 +56,18 @@ def metric_posterior(
     >>> class Shrinks:  # a posterior of two maps
     ...     def sample_maps(self, scores, n_draws=100, random_state=0):
     ...         return np.array([scores, 0.5 + 0.5 * (scores - 0.5)])
-    >>> metrics.metric_posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1])).draws.round(3).tolist()
-    [0.0, 0.2]
+    >>> print(metrics.metric_posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1]), level=0.5))
+    0.1000 [0.0500, 0.1500]
     """
     if not hasattr(calibrator, "sample_maps"):
         raise InvalidInputError(
             f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
             "a Bayesian method such as ABB or BayesIso."
         )
+    _validation.check_level(level)
     cells = as_tally(tally).coarsen(_limits.POSTERIOR_CELLS)
     judge = partial(expected_calibration_error, strategy="cells") if metric is None else metric
     maps = calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng)
     values = [judge(Tally(cells.scores, np.clip(truth, 0.0, 1.0) * cells.totals, cells.totals)) for truth in maps]
-    return MetricPosterior(np.array(values, dtype=np.float64))
+    low, high = np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+    return Interval(float(np.mean(values)), float(low), float(high), level)

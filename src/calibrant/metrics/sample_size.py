@@ -12,6 +12,7 @@ from calibrant import _validation
 from calibrant._numerics import grouping, links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.samples import fill_weights
 from calibrant.metrics.scores import roc_auc
 from calibrant.tally import Tally
 
@@ -33,7 +34,7 @@ class RequiredRows:
     --------
     >>> from calibrant.metrics.sample_size import required_rows
     >>> required_rows([0.1, 0.2, 0.3, 0.6], slope_width=None, auc_width=None).rows
-    900
+    634
     """
 
     rows: int
@@ -49,7 +50,7 @@ def required_rows(
     observed_expected_width: float | None = 0.2,
     slope_width: float | None = 0.2,
     auc_width: float | None = 0.1,
-    level: float = 0.95,
+    level: float = 0.9,
     sample_weight: ArrayLike | None = None,
 ) -> RequiredRows:
     """The rows needed so that the intervals of O/E, calibration slope and AUC get no wider than wanted.
@@ -90,7 +91,8 @@ def required_rows(
     _validation.check_level(level)
     p = _validation.check_scores(y_prob, "y_prob")
     _validation.check_unit_interval(p, "y_prob")
-    weights = _shares(sample_weight, len(p))
+    weights = fill_weights(sample_weight, len(p))
+    weights = weights / weights.sum()
     rate = float(weights @ p)
     if not 0.0 < rate < 1.0 or p.min() == p.max():
         raise InvalidInputError("`y_prob` must have at least two different probabilities; all are equal.")
@@ -111,12 +113,6 @@ def _whole_rows(name: str, width: float | None, formula: Any) -> int | None:
     if width is None:
         return None
     return int(np.ceil(formula(_validation.check_positive(f"{name}_width", width)) - 1e-9))
-
-
-def _shares(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
-    weights = _validation.check_weights(sample_weight, n_rows)
-    out: Floats = np.full(n_rows, 1.0 / n_rows) if weights is None else weights / weights.sum()
-    return out
 
 
 def _rows_for_ratio(rate: float, width: float, quantile: float) -> float:

@@ -36,6 +36,7 @@ __all__ = [
     "read_sample",
 ]
 
+FEW_GROUPS = 30  # below which what is said of groups rests on few independent numbers
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 
 Labels: TypeAlias = ArrayLike | Tally  # labels of the rows, or a tally in place of all data
@@ -124,6 +125,13 @@ class Groups(NamedTuple):
         sums: csr_array = sparse.coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
         return sums
 
+    @property
+    def remark(self) -> str:
+        """What a reader of intervals must know about the groups."""
+        kept = f"Rows are in {self.number} groups, which are kept together."
+        few = " With fewer than 30 groups, intervals and tests are approximate."
+        return kept + few if self.number < FEW_GROUPS else kept
+
     def expansion(self, level: float) -> float:
         """Factor by which a bootstrap interval must be wider where groups are few (Hesterberg 2015).
 
@@ -175,11 +183,9 @@ class GroupedRows(NamedTuple):
     weights: Floats
     groups: Groups
 
-    def tally(self, chosen: Bools | None = None) -> Tally:
-        """The tally of all rows, or of those chosen."""
-        if chosen is None:
-            return Tally.from_arrays(self.scores, self.labels, self.weights)
-        return Tally.from_arrays(self.scores[chosen], self.labels[chosen], self.weights[chosen])
+    def tally(self) -> Tally:
+        """The tally of all rows."""
+        return Tally.from_arrays(self.scores, self.labels, self.weights)
 
     def cell_of_rows(self, tally: Tally, max_cells: int) -> Ints:
         """The cell of each row, after joining the tally of all rows to at most `max_cells` cells as `coarsen` does."""
@@ -221,7 +227,7 @@ class Sample:
     @property
     def remarks(self) -> list[str]:
         """What a reader of the intervals must know about the rows."""
-        return [] if self.groups is None else [f"Rows are in {self.groups.number} groups, which are kept together."]
+        return [] if self.groups is None else [self.groups.remark]
 
 
 def describe_rows(n_rows: float, base_rate: float, n_classes: int) -> str:
@@ -267,7 +273,7 @@ class ScoreSample(Sample):
         generator = np.random.default_rng(rng)
         made = 0
         while made < n_resamples:
-            for counts in self._draw_counts(min(BLOCK, n_resamples - made), generator):
+            for counts in self.draw_counts(min(BLOCK, n_resamples - made), generator):
                 positives, negatives = np.split(counts, 2)
                 totals = positives + negatives
                 if not totals.any() or (has_both and not (positives.any() and negatives.any())):
@@ -276,7 +282,7 @@ class ScoreSample(Sample):
                 filled = totals > 0.0
                 yield Tally(self.cells.scores[filled], positives[filled], totals[filled])
 
-    def _draw_counts(self, number: int, generator: np.random.Generator) -> Floats:
+    def draw_counts(self, number: int, generator: np.random.Generator) -> Floats:
         """Numbers of positive, then of negative rows in each cell, for each of a few replicates, (number, 2 m)."""
         if self.groups is not None:
             return np.asarray(self.groups.draw(number, generator) @ self._counts_by_group)
@@ -409,12 +415,31 @@ def read_rows(
     """
     if isinstance(y_true, Tally) or y_prob is None:
         raise InvalidInputError("`groups` needs labels and scores of rows; a tally no longer knows its rows.")
+    scores, labels, weights = read_columns(y_true, y_prob, sample_weight, pos_label, names=names)
+    return GroupedRows(scores, labels, weights, number_groups(groups, len(scores)))
+
+
+def read_columns(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+    *,
+    names: tuple[str, str] = ("y_true", "y_prob"),
+) -> tuple[Floats, Bools, Floats]:
+    """Scores, labels and weights of single rows, of equal length; at least one row."""
     scores = _validation.check_scores(y_prob, names[1])
     labels, _ = _validation.encode_labels(y_true, pos_label, names[0])
     _validation.check_same_length(len(scores), len(labels), names[0])
-    weights = _validation.check_weights(sample_weight, len(scores))
-    numbered = number_groups(groups, len(scores))
-    return GroupedRows(scores, labels, np.ones(len(scores)) if weights is None else weights, numbered)
+    if len(scores) == 0:
+        raise InvalidInputError("A metric needs at least one row; got none.")
+    return scores, labels, fill_weights(sample_weight, len(scores))
+
+
+def fill_weights(sample_weight: Column, n_rows: int) -> Floats:
+    """The weights, or 1 for each row."""
+    weights = _validation.check_weights(sample_weight, n_rows)
+    return np.ones(n_rows) if weights is None else weights
 
 
 def read_classes(
@@ -430,14 +455,12 @@ def read_classes(
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), name)
-    weights = _validation.check_weights(sample_weight, len(matrix))
-    numbered = None if groups is None else number_groups(groups, len(matrix))
     return ClassSample(
         scores=matrix,
         labels=labels,
-        weights=np.ones(len(matrix)) if weights is None else weights,
+        weights=fill_weights(sample_weight, len(matrix)),
         classes=classes,
-        groups=numbered,
+        groups=None if groups is None else number_groups(groups, len(matrix)),
         space=space,
     )
 
@@ -461,21 +484,11 @@ def read_problem(
     'matrix'
     """
     if scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores):
-        refuse_pos_label(pos_label)
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return read_classes(y_true, scores, sample_weight, groups, space=space, name=names[0])
     probabilities = space == "probability"
     return read_sample(y_true, scores, sample_weight, pos_label, groups, probabilities=probabilities, names=names)
-
-
-def is_matrix(y_true: Labels, scores: Column) -> bool:
-    """Whether the data are rows with a column for each of three or more classes."""
-    return scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores)
-
-
-def refuse_pos_label(pos_label: Any) -> None:
-    """Refuse a positive class where each class has a column."""
-    if pos_label is not None:
-        raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
 
 
 def count_rows(tally: Tally) -> int:

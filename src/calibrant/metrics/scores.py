@@ -11,16 +11,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.samples import (
-    ClassSample,
-    Column,
-    Labels,
-    as_tally,
-    both_classes,
-    is_matrix,
-    read_classes,
-    refuse_pos_label,
-)
+from calibrant.metrics.samples import ClassSample, Column, Labels, ScoreSample, as_tally, both_classes, read_problem
 from calibrant.tally import Tally
 
 Loss = Callable[[float, Floats], Floats]  # of a label, 0 or 1, at each probability
@@ -62,14 +53,6 @@ def mean_loss(tally: Tally, loss: Loss, probabilities: Floats | None = None) -> 
     return float((tally.positives @ loss(1.0, p) + tally.negatives @ loss(0.0, p)) / tally.total)
 
 
-def _read_matrix(y_true: Any, y_prob: Any, sample_weight: Column, pos_label: Any) -> ClassSample | None:
-    """The rows of a matrix with a column for each of three or more classes; None where there is one score."""
-    if not is_matrix(y_true, y_prob):
-        return None
-    refuse_pos_label(pos_label)
-    return read_classes(y_true, y_prob, sample_weight)
-
-
 def brier_score(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Mean squared difference of probability and outcome, from 0 (best) to 1.
 
@@ -97,24 +80,13 @@ def brier_score(y_true: Labels, y_prob: Column = None, *, sample_weight: Column 
     >>> metrics.brier_score([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
     0.375
     """
-    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
-    if classes is not None:
-        return classes.mean(class_brier_losses(classes.labels, classes.probabilities))
-    return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), brier_loss)
+    return _mean_of("brier", read_problem(y_true, y_prob, sample_weight, pos_label))
 
 
-def root_mean_squared_error(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> float:
-    """Square root of the Brier score; the parameters are those of `brier_score`.
-
-    Examples
-    --------
-    >>> from calibrant import metrics
-    >>> metrics.root_mean_squared_error([0, 1], [0.5, 0.5])
-    0.5
-    """
-    return float(np.sqrt(mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), brier_loss)))
+def _mean_of(loss: str, sample: ScoreSample | ClassSample) -> float:
+    if isinstance(sample, ClassSample):
+        return sample.mean(CLASS_LOSSES[loss](sample.labels, sample.probabilities))
+    return mean_loss(sample.tally, LOSSES[loss])
 
 
 def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
@@ -131,10 +103,7 @@ def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = N
     >>> round(metrics.log_loss([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]), 4)
     0.6931
     """
-    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
-    if classes is not None:
-        return classes.mean(class_log_losses(classes.labels, classes.probabilities))
-    return mean_loss(as_tally(y_true, y_prob, sample_weight, pos_label), logarithmic_loss)
+    return _mean_of("log", read_problem(y_true, y_prob, sample_weight, pos_label))
 
 
 @dataclass(frozen=True)
@@ -219,50 +188,6 @@ def corp_decomposition(
     if not np.isfinite([score, recalibrated, constant]).all():
         raise InvalidInputError("`loss` must be finite for every probability that occurs; clip inside of it.")
     return Decomposition(score, score - recalibrated, constant - recalibrated, constant)
-
-
-def accuracy(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    threshold: float | None = None,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
-    """Share of rows that are right when a score above `threshold` is called positive.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,) or (n, K)
-        Any scores; with the default threshold, probabilities. With a column for each of three or more classes a row is
-        right where its most probable class is its own.
-    threshold : float, optional
-        Scores strictly above it are positive; by default 0.5. Not for several classes.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights.
-    pos_label : label, optional
-        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from calibrant import metrics
-    >>> metrics.accuracy([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8])
-    0.75
-    """
-    classes = _read_matrix(y_true, y_prob, sample_weight, pos_label)
-    if classes is not None:
-        if threshold is not None:
-            raise InvalidInputError("`threshold` is for scores of two classes; got a column for each of several.")
-        return classes.mean(classes.probabilities.argmax(axis=1) == classes.labels)
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
-    right = np.where(tally.scores > (0.5 if threshold is None else threshold), tally.positives, tally.negatives)
-    return float(right.sum() / tally.total)
 
 
 def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:

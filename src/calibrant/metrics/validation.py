@@ -12,10 +12,10 @@ from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
-from calibrant.metrics.bootstrap import bootstrap_interval
-from calibrant.metrics.samples import GroupedRows, as_tally, read_sample
+from calibrant.metrics.bootstrap import resampled_interval
+from calibrant.metrics.samples import GroupedRows, ScoreSample, read_sample
 from calibrant.metrics.scores import brier_score, roc_auc
-from calibrant.metrics.slope import calibration_slope
+from calibrant.metrics.slope import slope_of
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValidationSummary", "observed_expected_ratio", "validation_summary"]
@@ -35,6 +35,8 @@ class ValidationSummary:
         O/E ratio; calibration in the large (slope held at 1); calibration slope; area under the ROC curve.
     brier_score : float
         Mean squared error.
+    remarks : tuple of str
+        What to know about groups of rows, where there are some.
 
     Examples
     --------
@@ -48,7 +50,7 @@ class ValidationSummary:
     Slope         ...
     AUC           ...
     Brier score   ...
-    Intervals     95 %
+    Intervals     90 %
     """
 
     rows: float
@@ -58,6 +60,7 @@ class ValidationSummary:
     slope: Interval
     auc: Interval
     brier_score: float
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -76,14 +79,14 @@ class ValidationSummary:
         lines = [f"{'Rows':<13} {row_count(self.rows)} ({row_count(self.positives)} positive)"]
         lines += [f"{name:<13} {i.value:.2f} ({i.low:.2f} to {i.high:.2f})" for name, i in named.items()]
         last = [f"{'Brier score':<13} {self.brier_score:.3f}", f"{'Intervals':<13} {100 * self.slope.level:g} %"]
-        return "\n".join([*lines, *last])
+        return "\n".join([*lines, *last, *self.remarks])
 
 
 def validation_summary(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
-    level: float = 0.95,
+    level: float = 0.9,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -118,18 +121,21 @@ def validation_summary(
     >>> validation_summary(data.labels, data.scores).slope.low > 1
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    rows: dict[str, Any] = {"y_true": y_true, "y_prob": y_prob, "sample_weight": sample_weight, "pos_label": pos_label}
-    rows |= {"groups": groups, "level": level}
-    line = calibration_slope(**rows)
+    return summarise_validation(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
+
+
+def summarise_validation(sample: ScoreSample, level: float) -> ValidationSummary:
+    """The summary of rows that were checked before."""
+    line = slope_of(sample, _validation.check_level(level))
     return ValidationSummary(
-        tally.total,
-        tally.total_positive,
-        observed_expected_ratio(**rows),
-        line.intercept,
-        line.slope,
-        bootstrap_interval(roc_auc, **rows, bounds=(0.0, 1.0), method="basic"),
-        brier_score(tally),
+        rows=sample.n_rows,
+        positives=sample.tally.total_positive,
+        observed_expected=_ratio(sample, level, "log"),
+        intercept=line.intercept,
+        slope=line.slope,
+        auc=resampled_interval(roc_auc, sample, level, bounds=(0.0, 1.0), method="basic"),
+        brier_score=brier_score(sample.tally),
+        remarks=tuple(sample.remarks),
     )
 
 
@@ -137,7 +143,7 @@ def observed_expected_ratio(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
-    level: float = 0.95,
+    level: float = 0.9,
     method: str = "log",
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -180,11 +186,14 @@ def observed_expected_ratio(
     --------
     >>> from calibrant.metrics import observed_expected_ratio
     >>> print(observed_expected_ratio([0] * 80 + [1] * 20, [0.16] * 100))
-    1.2500 [0.8446, 1.8499]
+    1.2500 [0.8996, 1.7369]
     """
     _validation.check_level(level)
     _validation.check_choice("method", method, METHODS)
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    return _ratio(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level, method)
+
+
+def _ratio(sample: ScoreSample, level: float, method: str) -> Interval:
     tally = sample.tally
     expected = float(tally.totals @ tally.scores)
     if not expected > 0.0:

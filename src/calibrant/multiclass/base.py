@@ -110,9 +110,9 @@ class BayesianMatrixCalibrator(MatrixCalibrator):
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each class probability, (n, K) each."""
-        return self._map_with_posterior().predict_interval(scores, level)
+        return self.frozen_map().predict_interval(scores, level)
 
-    def _map_with_posterior(self) -> MatrixMap:
+    def frozen_map(self) -> MatrixMap:
         return self._with_draws(INTERVAL_DRAWS, _validation.generator(0))
 
     def _with_draws(self, n_draws: int, rng: np.random.Generator) -> MatrixMap:

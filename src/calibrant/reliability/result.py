@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._typing import Floats
 from calibrant._validation import check_choice
-from calibrant.errors import InvalidInputError
-from calibrant.metrics.samples import Column, Labels, as_tally
-from calibrant.metrics.validation import ValidationSummary, validation_summary
+from calibrant.metrics.samples import Column, Labels, read_sample
+from calibrant.metrics.validation import ValidationSummary, summarise_validation
 from calibrant.reliability.tables import (
     SCALES,
     Table,
@@ -21,9 +18,8 @@ from calibrant.reliability.tables import (
     fit_curve,
     histogram,
 )
-from calibrant.tally import Tally, row_count
+from calibrant.tally import row_count
 
-WEIGHTS = ("counts", "importance")
 BANDS = ("curve", "finite_sample")
 
 
@@ -39,7 +35,7 @@ class Reliability:
     points : structured ndarray
         One row for each bin that has rows: `left`, `right` (its ends, or its lowest and highest score for bins of equal
         mass), `mean_score`, `fraction` (of positives), `low`, `high` (exact Clopper–Pearson interval), `positives`,
-        `total` (weighted), `effective_total` (the sample size that the interval supposes).
+        `total` (weighted).
     curve : structured ndarray or None
         `score` and `probability` along the curve, and with a Bayesian one its credible band `low`, `high`.
     histogram : structured ndarray
@@ -109,7 +105,6 @@ def reliability(
     y_prob: Column = None,
     *,
     sample_weight: Column = None,
-    weights: str = "counts",
     pos_label: Any = None,
     n_bins: int | str = "auto",
     strategy: str = "quantile",
@@ -119,6 +114,7 @@ def reliability(
     name: str | None = None,
     band: str = "curve",
     validation: bool = False,
+    groups: Column = None,
 ) -> Reliability:
     """Compute everything that a reliability diagram shows.
 
@@ -129,11 +125,7 @@ def reliability(
     y_prob : array-like of shape (n,), (n, 1) or (n, 2)
         Predicted probabilities of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Non-negative weights.
-    weights : {"counts", "importance"}
-        What a weight means. "counts": a weight of 2 is the row twice. "importance": weights correct who was sampled
-        and have no scale of their own. They are scaled to sum to the effective number of rows, (Σw)² / Σw² (Kish),
-        which is what the curve sees; the interval of a bin uses the effective number of rows of the bin.
+        Non-negative weights, counted as numbers of rows: a weight of 2 is the row twice.
     pos_label : label, optional
         The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
     n_bins : int or "auto"
@@ -177,12 +169,11 @@ def reliability(
     >>> result.curve["probability"].tolist()
     [0.0, 0.0, 0.3333333333333333, 0.3333333333333333, 1.0, 1.0]
     """
-    check_choice("weights", weights, WEIGHTS)
     check_choice("scale", scale, SCALES)
-    if check_choice("band", band, BANDS) == "finite_sample" and weights == "importance":
-        raise InvalidInputError("`band='finite_sample'` needs rows that are counted; use `weights='counts'`.")
-    tally, squares = _tallies(y_true, y_prob, sample_weight, weights, pos_label)
-    points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level, squares=squares)
+    check_choice("band", band, BANDS)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    tally = sample.tally
+    points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level)
     curve_columns, curve_name = fit_curve(tally, curve, level)
     return Reliability(
         points=points,
@@ -197,28 +188,8 @@ def reliability(
         curve_name=curve_name,
         name=name,
         band=finite_sample_table(tally, level) if band == "finite_sample" else None,
-        validation=validation_summary(tally, level=level) if validation else None,
+        validation=summarise_validation(sample, level) if validation else None,
     )
-
-
-def _tallies(y_true: Any, y_prob: Any, sample_weight: Any, weights: str, pos_label: Any) -> tuple[Tally, Floats | None]:
-    """The tally, and for importance weights the sum of squared weights in each of its cells, on the same scale."""
-    if isinstance(y_true, Tally) and weights != "counts":
-        raise InvalidInputError("A tally has counted its rows already: pass it without `weights`.")
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    if weights == "counts" or sample_weight is None:
-        return tally, None
-    # Weights are taken relative to the largest, so that no square overflows.
-    given = _validation.as_floats(sample_weight, "sample_weight")
-    largest = given.max()
-    if given[given > 0.0].min() < 1e-150 * largest:
-        raise InvalidInputError(
-            "`sample_weight` must not span more than 150 orders of magnitude as importance weights."
-        )
-    squared = Tally.from_arrays(y_prob, y_true, (given / largest) ** 2, pos_label)
-    factor = tally.total / largest / squared.total
-    scaled = Tally(tally.scores, tally.positives / largest * factor, tally.totals / largest * factor)
-    return scaled, squared.totals * factor**2
 
 
 def _plain(value: Any) -> Any:

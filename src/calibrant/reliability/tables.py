@@ -45,7 +45,6 @@ def binned_points(
     n_bins: int | str = "auto",
     strategy: str = "quantile",
     level: float = 0.9,
-    squares: Floats | None = None,
 ) -> Table:
     """The `points` table of a tally, whose scores with "quantile" may be any numbers.
 
@@ -67,8 +66,7 @@ def binned_points(
         edges, place = np.linspace(0.0, 1.0, number + 1), bins.bin_of(first, bins.equal_width_edges(number))
         left, right = edges[place], edges[place + 1]
     mean, fraction, total = sums_from(tally, starts)
-    effective = total if squares is None else total**2 / np.add.reduceat(squares, starts)
-    low, high = clopper_pearson(fraction * effective, effective, level)
+    low, high = clopper_pearson(fraction * total, total, level)
     return table(
         left=left,
         right=right,
@@ -78,7 +76,6 @@ def binned_points(
         high=high,
         positives=np.add.reduceat(tally.positives, starts),
         total=total,
-        effective_total=effective,
     )
 
 

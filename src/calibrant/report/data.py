@@ -251,7 +251,7 @@ def assess(tally: Tally) -> Assessment:
         evaluation=evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
         linear=linear,
         logit=logit,
-        error=metric_posterior(judge, tally).interval(LEVEL),
+        error=metric_posterior(judge, tally, level=LEVEL),
     )
 
 

@@ -1,4 +1,3 @@
-from calibrant.simulate.draws import MulticlassSimulation as MulticlassSimulation
 from calibrant.simulate.draws import Simulation as Simulation
 from calibrant.simulate.draws import bayes_iso as bayes_iso
 from calibrant.simulate.draws import binomial_process as binomial_process

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,12 @@ class Simulation:
 
     Attributes
     ----------
-    scores : ndarray of shape (n,)
-        Scores in [0, 1].
+    scores : ndarray of shape (n,) or (n, K)
+        Scores in [0, 1], or logits of several classes.
     labels : ndarray of shape (n,)
-        0 or 1.
-    probabilities : ndarray of shape (n,)
-        The true P(y = 1 | score) of each row: what a perfect calibrator returns.
+        0 or 1; of several classes 0 … K − 1.
+    probabilities : ndarray of shape (n,) or (n, K)
+        The true P(y = 1 | score) of each row, or those of all classes: what a perfect calibrator returns.
 
     Examples
     --------
@@ -58,45 +58,12 @@ class Simulation:
         return len(self.scores)
 
     def __repr__(self) -> str:
+        if self.scores.ndim == 2:
+            return f"Simulation({len(self)} rows, {self.scores.shape[1]} classes)"
         return f"Simulation({len(self)} rows, {self.labels.sum()} positive, mean |score − truth| {self.error:.4f})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MulticlassSimulation:
-    """Logits and labels of several classes, and the true class probabilities.
-
-    Attributes
-    ----------
-    logits : ndarray of shape (n, n_classes)
-        What the simulated network puts out.
-    labels : ndarray of shape (n,)
-        0 … n_classes − 1.
-    probabilities : ndarray of shape (n, n_classes)
-        The true class probabilities of each row.
-    temperature : float
-        ``softmax(logits / temperature)`` are the true probabilities.
-
-    Examples
-    --------
-    >>> from calibrant import simulate
-    >>> simulate.temperature_logits(100)
-    MulticlassSimulation(100 rows, 10 classes, true temperature 2)
-    """
-
-    logits: Floats
-    labels: Labels
-    probabilities: Floats
-    temperature: float
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __repr__(self) -> str:
-        rows, classes = self.logits.shape
-        return f"MulticlassSimulation({rows} rows, {classes} classes, true temperature {self.temperature:g})"
-
-
-def simulation(scores: Floats, labels: npt.NDArray[np.bool_], probabilities: Floats) -> Simulation:
+def simulation(scores: Floats, labels: npt.NDArray[Any], probabilities: Floats) -> Simulation:
     """The result, with its arrays read-only."""
     columns = (scores, labels.astype(np.int64), probabilities)
     for column in columns:
@@ -201,7 +168,7 @@ def _posterior(scores: Floats) -> Floats:
 
 def temperature_logits(
     n: int, *, n_classes: int = 10, temperature: float = 2.0, sharpness: float = 2.0, rng: Seed = 0
-) -> MulticlassSimulation:
+) -> Simulation:
     """Logits that are `temperature` times too large (overconfident) or too small (below 1).
 
     The true logits are independent normal numbers with standard deviation `sharpness`; each label is drawn with the
@@ -222,13 +189,15 @@ def temperature_logits(
 
     Returns
     -------
-    MulticlassSimulation
+    Simulation
+        Its scores are the logits, (n, n_classes), and its probabilities the true ones of all classes.
 
     Examples
     --------
     >>> from calibrant import simulate
-    >>> simulate.temperature_logits(1000, n_classes=4, temperature=1.5)
-    MulticlassSimulation(1000 rows, 4 classes, true temperature 1.5)
+    >>> data = simulate.temperature_logits(1000, n_classes=4, temperature=1.5)
+    >>> data.scores.shape, bool((data.scores.argmax(axis=1) == data.probabilities.argmax(axis=1)).all())
+    ((1000, 4), True)
     """
     rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
     if n_classes < 2:
@@ -241,7 +210,4 @@ def temperature_logits(
     probabilities = softmax(true_logits, axis=1)
     # The label is the first class whose cumulative probability exceeds a uniform number; the last ends at 1.
     reached = np.cumsum(probabilities, axis=1)[:, :-1] <= generator.random(rows)[:, None]
-    columns = (temperature * true_logits, reached.sum(axis=1).astype(np.int64), probabilities)
-    for column in columns:
-        column.setflags(write=False)
-    return MulticlassSimulation(*columns, float(temperature))
+    return simulation(temperature * true_logits, reached.sum(axis=1), probabilities)
