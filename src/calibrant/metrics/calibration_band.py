@@ -204,8 +204,8 @@ def equivalence_test(
 
     The usual tests can only fail to reject calibration, which few rows always do. Here calibration within the tolerance
     is the hypothesis to be proved: a band that holds the true curve with probability `level` (`finite_sample_band`)
-    bounds the distance |P(y = 1 | p) − p| at every p, and the conclusion is "calibrated" only where the upper bound is
-    at most the tolerance.
+    bounds the distance of P(y = 1 | p) from p at every p, and the conclusion is "calibrated" only where the upper bound
+    is at most the tolerance.
 
     Parameters
     ----------
