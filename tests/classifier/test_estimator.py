@@ -640,6 +640,12 @@ def test_segments_with_several_classes_and_other_methods(countries):
     model = CalibratedClassifier(LogisticRegression(), SegmentedCalibrator("platt"), cv=2)
     model.fit(X, three, segment=country)
     np.testing.assert_allclose(model.predict_proba(X, segment=country).sum(axis=1), 1.0)
+    with pytest.raises(InvalidInputError, match="`segment` must be given for every row"):
+        model.predict_interval(X)
+    with pytest.raises(InvalidInputError, match=r"Intervals of several classes need .* got SegmentedCalibrator"):
+        model.predict_interval(X, segment=country)
+    with pytest.raises(InvalidInputError, match="`segment` must be given to `fit`, too"):
+        CalibratedClassifier(LogisticRegression(), cv=2).fit(X, three).predict_interval(X, segment=country)
     margins = CalibratedClassifier(LinearSVC(), "platt", cv=2).fit(X, y, segment=country)
     assert margins.predict_proba(X, segment=country)[country == "fr", 1].mean() > 0.45
     with pytest.raises(InvalidInputError, match="SegmentedCalibrator needs segments"):
