@@ -6,79 +6,12 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import Tally, VennAbers, simulate
 
-# Recorded from the venn-abers package, version 1.5.4, by benchmarks/record/venn_abers_pairs.py.
-P0 = [
-    0.0,
-    0.0,
-    0.0,
-    0.125,
-    0.2,
-    0.3333333333333333,
-    0.5,
-    0.5,
-    0.5384615384615384,
-    0.8,
-    0.8,
-    0.8333333333333334,
-    0.0,
-    0.125,
-    0.2,
-    0.3333333333333333,
-    0.5,
-    0.5,
-    0.5384615384615384,
-    0.8,
-    0.8,
-    0.8333333333333334,
-]
-P1 = [
-    0.15384615384615385,
-    0.25,
-    0.25,
-    0.4,
-    0.5714285714285714,
-    0.5833333333333334,
-    0.5833333333333334,
-    0.9,
-    0.9,
-    0.9,
-    1.0,
-    1.0,
-    0.15384615384615385,
-    0.25,
-    0.4,
-    0.5714285714285714,
-    0.5833333333333334,
-    0.5833333333333334,
-    0.9,
-    0.9,
-    0.9,
-    1.0,
-]
-MERGED = [
-    0.13333333333333336,
-    0.2,
-    0.2,
-    0.3137254901960785,
-    0.41666666666666663,
-    0.4666666666666667,
-    0.5384615384615384,
-    0.6428571428571429,
-    0.6610169491525424,
-    0.8181818181818181,
-    0.8333333333333334,
-    0.8571428571428572,
-    0.13333333333333336,
-    0.2222222222222222,
-    0.3333333333333333,
-    0.4615384615384615,
-    0.5384615384615384,
-    0.5384615384615384,
-    0.6610169491525424,
-    0.8181818181818181,
-    0.8181818181818181,
-    0.8571428571428572,
-]
+# Recorded from the venn-abers package, version 1.5.4, by benchmarks/record/venn_abers_pairs.py; all are shares of few
+# rows, and so fractions: p0 and p1 at an even grid, then at the scores of the table.
+P0_GRID = [0, 0, 0, 1 / 8, 1 / 5, 1 / 3, 1 / 2, 1 / 2, 7 / 13, 4 / 5, 4 / 5, 5 / 6]
+P0_SCORES = [0, 1 / 8, 1 / 5, 1 / 3, 1 / 2, 1 / 2, 7 / 13, 4 / 5, 4 / 5, 5 / 6]
+P1_GRID = [2 / 13, 1 / 4, 1 / 4, 2 / 5, 4 / 7, 7 / 12, 7 / 12, 9 / 10, 9 / 10, 9 / 10, 1, 1]
+P1_SCORES = [2 / 13, 1 / 4, 2 / 5, 4 / 7, 7 / 12, 7 / 12, 9 / 10, 9 / 10, 9 / 10, 1]
 
 
 def recorded_table():
@@ -92,9 +25,10 @@ def test_equals_the_venn_abers_package():
     scores, labels, tests = recorded_table()
     calibrator = VennAbers().fit(scores, labels)
     low, high = calibrator.predict_interval(tests)
-    np.testing.assert_allclose(low, P0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(high, P1, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(calibrator.predict(tests), MERGED, rtol=0, atol=1e-12)
+    p0, p1 = np.array(P0_GRID + P0_SCORES), np.array(P1_GRID + P1_SCORES)
+    np.testing.assert_allclose(low, p0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(high, p1, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(calibrator.predict(tests), p1 / (1 - p0 + p1), rtol=0, atol=1e-12)
 
 
 def test_by_hand():

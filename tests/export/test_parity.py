@@ -9,7 +9,6 @@ from calibrant import CalibrationMap
 from calibrant.calibrators import registry
 from calibrant.errors import ModelFileError
 from calibrant.export import parity
-from calibrant.export.expression_graph import lower
 from calibrant.maps import functions
 
 
@@ -23,13 +22,6 @@ def maps():
 
 def scores_for(map_):
     return np.clip(np.concatenate((np.random.default_rng(1).random(100_000), parity.probe(map_))), 0.0, 1.0)
-
-
-@pytest.mark.parametrize("name", sorted(registry.METHODS["score"]))
-def test_the_graph_of_every_method_is_the_map(evaluate, maps, name):
-    map_ = maps[name]
-    scores = scores_for(map_)
-    np.testing.assert_allclose(evaluate(lower(map_.function), scores), map_(scores), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(registry.METHODS["score"]))

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import PlattScaling, SegmentedCalibrator, export
 from calibrant.errors import InvalidInputError, MissingExtraError
-from calibrant.export.shapes import OFFERED, SHAPES
+from calibrant.export.parity import OFFERED, SHAPES
 from calibrant.multiclass.vector_scaling import VectorScaling
 
 

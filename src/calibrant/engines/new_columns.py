@@ -152,11 +152,7 @@ class SegmentReader:
     """
 
     def __init__(self, keys: SegmentKeys, by: Sequence[str], missing: str) -> None:
-        self.keys, self.by, self.missing = keys, list(by) or list(keys.names), missing
-        if len(self.by) != len(keys.names):
-            raise InvalidInputError(
-                f"`by` must name a column for each key of the fit, {', '.join(keys.names)}; got {len(self.by)}."
-            )
+        self.keys, self.by, self.missing = keys, keys.columns(by), missing
         _validation.check_choice("missing", missing, MISSING)
         self.unseen_rows = 0
         self.unseen: set[tuple[int, Any]] = set()

@@ -27,7 +27,6 @@ from calibrant.export.expression_graph import (
     walk,
 )
 from calibrant.export.pool_form import NEAR_ZERO, PoolForm, Ramps
-from calibrant.export.shapes import check_shape
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
@@ -68,7 +67,7 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
     >>> model.graph.input[0].name, model.graph.output[0].name
     ('score', 'probability')
     """
-    shape = check_shape(map_, "to_onnx")
+    shape = parity.check_shape(map_, "to_onnx")
     _validation.check_choice("dtype", dtype, DTYPES)
     onnx = require("onnx", "onnx", CALLER)
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())

@@ -1,4 +1,7 @@
-"""Every export is run where it was written and compared with the map; one that differs is refused."""
+"""What an export is held to: a shape of data that it is written for, and the numbers of the map.
+
+Every export is run where it was written and compared with the map; one that differs is refused.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,16 +11,49 @@ import numpy as np
 
 from calibrant._numerics.softmax import softmax
 from calibrant._typing import Floats
-from calibrant.errors import ModelFileError
+from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.expression_graph import domain
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 
-__all__ = ["TOLERANCE", "check", "compare", "probe", "vector", "vector_text"]
+__all__ = ["TOLERANCE", "check", "check_shape", "compare", "probe", "vector", "vector_text"]
 
 TOLERANCE = 1e-12
 RANDOM_ROWS = 12  # of a matrix, at each scale
 MOST_SURE = 20  # classes with a row that is sure of them
+
+SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments"}
+TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python"}
+OFFERED = {
+    "to_sql": ("score", "segments"),
+    "to_onnx": ("score", "matrix"),
+    "to_torch": ("score", "matrix"),
+    "to_python": ("score",),
+}
+
+
+def check_shape(map_: object, caller: str) -> str:
+    """The shape of a map that `caller` writes; what it does not write is refused with what serves instead.
+
+    Examples
+    --------
+    >>> from calibrant import PlattScaling
+    >>> from calibrant.export.parity import check_shape
+    >>> check_shape(PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).map_, "to_sql")
+    'score'
+    """
+    if not isinstance(map_, FrozenMap):
+        advice = "Pass its `map_`." if hasattr(map_, "map_") else "`calibrant.load` reads one from a file."
+        raise InvalidInputError(f"`map_` must be the map of a fitted calibrator; got {type(map_).__name__}. {advice}")
+    shape = map_.kind
+    if shape not in OFFERED[caller]:
+        written = " or ".join(SHAPES[other] for other in OFFERED[caller])
+        others = " or ".join(f"{TITLES[name]} (`{name}`)" for name, shapes in OFFERED.items() if shape in shapes)
+        raise InvalidInputError(
+            f"{TITLES[caller]} is written for maps of {written}; this is a map of {SHAPES[shape]}. Export it to "
+            f"{others}, or save it: `calibrant.load` needs numpy alone."
+        )
+    return shape
 
 
 def probe(map_: FrozenMap) -> Floats:

@@ -11,7 +11,6 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, domain, lower, walk
-from calibrant.export.shapes import check_shape
 from calibrant.maps.base import FrozenMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -59,7 +58,7 @@ def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
     >>> round(namespace["calibrate"](0.4) / float(map_([0.4])[0]), 12)
     1.0
     """
-    check_shape(map_, "to_python")
+    parity.check_shape(map_, "to_python")
     _check_name(name)
     text = _write(map_, name)
     parity.check(map_, lambda scores: _run(text, name, scores), "Python")

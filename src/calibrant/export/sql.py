@@ -17,7 +17,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import fold, maps_of_segments, tree_of, tree_of_segments, value_of
 from calibrant.export.expression_graph import Node, domain
-from calibrant.export.shapes import check_shape
 from calibrant.export.thinning import thin
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.score import CalibrationMap
@@ -74,7 +73,7 @@ def to_sql(
     CASE WHEN "margin" BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157E+308 THEN \
 CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
-    shape = check_shape(map_, "to_sql")
+    shape = parity.check_shape(map_, "to_sql")
     sqlglot = require("sqlglot", "tables", CALLER)
     _check_dialect(dialect)
     query = QUERIES[shape](map_, by)
@@ -119,11 +118,7 @@ def _score_query(map_: CalibrationMap, by: Sequence[str] | None) -> Query:
 
 
 def _segments_query(map_: SegmentedMap, by: Sequence[str] | None) -> Query:
-    keys = tuple(map_.keys.names if by is None else by)
-    if len(keys) != len(map_.keys.names):
-        raise InvalidInputError(
-            f"`by` must name a column for each key of the fit, {', '.join(map_.keys.names)}; got {len(keys)}."
-        )
+    keys = tuple(map_.keys.columns(by))
     maps = maps_of_segments(map_)
     probes = {codes: parity.probe(segment_map) for codes, segment_map in maps.items()}
     scores = np.concatenate(list(probes.values()))

@@ -12,7 +12,6 @@ from calibrant._typing import Floats
 from calibrant.export import parity
 from calibrant.export.expression_graph import Number, Operation, Pick, Search, domain, lower, walk
 from calibrant.export.pool_form import PoolForm
-from calibrant.export.shapes import check_shape
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
@@ -51,7 +50,7 @@ def to_torch(map_: FrozenMap) -> Any:
     >>> calibrate(torch.tensor([[0.2], [0.5], [0.7]])).shape
     torch.Size([3, 1])
     """
-    shape = check_shape(map_, "to_torch")
+    shape = parity.check_shape(map_, "to_torch")
     torch = require("torch", "torch", "calibrant.export.to_torch")
     module = MODULES[shape](torch, map_)
     parity.check(map_, lambda scores: _run(torch, module, scores), "torch")

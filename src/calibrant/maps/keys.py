@@ -75,6 +75,15 @@ class SegmentKeys:
         """The number of segments of each key."""
         return tuple(len(levels) for levels in self.levels)
 
+    def columns(self, by: Sequence[str] | None) -> list[str]:
+        """The columns of the keys: those of `by`, in the order of the keys, or else those with the names of the fit."""
+        columns = list(by or self.names)
+        if len(columns) != len(self.names):
+            raise InvalidInputError(
+                f"`by` must name a column for each key of the fit, {', '.join(self.names)}; got {len(columns)}."
+            )
+        return columns
+
     @classmethod
     def learn(cls, segment: Any, n_rows: int, missing: str) -> tuple[SegmentKeys, Ints]:
         """The keys of these columns and the number of each row's segment, (n, keys)."""
