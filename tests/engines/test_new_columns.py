@@ -9,7 +9,7 @@ from calibrant.maps.keys import SegmentKeys
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
 
 from calibrant import PlattScaling, simulate  # noqa: E402 - after the check that pyarrow is there
-from calibrant.engines.new_columns import NewColumns, SegmentReader, to_doubles  # noqa: E402
+from calibrant.engines.file_apply import NewColumns, SegmentReader, to_doubles  # noqa: E402
 from calibrant.maps.matrix import MatrixMap, MatrixMember  # noqa: E402
 
 DATA = simulate.from_truth("D1", 500, rng=0)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from calibrant import _validation
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant.engines.new_columns import NewColumns
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.engines.table_batches import add_fields, parquet_options, read_ahead, read_batches, write_batches
 from calibrant.engines.table_files import format_of_name, is_remote
 from calibrant.engines.tables import Table, open_table
 from calibrant.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from calibrant.maps.matrix import MatrixMap
-    from calibrant.maps.score import CalibrationMap
-    from calibrant.maps.segments import SegmentedMap
+from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.engines.apply_file"
 FORMATS = ("csv", "parquet", "arrow", "json")
+TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
 
 
 class Applied(NamedTuple):
@@ -151,3 +154,190 @@ def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     added = [pa.array(column, from_pandas=True) for column in new.from_batch(batch)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
+
+
+class NewColumns:
+    """New columns of a table; counts rows, and those that a map does not accept.
+
+    Parameters
+    ----------
+    map_ : CalibrationMap, MatrixMap or SegmentedMap
+        A map of several classes makes a column for each.
+    scores : sequence of str
+        The score columns; a map of one score is applied to the highest score of a row.
+    name : str
+        The name of the new column, or the beginning of the names.
+    by, missing
+        For a map of segments, as in `SegmentReader`.
+    """
+
+    decimal = "."  # of numbers that are kept as text
+
+    def __init__(
+        self,
+        map_: CalibrationMap | MatrixMap | SegmentedMap,
+        scores: Sequence[str],
+        name: str,
+        *,
+        by: Sequence[str] = (),
+        missing: str | None = None,
+    ) -> None:
+        self.map_: Any = map_
+        self.rows = self.unusable = self.outside = 0
+        self.range: tuple[float, float] | None = None
+        self.segments: SegmentReader | None = None
+        self.scores, self.names = list(scores or ["score"]), [name]
+        if isinstance(map_, MatrixMap):
+            self.scores = list(scores or map_.columns or map(str, map_.classes))
+            self.names = [f"{name}_{label}" for label in map_.classes]
+            if len(self.scores) != len(self.names):
+                raise InvalidInputError(
+                    f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
+                    f"got {len(self.scores)}."
+                )
+        elif isinstance(map_, SegmentedMap):
+            self.segments = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns that are read."""
+        return [*self.scores, *(self.segments.by if self.segments else ())]
+
+    def check(self, table: str, columns: Sequence[str], only_new: bool) -> None:
+        """Refuse a score column that is not there, and a new one that is there already."""
+        for name in self.sources:
+            if name not in columns:
+                raise InvalidInputError(f"{table} must have a column '{name}'; its columns are {', '.join(columns)}.")
+        new = {name.casefold() for name in self.names}  # many engines do not tell a from A
+        taken = next((name for name in columns if name.casefold() in new and not only_new), None)
+        if taken is not None:
+            raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
+
+    def check_most(self, table: str) -> None:
+        """Refuse a table in which most rows got no probability."""
+        if self.unusable > 0.5 * self.rows:
+            raise InvalidInputError(
+                f"{self.unusable} of the {self.rows} rows of {table} have scores that are missing or that the map does "
+                "not take, so nothing was written; are these the scores that it was fitted to, on the same scale?"
+            )
+
+    def from_batch(self, batch: Any) -> list[Floats]:
+        """Return the new columns of a batch."""
+        scores = [to_doubles(batch.column(score), score, self.decimal) for score in self.scores]
+        return self.compute(scores, self.segments.encode(batch) if self.segments else None)
+
+    def compute(self, columns: list[Floats], codes: Ints | None = None) -> list[Floats]:
+        """Return the new columns from score columns and numbers of segments; NaN stands for a missing probability."""
+        is_matrix = isinstance(self.map_, MatrixMap)
+        scores = np.column_stack(columns) if is_matrix else np.maximum.reduce(columns)
+        usable = self.map_.accepts(scores) if is_matrix else _are_usable(scores, self.map_.space)
+        new = np.full(scores.shape, np.nan)
+        if usable.any():
+            known = scores[usable]
+            new[usable] = self.map_(known) if codes is None else self.map_.probabilities(known, codes[usable])
+            if not is_matrix:
+                self._watch(known)
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return list(new.reshape(len(new), -1).T)
+
+    def _watch(self, scores: Floats) -> None:
+        """Note the range of usable scores, and how many lie outside that of the fit."""
+        low, high = self.range or (np.inf, -np.inf)
+        self.range = min(low, float(scores.min())), max(high, float(scores.max()))
+        first = self.map_ if self.segments is None else self.map_.first or self.map_.pooled
+        if first.fitted_range is not None:
+            lowest, highest = first.fitted_range
+            self.outside += int(((scores < lowest) | (scores > highest)).sum())
+
+
+def _are_usable(scores: Floats, space: str) -> Bools:
+    usable = np.isfinite(scores)
+    if space == "probability":
+        usable &= (scores >= 0.0) & (scores <= 1.0)
+    return usable
+
+
+def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
+    """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
+    pa = require("pyarrow", "tables", CALLER)
+    try:
+        if pa.types.is_string(column.type):
+            column = pa.compute.replace_substring(pa.compute.utf8_trim_whitespace(column), decimal, ".")
+        elif pa.types.is_temporal(column.type):
+            raise pa.ArrowTypeError(f"they are of type {column.type}")
+        doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except (pa.ArrowException, TypeError) as error:
+        raise InvalidInputError(f"The scores in '{name}' must be numbers: {error}.") from None
+    return doubles
+
+
+class SegmentReader:
+    """Reads segments; counts rows with segments that the fit did not see, and keeps these segments.
+
+    Parameters
+    ----------
+    keys : SegmentKeys
+        The keys of the fit.
+    by : sequence of str
+        Their columns, in the order of the keys; none for those with the names of the fit.
+    missing : {"error", "segment"}
+        What to do with rows whose segment is missing.
+    """
+
+    def __init__(self, keys: SegmentKeys, by: Sequence[str], missing: str) -> None:
+        self.keys, self.by, self.missing = keys, keys.columns(by), missing
+        _validation.check_choice("missing", missing, MISSING)
+        self.unseen_rows = 0
+        self.unseen: set[tuple[int, Any]] = set()
+
+    def encode(self, batch: Any) -> Ints:
+        """The numbers of the segments of a batch, (n, keys)."""
+        codes = np.column_stack([self._encode(k, batch.column(name)) for k, name in enumerate(self.by)])
+        self.unseen_rows += int((codes == UNSEEN).any(axis=1).sum())
+        return codes
+
+    def _encode(self, k: int, column: Any) -> Ints:
+        """The numbers of the segments in a column of key `k`; each distinct value is looked up once."""
+        pa = require("pyarrow", "tables", CALLER)
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        encoded = self._read(k, column).dictionary_encode()
+        values = encoded.dictionary.to_pylist()
+        numbers = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+        if encoded.null_count:
+            values.append(None)
+        absent = [value is None or value != value for value in values]  # noqa: PLR0124 - NaN differs from itself
+        if any(absent) and self.missing == "error":
+            raise InvalidInputError(
+                f"Column '{self.by[k]}' must have no missing segments, as in the fit; fill them, or use "
+                "missing='segment'."
+            )
+        distinct = np.empty(len(values), dtype=object)
+        distinct[:] = values
+        codes = self.keys.encode_column(k, distinct, len(values), "segment")
+        self.unseen |= {
+            (k, None if is_absent else value)
+            for value, code, is_absent in zip(values, codes, absent, strict=True)
+            if code == UNSEEN
+        }
+        return codes[numbers] if len(codes) else np.empty(0, dtype=np.intp)
+
+    def _read(self, k: int, column: Any) -> Any:
+        """The column in the type of its key: text of CSV is read as in the fit, dates and the like become text."""
+        pa = require("pyarrow", "tables", CALLER)
+        kind, is_text = self.keys.kinds[k], pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        plain = is_text or pa.types.is_boolean(column.type) or pa.types.is_integer(column.type)
+        try:
+            if is_text and kind in TEXT_TYPES:
+                return pa.compute.utf8_trim_whitespace(column).cast(TEXT_TYPES[kind])
+            if pa.types.is_timestamp(column.type):
+                days = column.cast("date32", safe=False)
+                return (days if days.cast(column.type).equals(column) else column).cast("string")
+            if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+                return column.cast("float64")
+            return column if plain else column.cast("string")
+        except pa.ArrowException as error:
+            raise InvalidInputError(
+                f"Column '{self.by[k]}' held {kind} in the fit and holds something else now: {error}."
+            ) from None
