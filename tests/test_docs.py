@@ -343,6 +343,22 @@ def test_spelling(path, is_right):
     assert not wrong, f"not British words: {' '.join(wrong)}; names and terms go to docs/spelling.txt"
 
 
+@pytest.mark.parametrize("path", [*PAGES, *GALLERY], ids=name_of)
+def test_only_public_names_are_imported_from_the_top(path):
+    import calibrant
+
+    lists = re.findall(r"^[ >.]*from calibrant import (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    names = {name.strip() for names in lists for name in names.split(",")}
+    assert names <= set(calibrant.__all__), "methods other than Blend are in calibrant.calibrators"
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/design.md", "docs/howto/add-a-method.md"])
+def test_files_of_the_source_exist(page):
+    """Those that stand in backticks with their folder, from the root or from the package."""
+    named = re.findall(r"`((?:\w+/)+\w*(?:\.py)?)`", (ROOT / page).read_text(encoding="utf-8"))
+    assert [name for name in named if not any((root / name).exists() for root in (ROOT, ROOT / "src/calibrant"))] == []
+
+
 # README
 
 
