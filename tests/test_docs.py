@@ -190,7 +190,7 @@ def run_command(arguments):
         patch.setattr(sys, "stdout", screen)
         patch.setattr(sys, "stderr", screen)
         if arguments[0] == "report":  # of all methods it has tests of its own
-            patch.setattr("calibrant.cli.report.compared_methods", lambda *_: ["temperature"])
+            patch.setattr("calibrant.cli.compare.compared_methods", lambda *_: ["temperature"])
             patch.setattr("calibrant.report.data.RESAMPLES", 10)
             patch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)
         code = run(arguments)

@@ -16,37 +16,44 @@ import pytest
 
 PACKAGE = Path(__file__).parent / "example_package"
 
+METHODS = {"base_rate": "score", "shrinkage": "score", "uniform_mix": "matrix"}
 DATA = """
 import numpy as np
 import calibrant
 from calibrant.calibrators import registry
 rng = np.random.default_rng(0)
-scores = rng.random(300)
-y = (rng.random(300) < scores ** 2).astype(int)
+if SHAPE == "score":
+    scores = rng.random(300)
+    y = (rng.random(300) < scores ** 2).astype(int)
+    features = scores[:, None]
+else:
+    scores = features = rng.dirichlet((1, 1, 1), 300)
+    y = (scores.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
 """
-# What every method has to get through; its name is in NAME.
+# What every method has to get through; its name is in NAME, its shape in SHAPE.
 PARTS = {
     "registry": """
-assert registry.names()[-2:] == ("base_rate", "shrinkage"), registry.names()
-cls = registry.get(NAME)
+assert NAME in registry.names(SHAPE) and registry.names()[-2:] == ("base_rate", "shrinkage"), registry.names()
+cls = registry.get(NAME, SHAPE)
 assert registry.name_of(cls) == registry.name_of(cls()) == NAME
 assert cls.title and cls.description
 """,
     "classifier": """
 from sklearn.linear_model import LogisticRegression
-model = calibrant.CalibratedClassifier(LogisticRegression(), NAME, cv=3).fit(scores[:, None], y)
-proba = model.predict_proba(scores[:, None])
-assert proba.shape == (300, 2) and abs(proba[:, 1].mean() - y.mean()) < 0.1
+model = calibrant.CalibratedClassifier(LogisticRegression(), NAME, cv=3).fit(features, y)
+proba = model.predict_proba(features)
+assert proba.shape == (300, len(set(y))) and abs(proba[:, 1].mean() - (y == 1).mean()) < 0.1
 """,
     "saved and loaded": """
 import subprocess, sys
-map_ = registry.create(NAME).fit(scores, y).map_
+map_ = registry.create(NAME, SHAPE).fit(scores, y).map_
 map_.save("map.json")
 assert calibrant.load("map.json") == map_
 # In a process that has not heard of the package yet.
-program = "import calibrant; print(repr(float(calibrant.load('map.json')([0.3])[0])))"
+first = [0.3] if SHAPE == "score" else [[0.5, 0.2, 0.3]]
+program = f"import calibrant; print(repr(calibrant.load('map.json')({first}).tolist()))"
 said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-assert float(said) == map_([0.3])[0]
+assert eval(said) == map_(first).tolist()
 """,
     "SQL": """
 import duckdb
@@ -61,9 +68,11 @@ np.testing.assert_allclose(got, map_(scores), rtol=0, atol=1e-12)
     "ONNX": """
 import onnxruntime
 from calibrant.export import to_onnx
-map_ = registry.create(NAME).fit(scores, y).map_
+map_ = registry.create(NAME, SHAPE).fit(scores, y).map_
 session = onnxruntime.InferenceSession(to_onnx(map_).SerializeToString())
-np.testing.assert_allclose(session.run(None, {"score": scores})[0], map_(scores), rtol=0, atol=1e-12)
+(given,) = session.get_inputs()
+got = session.run(["probabilities"] if SHAPE == "matrix" else None, {given.name: scores})[0]
+np.testing.assert_allclose(got, map_(scores), rtol=0, atol=1e-12)
 """,
     "Python": """
 from calibrant.export import to_python
@@ -73,47 +82,59 @@ exec(to_python(map_), space)
 assert all(abs(space["calibrate"](s) - p) < 1e-12 for s, p in zip(scores.tolist(), map_(scores), strict=True))
 """,
     "compare": """
-table = calibrant.compare(scores, y, methods=["isotonic", NAME])
-assert {"isotonic", NAME} <= {result.name for result in table.results}
+table = calibrant.compare(scores, y, methods=["temperature", NAME])
+assert {"temperature", NAME} <= {result.name for result in table.results if result.log_loss is not None}
+""",
+    "compare with objects": """
+table = calibrant.compare(scores, y, methods=["temperature", registry.create(NAME, SHAPE)])
+assert {"temperature", NAME} <= {result.name for result in table.results if result.log_loss is not None}
+""",
+    "evaluate": """
+from calibrant_example import calibration_in_the_large
+probabilities = registry.create(NAME, SHAPE).fit(scores, y).predict(scores)
+if SHAPE == "score":
+    table = calibrant.evaluate(y, probabilities, metrics=["log_loss", calibration_in_the_large])
+    expected = abs(probabilities.mean() - y.mean())
+    assert abs(table["calibration_in_the_large"].value - expected) < 1e-12
+else:
+    table = calibrant.evaluate(y, probabilities, metrics=["log_loss"])
+    assert abs(table["log_loss"].value + np.log(probabilities[np.arange(300), y]).mean()) < 1e-12
 """,
 }
+ONE_SCORE = ("SQL", "Python")
 COMMANDS = """
 import io
 from contextlib import redirect_stdout
 from pathlib import Path
 from calibrant.cli.app import run
-rows = "\\n".join(f"{s!r},{label}" for s, label in zip(scores.tolist(), y.tolist()))
-Path("rows.csv").write_text(f"score,label\\n{rows}\\n")
-columns = ("--score", "score", "--label", "label")
+columns = ["score"] if SHAPE == "score" else ["p0", "p1", "p2"]
+rows = "\\n".join(",".join(map(repr, row)) for row in np.column_stack((scores, y)).tolist())
+Path("rows.csv").write_text(",".join([*columns, "label"]) + f"\\n{rows}\\n")
+named = ("--score", ",".join(columns), "--label", "label")
 def calibrant_command(*arguments):
     with redirect_stdout(io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)) as screen:
         assert run([*arguments]) == 0
     return screen.buffer.getvalue().decode("utf-8")
 """
 PARTS |= {
-    "compare with objects": """
-table = calibrant.compare(scores, y, methods=["isotonic", registry.create(NAME)])
-assert {"isotonic", NAME} <= {result.name for result in table.results}
-""",
-    "evaluate": """
-from calibrant_example import calibration_in_the_large
-table = calibrant.evaluate(y, scores, metrics=["log_loss", calibration_in_the_large])
-assert abs(table["calibration_in_the_large"].value - abs(scores.mean() - y.mean())) < 1e-12
-""",
     "command line": COMMANDS
     + """
 assert NAME in calibrant_command("methods")
-calibrant_command("fit", "rows.csv", *columns, "--method", NAME, "-o", "map.json")
-calibrant_command("apply", "map.json", "rows.csv", "--score", "score", "-o", "out.csv")
+calibrant_command("fit", "rows.csv", *named, "--method", NAME, "-o", "map.json")
+calibrant_command("apply", "map.json", "rows.csv", *named[:2], "-o", "out.csv")
 assert len(Path("out.csv").read_text().splitlines()) == 301
-calibrant_command("compare", "rows.csv", *columns, "--method", f"isotonic,{NAME}")
+assert "log-loss" in calibrant_command("evaluate", "rows.csv", *named, "--model", "map.json")
+assert NAME in calibrant_command("compare", "rows.csv", *named, "--method", f"temperature,{NAME}")
+calibrant_command("export", "map.json", "-o", "map.onnx")
 """,
     "report": COMMANDS
     + """
 import calibrant.report.data
 calibrant.report.data.RESAMPLES = 10  # quicker
-calibrant_command("report", "rows.csv", *columns, "--method", NAME, "-o", "report.html")
-assert registry.get(NAME).title in Path("report.html").read_text()
+import calibrant.cli.compare
+calibrant.cli.compare.compared_methods = lambda *_: ["temperature", NAME]  # quicker
+calibrant_command("report", "rows.csv", *named, "--method", NAME, "-o", "report.html")
+assert registry.get(NAME, SHAPE).title in Path("report.html").read_text()
 """,
 }
 
@@ -148,12 +169,11 @@ def run(program, site, folder):
 RUN_PARTS = """
 import json, pathlib, traceback
 failures = {}
-for part, text in json.loads(pathlib.Path("parts.json").read_text(encoding="utf-8")).items():
+for part, name, shape, text in json.loads(pathlib.Path("parts.json").read_text(encoding="utf-8")):
     try:
-        for name in ("base_rate", "shrinkage"):
-            exec(text, {"NAME": name})
+        exec(text, {"NAME": name, "SHAPE": shape})
     except Exception:
-        failures[part] = traceback.format_exc()
+        failures[f"{part} of {name}"] = traceback.format_exc()
 pathlib.Path("failures.json").write_text(json.dumps(failures), encoding="utf-8")
 """
 
@@ -162,14 +182,21 @@ pathlib.Path("failures.json").write_text(json.dumps(failures), encoding="utf-8")
 def failures(installed, tmp_path_factory):
     """The traceback of each part that failed."""
     folder = tmp_path_factory.mktemp("parts")
-    (folder / "parts.json").write_text(json.dumps({part: DATA + text for part, text in PARTS.items()}))
+    parts = [
+        (part, name, shape, DATA + text)
+        for part, text in PARTS.items()
+        for name, shape in METHODS.items()
+        if shape == "score" or part not in ONE_SCORE
+    ]
+    (folder / "parts.json").write_text(json.dumps(parts))
     run(RUN_PARTS, installed, folder)
     return json.loads((folder / "failures.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_method_or_metric_of_another_package_goes_everywhere(part, failures):
-    assert part not in failures, failures[part]
+    failed = [text for name, text in failures.items() if name.startswith(f"{part} of ")]
+    assert not failed, "\n".join(failed)
 
 
 def test_a_broken_package_is_named_and_stops_nothing(installed, tmp_path):

@@ -38,6 +38,7 @@ def test_several_classes(cli, refused, animals, tmp_path):
         new = [column(output, f"probability_{name}") for name in ("fox", "cat", "dog")]
         np.testing.assert_array_equal(np.transpose(new), expected)
     assert "is of 3 classes; --score names 2" in refused("apply", model, animals, "-s", "p_cat,p_dog")
+    assert "--top-label is for a model of one score" in refused("apply", model, animals, "--top-label")
     other = tmp_path / "other.csv"
     other.write_text(animals.read_text().replace("p_", "q_"))
     assert "there is no 'p_fox'" in refused("apply", model, other)
@@ -59,6 +60,7 @@ def test_the_highest_score_of_several(cli, refused, animals, tmp_path):
     scores, top, output = "p_cat,p_dog,p_fox", tmp_path / "top.json", tmp_path / "out.parquet"
     assert cli("fit", animals, "-s", scores, "-l", "animal", "-m", "platt", "--top-label", "-o", top).code == 0
     assert "add --top-label" in refused("apply", top, animals, "-s", scores)
+    assert "--top-label needs the score columns" in refused("apply", top, animals, "-s", "p_cat", "--top-label")
     assert cli("apply", top, animals, "-s", scores, "--top-label", "-o", output).code == 0
     highest = np.max([column(animals, name) for name in scores.split(",")], axis=0)
     np.testing.assert_allclose(column(output, "probability"), calibrant.load(top)(highest))
@@ -175,11 +177,9 @@ def test_scores_on_another_scale(cli, refused, tmp_path):
     lines = [(i % 97 / 97, int(i % 97 > 48)) for i in range(300)]
     shares.write_text("score,label\n" + "".join(f"{s},{y}\n" for s, y in lines))
     percent.write_text("score,label\n" + "".join(f"{100 * s},{y}\n" for s, y in lines))
-    result = cli("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
-    assert "read as decision values, not as probabilities. If they are percentages" in result.err
-    (tmp_path / "logits.csv").write_text("score,label\n" + "".join(f"{8 * s - 4},{y}\n" for s, y in lines))
-    result = cli("fit", tmp_path / "logits.csv", "-m", "platt", "-o", tmp_path / "logits.json")
-    assert "read as decision values, not as probabilities.\n" in result.err
+    fit = ("fit", percent, "-m", "platt", "-o", tmp_path / "percent.json")
+    assert "Divide percentages by 100. Margins, logits and other decision scores need --space decision" in refused(*fit)
+    assert cli(*fit, "--space", "decision").code == 0
     result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
     assert result.code == 0
     assert "Are they on the same scale?" in result.err

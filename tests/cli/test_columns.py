@@ -3,13 +3,17 @@
 import duckdb
 import pytest
 
-from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, split
+from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, name_columns, split
 from calibrant.engines.tables import Table
 from calibrant.errors import InvalidInputError
 
 
 def table(sql):
     return Table("data.csv", duckdb.sql(sql))
+
+
+def choose(rows, *names):
+    return choose_columns(rows, name_columns(*names))
 
 
 ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"
@@ -19,16 +23,16 @@ ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 
     "names", [("score", "label"), ("P", "Y"), ("conf", "churn"), ("label", "score"), ("a", "target"), ("prob", "b")]
 )
 def test_two_columns_need_no_names(names, capsys):
-    found = choose_columns(table(ROWS.format(*names)), [], None)
+    found = choose(table(ROWS.format(*names)), [], None)
     expected = names if names != ("label", "score") else ("score", "label")
     assert (found.score, found.label) == expected
-    assert f"'{found.score}'" in capsys.readouterr().out
+    assert f"'{found.score}'" in capsys.readouterr().err
 
 
 def test_known_names_among_many_in_order_of_trust():
     many = table("SELECT 1 AS id, 0.5 AS probability, 0.4 AS score, 0.3 AS truth, 1 AS label")
-    assert choose_columns(many, [], None) == Columns(("score",), "label")
-    assert choose_columns(many, ["probability"], None).score == "probability"
+    assert choose(many, [], None) == Columns(("score",), "label")
+    assert choose(many, ["probability"], None).score == "probability"
 
 
 ANIMALS = " UNION ALL ".join(
@@ -40,15 +44,15 @@ ANIMALS = " UNION ALL ".join(
 @pytest.mark.parametrize("start", ["", "p_", "score_"])
 def test_columns_named_after_the_labels_need_no_names(start, capsys):
     names = tuple(start + label for label in ("cat", "dog", "fox"))
-    assert choose_columns(table(ANIMALS.format(start)), [], None).scores == names
-    assert f"from columns '{names[0]}', '{names[1]}', '{names[2]}', labels" in capsys.readouterr().out
+    assert choose(table(ANIMALS.format(start)), [], None).scores == names
+    assert f"from columns '{names[0]}', '{names[1]}', '{names[2]}', labels" in capsys.readouterr().err
 
 
 def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
     numbered = " UNION ALL ".join(f"SELECT 0.1 AS p0, 0.2 AS p1, 0.3 AS p2, 0.4 AS p3, {k} AS y" for k in (0, 2, 3))
-    assert choose_columns(table(numbered), [], None).scores == ("p0", "p1", "p2", "p3")
+    assert choose(table(numbered), [], None).scores == ("p0", "p1", "p2", "p3")
     with pytest.raises(InvalidInputError, match="holds the scores, with --score"):
-        choose_columns(table("SELECT 0.1 AS p0, 0.2 AS p1, 1 AS y UNION ALL SELECT 0.3, 0.7, 0"), [], None)
+        choose(table("SELECT 0.1 AS p0, 0.2 AS p1, 1 AS y UNION ALL SELECT 0.3, 0.7, 0"), [], None)
 
 
 @pytest.mark.parametrize(
@@ -70,26 +74,26 @@ def test_a_class_without_rows_keeps_its_column_and_two_labels_are_no_classes():
 )  # fmt: skip
 def test_refusals(sql, scores, label, message):
     with pytest.raises(InvalidInputError, match=message):
-        choose_columns(table(sql), scores, label)
+        choose(table(sql), scores, label)
 
 
 def test_options_that_must_exist_or_be_numbers():
     rows = table("SELECT 0.1 AS score, 0 AS label, 'a' AS word, 2 AS n")
-    assert choose_columns(rows, ["score"], "label", "n", "word") == Columns(("score",), "label", "n", ("word",))
+    assert choose(rows, ["score"], "label", "n", ["word"]) == Columns(("score",), "label", "n", ("word",))
     with pytest.raises(InvalidInputError, match="--weight must be a column of numbers"):
-        choose_columns(rows, ["score"], "label", "word")
+        choose(rows, ["score"], "label", "word")
     with pytest.raises(InvalidInputError, match="--by must name a column"):
-        choose_columns(rows, ["score"], "label", None, "nothing")
+        choose(rows, ["score"], "label", None, ["nothing"])
 
 
 def test_columns_of_segments_have_the_order_of_the_fit():
     rows = table("SELECT 0.1 AS score, 'a' AS word, 2 AS n, 3 AS \"a,b\"")
-    assert choose_columns(rows, ["score"], "word", None, ["n", "a,b"]).by == ("n", "a,b")
+    assert choose(rows, ["score"], "word", None, ["n", "a,b"]).by == ("n", "a,b")
     assert choose_keys(rows, [], ["n", "word"]) == ("n", "word")
     assert choose_keys(rows, ["word,n"], ["x", "y"]) == ("word", "n")
     with pytest.raises(InvalidInputError, match="there is no 'x'"):
         choose_keys(rows, [], ["x"])
-    with pytest.raises(InvalidInputError, match="for each key of the fit, 'x'; it names 2 columns"):
+    with pytest.raises(InvalidInputError, match="for each key of the fit, 'x'; got 2"):
         choose_keys(rows, ["word", "n"], ["x"])
     with pytest.raises(InvalidInputError, match="--by must name each column once"):
         choose_keys(rows, ["n", "n"], ["x", "y"])
@@ -104,7 +108,7 @@ def test_scores_alone():
 
 def test_a_name_with_a_comma_is_one_column():
     rows = table(ROWS.format('"score, raw"', "label"))
-    assert choose_columns(rows, ["score, raw"], None).scores == ("score, raw",)
+    assert choose(rows, ["score, raw"], None).scores == ("score, raw",)
     assert choose_scores(rows, ["score, raw"]) == ("score, raw",)
     with pytest.raises(InvalidInputError, match="there is no 'a'"):
         choose_scores(rows, ["score, raw", "a,b"])
@@ -113,18 +117,18 @@ def test_a_name_with_a_comma_is_one_column():
 def test_long_lists_are_cut(capsys):
     wide = table("SELECT " + ", ".join(f"{i} AS c{i}" for i in range(30)))
     with pytest.raises(InvalidInputError, match="and 18 more"):
-        choose_columns(wide, [], None)
-    choose_columns(wide, [f"c{i}" for i in range(20)], "c29")
-    assert capsys.readouterr().out == ""
+        choose(wide, [], None)
+    choose(wide, [f"c{i}" for i in range(20)], "c29")
+    assert capsys.readouterr().err == ""
     named = " UNION ALL ".join(f"SELECT {', '.join(f'0.1 AS p{i}' for i in range(20))}, {k} AS y" for k in range(20))
-    choose_columns(table(named), [], None)
-    assert "'p11' and 8 more, labels from column 'y'" in capsys.readouterr().out
+    choose(table(named), [], None)
+    assert "'p11' and 8 more, labels from column 'y'" in capsys.readouterr().err
 
 
 def test_names_for_the_terminal_are_escaped_and_cut(capsys):
     rows = table(ROWS.format('"p\x1b[31m"', f'"{"y" * 500}"'))
-    choose_columns(rows, ["p\x1b[31m"], None)
-    shown = capsys.readouterr().out
+    choose(rows, ["p\x1b[31m"], None)
+    shown = capsys.readouterr().err
     assert "\x1b" not in shown
     assert "'p\\x1b[31m'" in shown
     assert len(shown) < 250

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calibrant import compare
-from calibrant.cli.options import method_names
+from calibrant.cli.methods import method_names
 
 SCORES = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
 
@@ -19,7 +19,7 @@ def test_compare(cli, refused, data):
     assert plain["cv"] == 3
     assert plain["tied"] == []
     assert {row["name"] for row in plain["results"]} == {"identity", "platt"}
-    assert "There is no method 'plat'. Did you mean 'platt'" in refused("compare", data, "-m", "plat")
+    assert "got 'plat'. Did you mean 'platt'?" in refused("compare", data, "-m", "plat")
     assert "--folds must be" in refused("compare", data, "--folds", "1")
 
 
@@ -37,7 +37,7 @@ def test_weights_that_may_not_be_counts_are_worth_a_warning(cli, refused, tmp_pa
 def test_methods_that_need_probabilities_are_named(cli, tmp_path):
     rows = tmp_path / "d.csv"
     rows.write_text("score,label\n" + "".join(f"{i},{(i * 7) % 10 < i // 10}\n" for i in range(100)))
-    text = cli("compare", rows, "-m", "platt,beta,spline")
+    text = cli("compare", rows, "-m", "platt,beta,spline", "--space", "decision")
     assert text.code == 0, text.err
     notes = [line for line in text.err.splitlines() if line.startswith("- ")]
     for name in ("beta", "spline"):
@@ -54,13 +54,13 @@ def test_several_classes_are_what_the_library_says(cli, refused, animals):
     matrix = [[float(cell) for cell in line[:3]] for line in lines]
     alone = compare(matrix, [line[3] for line in lines], methods=["temperature"])
     assert plain["results"][0]["log_loss"]["value"] == pytest.approx(alone.results[0].log_loss.value, rel=1e-9)
-    assert "platt is for two classes" in refused("compare", animals, *SCORES, "-m", "platt")
+    assert "'platt' takes one score for each row" in refused("compare", animals, *SCORES, "-m", "platt")
 
 
 def test_by_default_the_methods_that_fit_can_save(cli, animals):
     animals.write_text("\n".join(animals.read_text().splitlines()[:61]) + "\n")
     plain = json.loads(cli("compare", animals, *SCORES, "--folds", "2", "--json").out)
-    assert {one["name"] for one in plain["results"]} == {"identity", *method_names(several=True)}
+    assert {one["name"] for one in plain["results"]} == {"identity", *method_names("matrix")}
 
 
 def test_the_highest_score_of_each_row(cli, animals):

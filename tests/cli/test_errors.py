@@ -4,14 +4,14 @@ import errno
 
 import pytest
 
-from calibrant.cli.errors import Problem, explain, in_options
+from calibrant.cli.errors import Refusal, explain, in_options
 from calibrant.errors import InvalidInputError, MissingExtraError
 
 
 @pytest.mark.parametrize(
     ("error", "text", "code"),
     [
-        (Problem("No."), "No.", 2),
+        (Refusal("No."), "No.", 2),
         (InvalidInputError("`score` must hold; `other` too."), "--score must hold; `other` too.", 2),
         (MissingExtraError("run pip"), "run pip", 2),
         (FileNotFoundError(errno.ENOENT, "x", "a.csv"), "a.csv: no such file or directory.", 2),

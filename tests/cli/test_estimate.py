@@ -72,6 +72,10 @@ def test_what_it_cannot_do_is_said(cli, refused, files, tmp_path):
     _, new, _ = files
     cli("fit", tmp_path / "labelled.csv", "-m", "isotonic", "-o", tmp_path / "iso.json")
     assert "has no posterior" in refused("estimate", tmp_path / "iso.json", new)
+    prior = ("estimate", tmp_path / "model.json", new, "--prior")
+    for more in (["--what", "mean"], ["--threshold", "0.4"], ["--of", "scores"], ["--against", new]):
+        assert f"--prior estimates the share of positives alone; leave out {more[0]}." in refused(*prior, *more)
+    assert "--threshold has no effect on mean" in refused(*prior[:-1], "--what", "mean", "--threshold", "0.4")
     assert "--what has no 'recal'" in refused("estimate", tmp_path / "model.json", new, "--what", "recal")
     assert "--score" in refused("estimate", tmp_path / "model.json", new, "--score", "absent")
     (tmp_path / "percent.csv").write_text("score\n20\n50.5\n")
@@ -84,4 +88,6 @@ def test_what_it_cannot_do_is_said(cli, refused, files, tmp_path):
 
 def test_a_model_of_several_classes_is_refused_for_what_it_is(cli, refused, animals, tmp_path):
     cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "temperature", "-o", tmp_path / "m.json")
-    assert "is a model of 3 classes; estimates are for two." in refused("estimate", tmp_path / "m.json", animals)
+    assert "is a model of 3 classes; estimates are for models of one score." in refused(
+        "estimate", tmp_path / "m.json", animals
+    )

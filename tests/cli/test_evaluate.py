@@ -16,9 +16,13 @@ def test_evaluate(cli, data):
 def test_scores_that_are_no_probabilities(cli, refused, tmp_path):
     rows = tmp_path / "far.csv"
     rows.write_text("score,label\n" + "".join(f"{i - 10},{i % 2}\n" for i in range(20)))
-    assert "evaluate needs probabilities; 'score' goes from -10 to 9." in refused("evaluate", rows)
-    assert cli("fit", rows, "-m", "platt", "-o", tmp_path / "m.json").code == 0
+    assert "'score' goes from -10 to 9, so it holds no probabilities. Learn a map with" in refused("evaluate", rows)
+    fit = ("fit", rows, "-m", "platt", "-o", tmp_path / "m.json")
+    assert "decision scores need --space decision" in refused(*fit)
+    assert cli(*fit, "--space", "decision").code == 0
     assert cli("evaluate", rows, "--model", tmp_path / "m.json").code == 0
+    for command in (["evaluate", rows], ["monitor", rows, rows]):
+        assert "said to hold decision scores. Learn a map with" in refused(*command, "--space", "decision")
 
 
 def test_several_labels_with_one_score(refused, tmp_path):
@@ -61,7 +65,9 @@ def test_several_classes_after_a_model(cli, refused, animals, data, tmp_path):
     assert "is a model of 3 classes" in refused("evaluate", data, "--model", model)
     pair = ("-s", "p_cat,p_dog", "-l", "animal")
     animals.write_text(animals.read_text().replace(",fox,", ",cat,"))
-    assert "is a model of 3 classes; there are 2" in refused("evaluate", animals, *pair, "--logits", "--model", model)
+    assert "is a model of 3 classes; there are 2" in refused(
+        "evaluate", animals, *pair, "--space", "decision", "--model", model
+    )
 
 
 def test_probabilities_are_needed(refused, data, tmp_path):
@@ -71,9 +77,7 @@ def test_probabilities_are_needed(refused, data, tmp_path):
     logits.write_text("score,label\n" + "".join(f"{i - 5},{i % 2}\n" for i in range(11)))
     for command in (["evaluate", percent], ["monitor", percent, data], ["monitor", data, percent]):
         message = refused(*command)
-        assert message.startswith(
-            f"{command[0]} needs probabilities; 'score' goes from 0 to 99. If they are percentages"
-        )
+        assert message.startswith("'score' goes from 0 to 99, so it holds no probabilities. Divide percentages by 100.")
     assert "percentages" not in refused("evaluate", logits)
 
 

@@ -26,6 +26,18 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     assert "is an input and would be overwritten" in refused("export", model, "--to", "sql", "-o", model)
 
 
+@pytest.mark.parametrize("target", ["sql", "onnx", "python"])
+def test_options_of_other_targets_are_refused(cli, refused, data, tmp_path, target):
+    model = tmp_path / "m.json"
+    cli("fit", data, "-m", "platt", "-o", model)
+    titles = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
+    of_target = {"sql": ("--dialect", "--score", "--by"), "onnx": (), "python": ("--name",)}
+    for option, value in {"--dialect": "postgres", "--score": "loans", "--by": "team", "--name": "f"}.items():
+        if option not in of_target[target]:
+            message = refused("export", model, "--to", target, option, value, "-o", tmp_path / "out")
+            assert message == f"{option} is not for {titles[target]}; leave it out."
+
+
 def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):
     model = tmp_path / "model.json"
     cli("fit", data, "-m", "platt", "-o", model)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant.cli import options
+from calibrant.cli.methods import method_names
 
 
 def test_a_model_and_its_summary(cli, data, tmp_path):
@@ -23,10 +23,9 @@ def test_the_default_method_and_decision_scores(cli, tmp_path):
     rows = "\n".join(f"{x},{int(rng.random() < 1 / (1 + np.exp(-x)))}" for x in margin)
     path = tmp_path / "margin.csv"
     path.write_text(f"score,label\n{rows}\n")
-    fitted = cli("fit", path, "-o", tmp_path / "default.json")
-    assert fitted.code == 0
+    assert cli("fit", path, "--space", "decision", "-o", tmp_path / "default.json").code == 0
     assert calibrant.load(tmp_path / "default.json").space == "decision"
-    assert cli("fit", path, "-m", "platt", "-o", tmp_path / "platt.json").code == 0
+    assert cli("fit", path, "-m", "platt", "--space", "decision", "-o", tmp_path / "platt.json").code == 0
     assert calibrant.load(tmp_path / "platt.json").space == "decision"
 
 
@@ -66,9 +65,9 @@ def test_several_classes_have_one_model(cli, animals, tmp_path):
     np.testing.assert_allclose(map_(matrix[:, [1, 0, 2]]), alone.predict_proba(matrix)[:, [1, 0, 2]], atol=1e-6)
 
 
-@pytest.mark.parametrize("method", options.method_names(several=True))
+@pytest.mark.parametrize("method", method_names("matrix"))
 def test_methods_for_several_classes(cli, animals, tmp_path, method):
-    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--logits")
+    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--space", "decision")
     assert cli("fit", animals, *scores, "-m", method, "-o", tmp_path / "m.json").code == 0
     map_ = calibrant.load(tmp_path / "m.json")
     assert map_.space == "decision"
@@ -77,15 +76,12 @@ def test_methods_for_several_classes(cli, animals, tmp_path, method):
 
 def test_methods_and_spaces_that_do_not_suit_several_classes(cli, refused, animals, data, tmp_path):
     scores, model = ("-s", "p_cat,p_dog,p_fox", "-l", "animal"), tmp_path / "m.json"
-    assert "platt is for two classes. For several use identity, temperature" in refused(
-        "fit", animals, *scores, "-m", "platt", "-o", model
-    )
-    assert "dirichlet is for several classes" in refused("fit", data, "-m", "dirichlet")
-    assert "--logits is for the score columns of several" in refused("fit", data, "--logits")
+    assert "'platt' takes one score for each row" in refused("fit", animals, *scores, "-m", "platt", "-o", model)
+    assert "beta takes probabilities only" in refused("fit", data, "-m", "beta", "--space", "decision")
     assert "has no option 'n_bins'; it has space" in refused("fit", animals, *scores, "--set", "n_bins=3")
     animals.write_text(animals.read_text().replace("0.", "1.", 3))
     assert "rows sum to 1; row 0 has" in (message := refused("fit", animals, *scores))
-    assert message.endswith("If they are logits, pass --logits.")
+    assert message.endswith("If they are logits, pass --space decision.")
 
 
 def test_a_class_without_rows_is_remarked_on(cli, animals, tmp_path):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from calibrant.cli import printing
-from calibrant.cli.errors import Problem
+from calibrant.cli.errors import Refusal
 from calibrant.cli.printing import check_target, written
 
 
@@ -95,17 +95,17 @@ def test_standard_output(capsysbinary):
 
 
 def test_places_that_cannot_be_written(tmp_path, monkeypatch):
-    with pytest.raises(Problem, match="is a folder"):
+    with pytest.raises(Refusal, match="is a folder"):
         check_target(str(tmp_path))
-    with pytest.raises(Problem, match="does not exist; make it first"):
+    with pytest.raises(Refusal, match="does not exist; make it first"):
         check_target(str(tmp_path / "no" / "a.csv"))
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(Problem, match="permission denied"):
+    with pytest.raises(Refusal, match="permission denied"):
         check_target(str(tmp_path / "a.csv"))
 
 
 def test_binary_data_are_not_for_the_screen(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    with pytest.raises(Problem, match="Parquet is not for the screen; name a file with -o"):
+    with pytest.raises(Refusal, match="Parquet is not for the screen; name a file with -o"):
         printing.check_screen(None, "Parquet")
     printing.check_screen("a.parquet", "Parquet")

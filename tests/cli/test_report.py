@@ -15,7 +15,8 @@ def quick(monkeypatch):
     pytest.importorskip("jinja2", reason="the report needs the extra report")
     pytest.importorskip("matplotlib", reason="the report needs the extra report")
     monkeypatch.setattr(
-        "calibrant.cli.report.compared_methods", lambda n_classes, _: ["platt" if n_classes is None else "temperature"]
+        "calibrant.cli.compare.compared_methods",
+        lambda problem, _: ["temperature" if problem.shape == "matrix" else "platt"],
     )
 
 
@@ -37,7 +38,7 @@ def test_the_commands_on_the_page_run(cli, data, animals, tmp_path, monkeypatch,
     for source, options, new in (
         (data.name, ["-m", "platt"], data.read_text()),
         (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "-w", "w"], animals.read_text()),
-        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "--logits"], animals.read_text()),
+        (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "--space", "decision"], animals.read_text()),
         (animals.name, ["-s", "p_cat,p_dog,p_fox", "-l", "animal", "--top-label", "-m", "platt"], animals.read_text()),
     ):
         assert cli("report", source, *options).code == 0
@@ -110,10 +111,10 @@ def test_costs_and_thresholds_add_a_section_on_decisions(cli, refused, data, ani
     assert cli("report", data, "-m", "platt", "-o", page, "--cost-fp", 1, "--cost-fn", 4).code == 0
     assert "it pays to act from a probability of 20.0" in page.read_text("utf-8")
     assert "belong together" in refused("report", data, "-o", page, "--cost-fp", 1)
-    assert "must be above 0; got 1 and 0" in refused("report", data, "-o", page, "--cost-fp", 1, "--cost-fn", 0)
+    assert "--cost-fp more than" in refused("report", data, "-o", page, "--cost-fp", 1, "--cost-fn", 0)
     assert "the lower one first; got 0.5 and 0.2" in refused("report", data, "-o", page, "--thresholds", 0.5, 0.2)
     several = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--thresholds", 0.2, 0.5)
-    assert "--thresholds with several classes needs --top-label" in refused("report", animals, "-o", page, *several)
+    assert "with several classes need --top-label" in refused("report", animals, "-o", page, *several)
 
 
 def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):

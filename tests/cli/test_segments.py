@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import calibrant
-from calibrant.cli.segments import measure_losses
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +87,7 @@ def test_missing_segments_are_refused_or_one(cli, refused, rows, tmp_path):
     rows.loc[::10, "country"] = None
     rows.to_csv(path, index=False)
     fit = ("fit", path, "--by", "country", "-m", "platt", "-o", model)
-    assert "'country' must have no missing values; 300 rows have none" in refused(*fit)
+    assert "--by 'country' is missing in 300 rows; fill it, or add --missing segment" in refused(*fit)
     assert cli(*fit, "--missing", "segment").code == 0
     assert calibrant.load(model).keys.levels == (("de", "fr", "us", None),)
     assert cli("apply", model, path, "-o", output).err.count("did not see") == 0
@@ -105,10 +104,20 @@ def test_what_does_not_fit_is_said(refused, cli, rows, table, tmp_path):
     assert "for each key of the fit" in refused("apply", model, table, "--by", "device,country", *output)
     assert "are for a model of segments" in refused("apply", plain, table, "--by", "device", *output)
     assert "held numbers in the fit" in refused("apply", model, table, "--by", "country", *output)
-    assert "a model of segments" in refused("evaluate", table, "--model", model)
+    assert "a model of segments; name the columns of the segments" in refused("evaluate", table, "--model", model)
+    assert "estimates are for models of one score" in refused("estimate", model, table)
     rows["when"] = pd.Timestamp("2026-01-01 06:00")
     rows.to_parquet(tmp_path / "times.parquet")
     assert "text, numbers, booleans or dates" in refused("fit", tmp_path / "times.parquet", "--by", "when", *output)
+
+
+def test_evaluate_takes_a_model_of_segments(cli, rows, table, model):
+    keys = ["country", "device"]
+    found = json.loads(cli("evaluate", table, "--by", "country,device", "--model", model, "--json").out)
+    probabilities = calibrant.load(model)(rows["score"], rows[keys])
+    expected = calibrant.metrics.log_loss(rows["label"], probabilities)
+    assert found["models"]["model"]["log_loss"]["value"] == pytest.approx(expected, abs=1e-12)
+    assert {part["name"] for part in found["parts"]} == {f"{a} · {b}" for a in ("de", "fr", "us") for b in (1, 2)}
 
 
 def test_the_summary_is_plain(cli, table, tmp_path):
@@ -122,7 +131,7 @@ def test_decision_scores(cli, rows, tmp_path):
     path, model, output = tmp_path / "rows.parquet", tmp_path / "m.json", tmp_path / "out.parquet"
     rows["score"] = 3 * np.log(rows["score"] / (1 - rows["score"]))
     rows.to_parquet(path)
-    assert cli("fit", path, "--by", "country", "-m", "spline", "-o", model).code == 0
+    assert cli("fit", path, "--by", "country", "-m", "spline", "--space", "decision", "-o", model).code == 0
     assert cli("apply", model, path, "-o", output).code == 0
     new = pd.read_parquet(output)["probability"]
     np.testing.assert_array_equal(new, calibrant.load(model)(rows["score"], rows["country"]))
@@ -137,17 +146,6 @@ def test_export(cli, refused, table, tmp_path):
     refusal = refused("export", model, "--to", "onnx", "-o", tmp_path / "m.onnx")
     assert "this is a map of segments. Export it to SQL" in refusal
     assert "--by is for a map of segments" in refused("export", plain, "--to", "sql", "--by", "nation")
-
-
-def test_losses_are_those_of_the_rows(rows):
-    tallies = {
-        (name,): calibrant.Tally.from_arrays(part["score"], part["label"]) for name, part in rows.groupby("country")
-    }
-    map_ = calibrant.SegmentedCalibrator("platt").fit_tallies(tallies, ["country"]).map_
-    losses = measure_losses(map_, tallies)
-    expected = calibrant.metrics.log_loss(rows["label"], map_(rows["score"], rows["country"]))
-    assert losses["after"] == pytest.approx(expected, abs=1e-12)
-    assert losses["before"] == pytest.approx(calibrant.metrics.log_loss(rows["label"], rows["score"]), abs=1e-12)
 
 
 def test_days_that_pandas_wrote_as_times_are_dates(cli, refused, tmp_path):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import calibrant
-from calibrant.cli import signals
+from calibrant.cli import errors
 from calibrant.engines.tables import Table
 
 CASES = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
@@ -19,35 +19,35 @@ CASES = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 def listening():
     """Handlers as in a command that was started by hand, whatever this process ignores."""
     before = {number: signal.signal(number, signal.default_int_handler) for number, _ in CASES}
-    signals.listen()
+    errors.listen_to_signals()
     yield
-    signals.restore()
+    errors.restore_signals()
     for number, handler in before.items():
         signal.signal(number, handler)
-    signals._received.clear()
+    errors._received.clear()
 
 
 @pytest.mark.parametrize(("number", "kind"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
 def test_a_signal_raises_and_is_remembered(listening, number, kind):
-    signals.check()
+    errors.check_interruption()
     with pytest.raises(kind):
         os.kill(os.getpid(), number)
-    assert isinstance(signals.interruption(), kind)
+    assert isinstance(errors.interruption(), kind)
     with pytest.raises(kind):
-        signals.check()
+        errors.check_interruption()
 
 
 def test_an_ignored_signal_stays_ignored(listening):
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signals.listen()
+    errors.listen_to_signals()
     os.kill(os.getpid(), signal.SIGHUP)
-    assert signals.interruption() is None
+    assert errors.interruption() is None
 
 
 def test_reports(capsys):
-    assert signals.report(SystemExit(143)) == 143
+    assert errors.report_interruption(SystemExit(143)) == 143
     assert capsys.readouterr().err == ""
-    assert signals.report(KeyboardInterrupt()) == 130
+    assert errors.report_interruption(KeyboardInterrupt()) == 130
     assert capsys.readouterr().err == "error: Interrupted; no file was left half written.\n"
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import mannwhitneyu, norm
 
 from calibrant import Tally
-from calibrant.metrics.reversal import CERTAIN, _chance_error, describe_reversal, warn_of_reversal
+from calibrant.metrics.reversal import CERTAIN, _chance_error, describe_doubts, describe_reversal, warn_of_reversal
 
 
 @pytest.mark.parametrize("digits", [1, 3])
@@ -40,3 +40,12 @@ def test_the_largest_doubles_are_ranked_too():
     scores = 1.7e308 * np.linspace(-1.0, 1.0, 40)
     assert describe_reversal(Tally.from_arrays(scores, scores > 0.0)) is None
     assert "swapped" in describe_reversal(Tally.from_arrays(scores, scores < 0.0))
+
+
+def test_few_rows_and_rows_of_one_class_are_doubtful():
+    scores, labels = [0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1]
+    (few,) = describe_doubts(Tally.from_arrays(scores, labels))
+    assert few.startswith("4 rows, 2 of the rarer class, are very few")
+    assert describe_doubts(Tally.from_arrays(scores * 20, labels * 20)) == []
+    (reversed_,) = describe_doubts(Tally.from_arrays(scores * 20, [1, 0, 1, 0] * 20))
+    assert reversed_.startswith("High scores go with the negative class")

@@ -9,18 +9,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from calibrant.cli import options, signals
-from calibrant.cli.apply import apply
-from calibrant.cli.compare import compare
-from calibrant.cli.errors import explain
-from calibrant.cli.estimate import estimate
-from calibrant.cli.evaluate import evaluate
-from calibrant.cli.export import export
-from calibrant.cli.fit import fit
-from calibrant.cli.learn import demo, methods, simulate
-from calibrant.cli.monitor import monitor
+from calibrant.cli import options
+from calibrant.cli.compare import compare, demo, report
+from calibrant.cli.errors import check_interruption, explain, interruption, report_interruption
+from calibrant.cli.evaluate import evaluate, monitor
+from calibrant.cli.methods import fit, methods
+from calibrant.cli.models import apply, estimate, export
 from calibrant.cli.printing import drop_stdout, escape, settings, warn
-from calibrant.cli.report import report
+from calibrant.cli.simulate import simulate
 
 QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."
@@ -95,15 +91,20 @@ def run(arguments: Sequence[str]) -> int:
                 args=[word for word in arguments if word not in QUIET], prog_name="calibrant", standalone_mode=False
             )
             sys.stdout.flush()
-        signals.check()
+        check_interruption()
         return code if isinstance(code, int) else 0
     except BaseException as caught:
-        error = signals.interruption() or caught  # compiled code reports a signal as something else
+        error = interruption() or caught  # compiled code reports a signal as something else
         if isinstance(error, KeyboardInterrupt | SystemExit) or type(error).__name__ == "Abort":
-            return signals.report(error)
+            return report_interruption(error)
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
-        return _report(error)
+        if isinstance(error, OSError):
+            drop_stdout()
+        text, code = explain(error)
+        if text:
+            sys.stderr.write(f"error: {escape(text)}\n")
+        return code
 
 
 def _open_streams() -> None:
@@ -111,12 +112,3 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
-
-
-def _report(error: BaseException) -> int:
-    text, code = explain(error)
-    if isinstance(error, OSError):
-        drop_stdout()
-    if text:
-        sys.stderr.write(f"error: {escape(text)}\n")
-    return code

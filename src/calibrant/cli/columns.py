@@ -1,11 +1,15 @@
-"""Which columns hold scores, labels and weights: as told, or guessed where there is little doubt, and then said."""
+"""Which columns hold scores, labels and weights: as told, or guessed where there is little doubt, and then said.
+
+Rows that have no value there are counted, or left out where --drop-missing says so.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from calibrant.cli.printing import shorten
+from calibrant.cli.printing import note, shorten
 from calibrant.engines.table_files import suggest
 from calibrant.engines.tables import Table, quote
 from calibrant.errors import InvalidInputError
@@ -15,12 +19,14 @@ LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "
 
 MOST_CLASSES = 1000
 MOST_SHOWN = 12
-Say = Callable[[str], object]
+Name: TypeAlias = str | None
+Names: TypeAlias = Sequence[str] | None
+REPAIR = "Add --drop-missing to leave them out, or repair them."
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a command: one score, or one for each class."""
+    """The columns of a command: one score, or one for each class; of a command line, an empty name is not given."""
 
     scores: tuple[str, ...]
     label: str
@@ -34,51 +40,47 @@ class Columns:
         return self.scores[0]
 
 
-def choose_columns(
-    table: Table,
-    scores: Sequence[str],
-    label: str | None = None,
-    weight: str | None = None,
-    by: str | Sequence[str] | None = None,
-    *,
-    groups: str | None = None,
-    say: Say = print,
-) -> Columns:
+def name_columns(score: Names, label: Name, weight: Name = None, by: Names = None, groups: Name = None) -> Columns:
+    """Put together what the options of a command line name."""
+    return Columns(tuple(score or ()), label or "", weight, tuple(by or ()), groups)
+
+
+def choose_columns(table: Table, named: Columns) -> Columns:
     """Check the given names and guess what is missing; what was guessed is said."""
-    named = _split_names(table, scores, "--score")
-    keys = _split_names(table, [by] if isinstance(by, str) else by or (), "--by")
-    single = (("--label", label), ("--weight", weight), ("--groups", groups))
+    scores, label = _split_names(table, named.scores, "--score"), named.label
+    keys = _split_names(table, named.by, "--by")
+    single = (("--label", label), ("--weight", named.weight), ("--groups", named.groups))
     for option, name in (*single, *(("--by", key) for key in keys)):
-        if name is not None:
+        if name:
             _check_name(table, name, option)
-    for name in named:
+    for name in scores:
         check_number(table, name, "--score")
-    if label in named:
+    if label in scores:
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
-    if weight is not None:
-        check_number(table, weight, "--weight")
-    taken = {*named, label, weight, *keys, groups}
+    if named.weight is not None:
+        check_number(table, named.weight, "--weight")
+    taken = {*scores, label, named.weight, *keys, named.groups}
     free = [name for name in table.columns if name not in taken]
-    if label is None:
+    if not label:
         label = _guess(table, free, LABEL_NAMES, "--label", lambda name: len(table.distinct(name, 3)) <= 2)
         free.remove(label)
-    if not named:
+    if not scores:
         known = any(name.lower() in SCORE_NAMES for name in free)
-        named = () if known else _scores_of_classes(table, free, label)
-        named = named or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        check_number(table, named[0], "--score")
-    if not scores or label not in taken:
-        say(f"Scores are read from {_describe(named)}, labels from column '{shorten(label)}'.")
-    return Columns(named, label, weight, keys, groups)
+        scores = () if known else _scores_of_classes(table, free, label)
+        scores = scores or (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
+        check_number(table, scores[0], "--score")
+    if not named.scores or not named.label:
+        note(f"Scores are read from {_describe(scores)}, labels from column '{shorten(label)}'.")
+    return Columns(scores, label, named.weight, keys, named.groups)
 
 
-def choose_scores(table: Table, scores: Sequence[str], *, say: Say = print) -> tuple[str, ...]:
+def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     """Choose the score columns of a command that needs no labels."""
     named = _split_names(table, scores, "--score")
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
-        say(f"Scores are read from {_describe(named)}.")
+        note(f"Scores are read from {_describe(named)}.")
     for name in named:
         check_number(table, name, "--score")
     return named
@@ -88,9 +90,7 @@ def choose_keys(table: Table, given: Sequence[str], fitted: Sequence[str]) -> tu
     """Choose the columns of segments: those named, in the order of the fit, or those with the names of the fit."""
     keys = _split_names(table, given, "--by") or tuple(fitted)
     if len(keys) != len(fitted):
-        raise InvalidInputError(
-            f"--by must name a column for each key of the fit, {_list(fitted)}; it names {len(keys)} columns."
-        )
+        raise InvalidInputError(f"--by must name a column for each key of the fit, {_list(fitted)}; got {len(keys)}.")
     for name in keys:
         _check_name(table, name, "--by")
     return keys
@@ -178,3 +178,24 @@ def _describe(names: Sequence[str]) -> str:
 def _list(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
     return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown
+
+
+def drop_missing(table: Table, columns: Columns) -> Table:
+    """Return the table without rows that lack a score or a label, and say how many these are."""
+    text = describe_missing(table, columns)
+    if text is None:
+        return table
+    note(f"{text} Such rows are left out.")
+    lacking = " OR ".join(table.lacks(name) for name in (*columns.scores, columns.label))
+    return Table(table.name, table.relation.filter(f"NOT ({lacking})"), connection=table.connection)
+
+
+def describe_missing(table: Table, columns: Columns) -> str | None:
+    """Say how many rows have no score or no label; None if all have both."""
+    scores = " OR ".join(table.lacks(name) for name in columns.scores)
+    wanted = ("true", scores, table.lacks(columns.label))
+    counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in wanted)
+    rows, no_score, no_label = table.values(f"SELECT {counts} FROM rows")[0]
+    lacking = ((no_score, "score"), (no_label, "label"))
+    parts = [f"{n} of {rows} rows {'have' if n > 1 else 'has'} no {what}" for n, what in lacking if n]
+    return f"{' and '.join(parts)}." if parts else None

@@ -1,24 +1,43 @@
-"""compare: which method suits these rows, for two classes or for several."""
+"""compare, report, demo: which method suits these rows, as a table or as a page."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from calibrant.cli import options, signals
-from calibrant.cli.errors import Problem
-from calibrant.cli.options import check_method, method_names
-from calibrant.cli.printing import note, print_json, print_table, progress, warn
+from calibrant.cli import options
+from calibrant.cli.columns import Columns, name_columns, split
+from calibrant.cli.errors import Refusal, check_interruption
+from calibrant.cli.methods import check_methods, method_names
+from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, written
+from calibrant.cli.problems import MOST_SEGMENTS, Problem, read_problem, read_unlabelled
 
 if TYPE_CHECKING:
-    from calibrant._typing import Floats
-    from calibrant.cli.classes import ClassRows
-    from calibrant.cli.columns import Columns
     from calibrant.comparison.result import Comparison
-    from calibrant.engines.tables import Table
-    from calibrant.tally import Tally
+
+COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
+COST_FN = "Cost of a false negative."
+THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+Range: TypeAlias = tuple[float, float]
+Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
+UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
+BEFORE = """\
+AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
+Can its probabilities be trusted, and if not, which calibration fixes them?
+
+"""
+AFTER = """
+The report is in {output}; open it in a browser. With data of your own, in columns score and label:
+
+  calibrant compare data.csv                     # which method?
+  calibrant report data.csv -o report.html       # the same page
+  calibrant fit data.csv -o model.json           # learn the map
+  calibrant apply model.json new.csv -o out.csv  # use it
+"""
 
 
 def compare(
@@ -31,7 +50,7 @@ def compare(
     drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Methods = None,
-    logits: options.Logits = False,
+    space: options.Space = None,
     top_label: options.Top = False,
     folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
     repeats: Annotated[int, options.option("Number of repeated cross-validations.", "--repeats", value="REPEATS")] = 1,
@@ -43,85 +62,48 @@ def compare(
 
     With the scores of several classes the methods for whole matrices are compared, by their proper scores.
     """
-    from calibrant.cli.classes import are_several, read_classes
-    from calibrant.cli.columns import split
-    from calibrant.cli.grouped import read_rows
-    from calibrant.cli.tallies import binary, count, open_with_columns
-
-    names = list(split(method or [])) or None
-    check_method(*(names or []))
-    how: dict[str, Any] = {"methods": names, "cv": folds, "repeats": repeats, "level": level, "rng": seed}
-    source: Tally | ClassRows | Floats
-    with open_with_columns(files, score, label, weight, groups=groups, drop=drop_missing) as (table, columns):
-        warn_of_copies(table, columns)
-        several = are_several(columns, top_label, logits)
-        check_method(*(names or []), several=several)
-        if several and groups is not None:
-            raise Problem("--groups with several classes needs --top-label.")
-        if several:
-            source = read_classes(table, columns, logits)
-        elif groups is not None:
-            rows = read_rows(*binary(table, columns, top_label, "compare --groups"), positive)
-            source = rows.scores
-            how |= {"y": rows.labels, "sample_weight": rows.weights, "groups": rows.groups}
-        else:
-            source = count(*binary(table, columns, top_label, "compare"), positive)
-    comparison = run_comparison(source, **how)
+    names = split(method or [])
+    check_methods(names)
+    named = name_columns(score, label, weight, groups=groups)
+    how: dict[str, Any] = {"space": space, "top_label": top_label, "crossfitted": True}
+    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
+    problem.check_probabilities()
+    check_methods(names, problem.method_shape)
+    comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
     if as_json:
         print_json(comparison.to_dict())
     else:
         show_comparison(comparison)
 
 
-def warn_of_copies(table: Table, columns: Columns) -> None:
-    """Say what weights are taken for: a row that counts three times may be both learnt from and judged by."""
-    if columns.weight is None:
-        return
-    from calibrant.engines.tables import quote
-
-    largest = table.values(f"SELECT max({quote(columns.weight)}) FROM rows")[0][0]
-    if largest is not None and largest > 1:
-        warn(
-            f"Each weight counts as that many rows, so the weights in '{columns.weight}' must be counts. "
-            "If they are not, divide them by the largest: otherwise copies of a row are learnt from and judged by, "
-            "and the comparison favours methods that follow single rows."
-        )
-
-
-def run_comparison(source: Tally | ClassRows | Floats, **how: Any) -> Comparison:
-    """Compare a tally, rows of several classes, or scores with labels among the options, with the progress shown."""
-    run, methods = _comparison_of(source, **how)
-    with progress("comparing", methods) as step:
-
-        def go_on(name: str) -> None:
-            signals.check()
-            step(name)
-
-        comparison: Comparison = run(progress=go_on)
-    signals.check()  # a signal inside a method looks like the failure of that method
-    return comparison
-
-
-def _comparison_of(source: Tally | ClassRows | Floats, **how: Any) -> tuple[Callable[..., Comparison], int]:
-    """Return the comparison to run and its number of methods."""
+def run_comparison(problem: Problem, methods: list[str] | None = None, **how: Any) -> Comparison:
+    """Compare methods with the progress shown."""
     import calibrant
-    from calibrant.cli.classes import ClassRows
-    from calibrant.cli.tallies import are_decision
 
-    if not isinstance(source, ClassRows):
-        how["space"] = "decision" if are_decision(source) else "probability"
-        return partial(calibrant.compare, source, **how), len(how.get("methods") or method_names(several=False))
-    methods = how.pop("methods", None) or class_methods(len(source.classes))
-    given: dict[str, Any] = {"sample_weight": source.weights, "space": source.space, "methods": methods}
-    return partial(calibrant.compare, source.scores, source.labels, **given, **how), len(methods)
+    names = methods or compared_methods(problem)
+    with step_by_step("comparing", len(names)) as step:
+        return calibrant.compare(**problem.data, methods=names, progress=step, **how)
 
 
-def class_methods(n_classes: int, *more: str | None) -> list[str]:
-    """List the methods to compare for several classes: of those that `fit` can save the usual ones, and some more."""
+def compared_methods(problem: Problem, *more: str | None) -> list[str]:
+    """List the methods to compare: of those that `fit` can save the usual ones, and some more."""
     from calibrant.comparison.candidates import default_methods
 
-    usual = default_methods("matrix", n_classes)
-    return [name for name in method_names(several=True) if name in usual or name in more]
+    usual = default_methods(problem.method_shape, len(problem.classes))
+    return [name for name in method_names(problem.method_shape) if name in usual or name in more]
+
+
+@contextmanager
+def step_by_step(text: str, steps: int) -> Iterator[Callable[[str], None]]:
+    """Show the progress of methods; a signal inside one, which looks like its failure, ends all."""
+    with progress(text, steps) as show:
+
+        def step(name: str) -> None:
+            check_interruption()
+            show(name)
+
+        yield step
+    check_interruption()
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -142,3 +124,123 @@ def show_comparison(comparison: Comparison) -> None:
 def _plain(text: str) -> str:
     """Return a value without its interval."""
     return text.partition(" [")[0]
+
+
+def report(
+    files: options.Files,
+    *,
+    output: Page = "report.html",
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    by: options.By = None,
+    drop_missing: options.Drop = False,
+    positive: options.Positive = None,
+    method: options.Method = None,
+    space: options.Space = None,
+    top_label: options.Top = False,
+    cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
+    cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
+    thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
+    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
+    title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
+) -> None:
+    """Write a page on the calibration of a model: one HTML file that opens offline.
+
+    With the scores of several classes the page is about the predicted class, each class, and all of them together.
+    """
+    check_target(output, files)
+    check_methods([method])
+    asked = _read_decision(cost_fp, cost_fn, thresholds)
+    named = name_columns(score, label, weight, by)
+    how: dict[str, Any] = {"space": space, "top_label": top_label, "most_segments": MOST_SEGMENTS}
+    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, crossfitted=True, **how)
+    problem.check_probabilities()
+    check_methods([method], problem.method_shape)
+    if problem.shape == "matrix" and asked:
+        raise Refusal("Costs and thresholds with several classes need --top-label.")
+    if unlabelled is not None:
+        if len(problem.columns.scores) > 1:
+            raise Refusal("--unlabelled needs one score column; it is not offered for several classes.")
+        asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
+    heading = f"Calibration of {Path(problem.name).name}" + (": is the predicted class right?" if top_label else "")
+    said = ["--top-label"] * top_label + ["--space", "decision"] * (space == "decision")
+    commands = _commands(files, problem.columns, positive, said)
+    write_page(output, problem, method=method, title=title or heading, commands=commands, top_label=top_label, **asked)
+    if not is_stdout(output):
+        note(f"The report is in {output} ({_file_size(output)}); open it in a browser.")
+
+
+def write_page(output: str, problem: Problem, *, method: str | None = None, **about: Any) -> None:
+    """Write the page, whole or not at all; to standard output where the name is ``-``."""
+    from calibrant.report import write_report
+
+    about |= {"classes": problem.classes or None, "segments": problem.segments or None, "method": method}
+    if problem.segments:
+        about["segment_keys"] = problem.columns.by
+    methods = compared_methods(problem, method)
+    with written(output) as path, step_by_step("writing the report", len(methods)) as step:
+        write_report(path, **problem.data, methods=methods, progress=step, **about)
+
+
+def _file_size(path: str) -> str:
+    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
+    size = Path(path).stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
+
+def _read_decision(cost_fp: float | None, cost_fn: float | None, thresholds: Range | None) -> dict[str, Any]:
+    """Return what the section on decisions is about, if anything; bad numbers are refused before data are read."""
+    from calibrant.decisions import cost_threshold
+
+    if (cost_fp is None) != (cost_fn is None):
+        raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
+    asked: dict[str, Any] = {} if thresholds is None else {"thresholds": thresholds}
+    if cost_fp is not None and cost_fn is not None:
+        cost_threshold(cost_fp, cost_fn)
+        asked["costs"] = (cost_fp, cost_fn)
+    if thresholds is not None and not 0.0 < thresholds[0] < thresholds[1] < 1.0:
+        low, high = thresholds
+        raise Refusal(f"--thresholds must be two probabilities, the lower one first; got {low:g} and {high:g}.")
+    return asked
+
+
+def _commands(files: list[str], columns: Columns, positive: str | None, said: list[str]) -> str:
+    """Return the commands that calibrate these very rows; the page puts the method in."""
+    ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
+    scores = ["--score", ",".join(columns.scores)]
+    named = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
+    given = [part for option, value in named.items() if value is not None for part in (option, value)]
+    source = files if files != ["-"] else [f"data{ending}"]
+    fit = shlex.join(["calibrant", "fit", *source, *scores, *given, *said])
+    top = ["--top-label"] * ("--top-label" in said)
+    again = [*scores, *top] if len(columns.scores) == 1 or top else []  # a model of all classes knows its columns
+    apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
+    return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def demo(output: Page = "calibrant-demo.html") -> None:
+    """Run the whole job on a bundled data set: train, score, compare, and write a report."""
+    check_target(output)
+    problem = _score_digits()
+    sys.stdout.write(BEFORE)
+    sys.stdout.flush()
+    comparison = run_comparison(problem)
+    show_comparison(comparison)
+    best = None if comparison.recommended == "identity" else comparison.recommended
+    write_page(output, problem, comparison=comparison, method=best, title="Is the digit above four?")
+    sys.stdout.write(AFTER.format(output=output))
+
+
+def _score_digits() -> Problem:
+    """Score digits that the model has not seen."""
+    from sklearn.datasets import load_digits
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.model_selection import train_test_split
+
+    from calibrant import Tally
+
+    pixels, digit = load_digits(return_X_y=True)
+    train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
+    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
+    return Problem("score", Columns(("score",), "label"), Tally.from_arrays(scores, y_rest))

@@ -1,21 +1,27 @@
-"""What went wrong, in one sentence, and the exit code: 2 for what the user can mend, 1 for what we must."""
+"""What went wrong, in one sentence, and the exit code: 2 for what the user can mend, 1 for what we must.
+
+Ctrl-C and requests to end raise an exception, so that temporary files are removed, and are remembered: compiled code
+turns the exception into errors of its own kinds, DuckDB into a failed query. So whoever handles errors asks here first
+whether a signal was the cause.
+"""
 
 import errno
 import os
 import re
+import signal
+import sys
+from types import FrameType
 from typing import Any
 
-BROKEN_PIPE, MENDABLE, UNEXPECTED = 141, 2, 1
-OWN = ("InvalidInputError", "ModelFileError", "MissingExtraError", "NotFittedError")
+BROKEN_PIPE, INTERRUPTED, MENDABLE, UNEXPECTED = 141, 130, 2, 1
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # What the library calls by the names of its arguments, the command line calls by its options.
-OPTION = {
-    "score": "--score", "label": "--label", "weight": "--weight", "by": "--by", "pos_label": "--positive",
-    "method": "--method", "methods": "--method", "cv": "--folds", "level": "--level", "n": "--rows",
-    "missing": "--missing", "segment": "--by",
-    "repeats": "--repeats", "dialect": "--dialect", "name": "--name", "column": "--score", "format": "--format",
-    "scores": "--score", "y": "--label", "sample_weight": "--weight", "space": "--logits",
+SAME = "by cost_fn cost_fp dialect format label level method missing name repeats score space weight"
+OPTION = {name: "--" + name.replace("_", "-") for name in SAME.split()} | {
+    "pos_label": "--positive", "methods": "--method", "cv": "--folds", "n": "--rows", "segment": "--by",
+    "column": "--score", "scores": "--score", "y": "--label", "sample_weight": "--weight",
 }  # fmt: skip
 
 # Advice of the library that the command line gives in its own terms.
@@ -26,13 +32,14 @@ ADVICE = {
     "only the new column": "only the new column, with --only-new",
     "missing='segment'": "--missing segment",
     "Use the calibrator alone.": "Leave out --by.",
-    "If they are logits, pass space='decision'.": "If they are logits, pass --logits.",
+    ", or a calibrator; got": "; got",
+    "If they are logits, pass space='decision'.": "If they are logits, pass --space decision.",
     "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision').":
         "for decision scores, such as logits, fit a model to such scores first.",
 }  # fmt: skip
 
 
-class Problem(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
+class Refusal(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
     """The command cannot be done; the message says why and what to do."""
 
 
@@ -44,9 +51,9 @@ def explain(error: BaseException) -> tuple[str, int]:
         return "", BROKEN_PIPE
     if hasattr(error, "format_message"):  # a wrong option or argument, found by the parser
         return _usage(error), MENDABLE
-    if isinstance(error, Problem):
+    if isinstance(error, Refusal):
         return str(error), MENDABLE
-    if type(error).__name__ in OWN and type(error).__module__ == "calibrant.errors":
+    if type(error).__module__ == "calibrant.errors":
         return in_options(str(error)), MENDABLE
     if any(getattr(error, "errno", None) == number or os.strerror(number) in str(error) for number in FULL):
         return "The disk is full or a size limit is reached, so nothing was written; free some space.", MENDABLE
@@ -75,3 +82,48 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     hint = f" See '{context.command_path} --help'." if context is not None else ""
     return first_sentence(error.format_message()) + hint
+
+
+_received: list[int] = []
+
+
+def listen_to_signals() -> None:
+    """Handle signals from now on; one that is ignored, as under nohup, stays ignored."""
+    _received.clear()
+    for number in SIGNALS:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, _receive)
+
+
+def restore_signals() -> None:
+    """Let the system handle signals again."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _receive:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _receive(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+    check_interruption()
+
+
+def interruption() -> BaseException | None:
+    """Return the exception of the first signal that was received."""
+    if not _received:
+        return None
+    return KeyboardInterrupt() if _received[0] == signal.SIGINT else SystemExit(128 + _received[0])
+
+
+def check_interruption() -> None:
+    """Raise if a signal was received; for use after code that survives the failure of its parts."""
+    error = interruption()
+    if error is not None:
+        raise error
+
+
+def report_interruption(error: BaseException) -> int:
+    """Say that Ctrl-C was heard, and return the exit code."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1
+    sys.stderr.write("error: Interrupted; no file was left half written.\n")
+    return INTERRUPTED

@@ -1,24 +1,22 @@
-"""evaluate: how good probabilities are."""
-
-from __future__ import annotations
+"""evaluate, monitor: how good probabilities are, and whether they still hold."""
 
 import sys
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+import typer
 
 from calibrant.cli import options
-from calibrant.cli.errors import Problem
-from calibrant.cli.options import load_class_map, load_score_map
-from calibrant.cli.printing import print_json, print_table, progress
-
-if TYPE_CHECKING:
-    from calibrant.cli.classes import ClassRows
-    from calibrant.cli.grouped import TableRows
-    from calibrant.maps.score import CalibrationMap
-    from calibrant.tally import Tally
-
+from calibrant.cli.columns import name_columns
+from calibrant.cli.errors import Refusal
+from calibrant.cli.models import load_model
+from calibrant.cli.printing import escape, print_json, print_table, progress
+from calibrant.cli.problems import FIT_FIRST, MOST_SEGMENTS, Problem, read_problem
 
 WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE", "ece_low": "from", "ece_high": "to"}
+ALARM = 3
+FALSE_ALARM = "Probability of a false alarm, over all looks together."
 
 
 def evaluate(
@@ -32,105 +30,45 @@ def evaluate(
     drop_missing: options.Drop = False,
     positive: options.Positive = None,
     model: options.ModelOption = None,
-    logits: options.Logits = False,
+    space: options.Space = None,
     top_label: options.Top = False,
     level: options.Level = 0.9,
     as_json: options.As_json = False,
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict.
 
-    With the scores of several classes: of the whole matrix, and of each class against the rest.
+    With --by also of each segment; with the scores of several classes of each class against the rest.
     """
-    from calibrant.cli.classes import are_several, read_classes
-    from calibrant.cli.grouped import read_rows
-    from calibrant.cli.tallies import binary, count_by, open_with_columns
+    from calibrant import metrics
 
-    if groups is not None and by is not None:
-        raise Problem("--groups and --by cannot go together.")
-    with open_with_columns(files, score, label, weight, by, groups=groups, drop=drop_missing) as (table, columns):
-        several = are_several(columns, top_label, logits)
-        if several and (by is not None or groups is not None):
-            raise Problem(f"--{'by' if groups is None else 'groups'} with several classes needs --top-label.")
-        if several:
-            rows = read_classes(table, columns, logits)
+    named = name_columns(score, label, weight, by, groups)
+    how: dict[str, Any] = {"space": space, "top_label": top_label, "most_segments": MOST_SEGMENTS}
+    raw = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
+    problem = raw.calibrated(None if model is None else load_model(model, raw))
+    problem.check_probabilities(FIT_FIRST)
+    with progress("measuring"):
+        if problem.rows is None:
+            evaluation = metrics.evaluate(problem.tally, level=level)
         else:
-            map_ = load_score_map(model)
-            view = binary(table, columns, top_label, "evaluate")
-            tallies = count_by(*view, positive)
-            grouped = None if groups is None else read_rows(*view, positive)
-    if several:
-        evaluation, measured = _measure_classes(rows, model, level)
-    else:
-        whole, parts = _apply(map_, tallies, columns.score)
-        with progress("measuring"):
-            evaluation = _measure_rows(whole, grouped, map_, level)
-            measured = [_measure(name, tally) for name, tally in parts.items()]
+            scores, labels, weights, in_groups = problem.rows
+            evaluation = metrics.evaluate(labels, scores, groups=in_groups, sample_weight=weights, level=level)
+        measured = [_measure(name, tally, level) for name, tally in problem.parts.items()]
     if as_json:
         print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
-    else:
-        _show(evaluation, measured, "Each class against the rest" if several else "Each segment separately")
-
-
-def _show(evaluation: Any, measured: list[dict[str, Any]], title: str) -> None:
+        return
     sys.stdout.write(f"{evaluation}\n")
     if measured:
+        title = "Each class against the rest" if problem.shape == "matrix" else "Each segment separately"
         texts = [[_text(value) for value in row.values()] for row in measured]
         print_table(f"\n{title}", [WORDS.get(key, key.replace("_", " ")) for key in measured[0]], texts)
 
 
-def _apply(
-    map_: CalibrationMap | None, tallies: tuple[Tally, dict[str, Tally]], score: str
-) -> tuple[Tally, dict[str, Tally]]:
-    """Return all rows and those of each segment with the probabilities of a model, if there is one."""
-    whole, parts = tallies
-    if map_ is not None:
-        whole = whole.rescored(map_(whole.scores))
-        parts = {name: tally.rescored(map_(tally.scores)) for name, tally in parts.items()}
-    for name, tally in {score: whole, **parts}.items():
-        check_probabilities(name, tally, "evaluate")
-    return whole, parts
-
-
-def _measure_rows(whole: Tally, grouped: TableRows | None, map_: CalibrationMap | None, level: float) -> Any:
-    """Measure all rows, by their groups where they have some."""
-    from calibrant import metrics
-
-    if grouped is None:
-        return metrics.evaluate(whole, level=level)
-    p = grouped.scores if map_ is None else map_(grouped.scores)
-    how = {"groups": grouped.groups, "sample_weight": grouped.weights, "level": level}
-    return metrics.evaluate(grouped.labels, p, **how)
-
-
-def _measure_classes(rows: ClassRows, model: str | None, level: float) -> tuple[Any, list[dict[str, Any]]]:
-    from calibrant import metrics
-    from calibrant.tally import Tally
-
-    matrix = rows.probabilities(load_class_map(model, len(rows.classes)))
-    with progress("measuring"):
-        evaluation = metrics.evaluate(rows.labels, matrix, level=level, sample_weight=rows.weights)
-        columns = ((name, k, matrix[:, k].clip(0.0, 1.0)) for k, name in enumerate(rows.columns))
-        parts = {name: Tally.from_arrays(column, rows.labels == k, rows.weights) for name, k, column in columns}
-        return evaluation, [_measure(name, tally) for name, tally in parts.items()]
-
-
-def check_probabilities(name: str, tally: Tally, command: str) -> None:
-    """Refuse scores that cannot be probabilities."""
-    from calibrant.cli.tallies import is_decision, percent_hint
-
-    if is_decision(tally):
-        low, high = tally.scores[0], tally.scores[-1]
-        raise Problem(
-            f"{command} needs probabilities; '{name}' goes from {low:.4g} to {high:.4g}. {percent_hint(tally)}"
-            "Learn a map with `calibrant fit` and add --model model.json, or look at all of it with `calibrant report`."
-        )
-
-
-def _measure(name: str, tally: Tally) -> dict[str, Any]:
+def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
     from calibrant import metrics
 
     error = partial(metrics.expected_calibration_error, strategy="quantile")
-    interval = metrics.bootstrap_interval(error, tally, n_resamples=200) if tally.total >= 2 else None
+    few = tally.total < 2
+    interval = None if few else metrics.bootstrap_interval(error, tally, n_resamples=200, level=level)
     return {
         "name": name,
         "rows": tally.total,
@@ -148,3 +86,64 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if value == int(value) and value >= 2 else f"{value:.4f}"
     return "–" if value is None else str(value)
+
+
+def monitor(
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="Rows from when the model was deployed.")],
+    current: Annotated[list[str], typer.Argument(metavar="CURRENT", help="All rows since then.")],
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    by: options.By = None,
+    drop_missing: options.Drop = False,
+    positive: options.Positive = None,
+    model: options.ModelOption = None,
+    space: options.Space = None,
+    alpha: Annotated[float, options.option(FALSE_ALARM, "--alpha", value="ALPHA")] = 0.05,
+    fail: Annotated[bool, options.option(f"Exit with code {ALARM} on an alarm.", "--fail")] = False,
+    as_json: options.As_json = False,
+) -> None:
+    """Test whether probabilities still hold; valid however often it is repeated, if CURRENT holds all rows so far.
+
+    With the scores of several classes: of the predicted class and of each class, with one rate of false alarms. With
+    --by every segment of REFERENCE is tested, with one probability of a false alarm over all of them.
+    """
+    from calibrant.monitoring import compare_tallies
+
+    if not 0.0 < alpha < 1.0:
+        raise Refusal(f"--alpha must lie strictly between 0 and 1, such as 0.05; got {alpha:g}.")
+    named = name_columns(score, label, by=by)
+    how: dict[str, Any] = {"drop_missing": drop_missing, "positive": positive, "space": space}
+    before = read_problem([reference], named, **how)
+    now = read_problem(current, before.columns, **how)
+    map_ = None if model is None else load_model(model, before)
+    with progress("testing"):
+        change = compare_tallies(_watched(before, map_), _watched(now, map_), map_=map_, classes=before.classes or None)
+    alarms = change.alarms(alpha)
+    if as_json:
+        _print_json(change, alarms)
+    else:
+        sys.stdout.write("\n".join(map(escape, change.describe(alpha).split("\n"))) + "\n")
+    if alarms and fail:
+        raise typer.Exit(ALARM)
+
+
+def _watched(problem: Problem, map_: Any) -> Any:
+    """Return the rows as the monitor takes them; what no map turns into probabilities must be some."""
+    if map_ is None:
+        problem = problem.calibrated(None)
+        problem.check_probabilities(FIT_FIRST)
+    if problem.rows is None:
+        return problem.segments or problem.tally
+    return problem.rows.scores, [problem.classes[k] for k in problem.rows.labels]
+
+
+def _print_json(change: Any, alarms: list[Any]) -> None:
+    from calibrant.monitoring.named_tallies import name_of
+
+    names = [
+        {"name": name_of(name), "alarm": name in alarms, "adjusted_e_value": change.e_values[name], **asdict(part)}
+        for name, part in change.changes.items()
+    ]
+    whole = {"alarm": bool(alarms), "alarms": [name_of(name) for name in alarms], "p_value": change.p_value}
+    print_json(whole | asdict(change.whole) | {"e_value": change.e_value, "changes": names})

@@ -9,23 +9,16 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from calibrant.cli.errors import BROKEN_PIPE, Problem
+from calibrant.cli.errors import BROKEN_PIPE, Refusal
 
 LONGEST_NAME = 60
 # What a terminal may take for a command, or what changes the order of the letters around it.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 WIDEST = 10_000  # columns where there is no screen
-
-
-class Settings:
-    """What the options before the command say."""
-
-    quiet = False
-
-
-settings = Settings()
+settings = SimpleNamespace(quiet=False)  # what the options before the command say
 
 
 def escape(text: str) -> str:
@@ -110,16 +103,16 @@ def check_target(output: str | None, sources: Iterable[str] = ()) -> None:
 
     path = follow_links(output)
     if path.is_dir():
-        raise Problem(f"{output} is a folder; give the name of a file.")
+        raise Refusal(f"{output} is a folder; give the name of a file.")
     if path.exists() and not path.is_file():
         return  # a pipe or a device is written to, whatever its folder allows
     if not path.parent.is_dir():
-        raise Problem(f"The folder {path.parent} does not exist; make it first.")
+        raise Refusal(f"The folder {path.parent} does not exist; make it first.")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise Problem(f"The folder {path.parent} cannot be written to: permission denied.")
+        raise Refusal(f"The folder {path.parent} cannot be written to: permission denied.")
     for name in (name for source in sources if source != "-" for name in find_files(source)):
         if Path(name).exists() and path.exists() and path.samefile(name):
-            raise Problem(f"{output} is an input and would be overwritten; name another file with -o.")
+            raise Refusal(f"{output} is an input and would be overwritten; name another file with -o.")
 
 
 @contextmanager
@@ -155,4 +148,4 @@ def drop_stdout() -> None:
 def check_screen(output: str | None, kind: str) -> None:
     """Refuse to fill a terminal with binary data."""
     if is_stdout(output) and sys.stdout.isatty():
-        raise Problem(f"{kind} is not for the screen; name a file with -o.")
+        raise Refusal(f"{kind} is not for the screen; name a file with -o.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.engines.apply_file"
 FORMATS = ("csv", "parquet", "arrow", "json")
+FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
 TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
 
 
@@ -31,7 +32,8 @@ class Applied(NamedTuple):
     """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
 
     With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. With
-    a map of one score, the range of the scores, and how many rows lie outside that of the fit.
+    a map of one score, the range of the scores, and how many rows lie outside that of the fit. The remarks say in words
+    what of this deserves attention: rows without a result, new segments, scores on another scale.
     """
 
     rows: int
@@ -41,6 +43,7 @@ class Applied(NamedTuple):
     unseen_segments: int = 0
     score_range: tuple[float, float] | None = None
     outside: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 def apply_file(
@@ -133,6 +136,7 @@ def apply_file(
         unseen_segments=len(new.segments.unseen) if new.segments else 0,
         score_range=new.range,
         outside=new.outside,
+        remarks=tuple(new.remarks()),
     )
 
 
@@ -241,13 +245,42 @@ class NewColumns:
         self.unusable += int((~usable).sum())
         return list(new.reshape(len(new), -1).T)
 
+    @property
+    def fitted_range(self) -> tuple[float, float] | None:
+        """The range of the scores that the map was fitted to, where it knows it."""
+        first = self.map_ if self.segments is None else self.map_.first or self.map_.pooled
+        known: tuple[float, float] | None = getattr(first, "fitted_range", None)
+        return known
+
+    def remarks(self) -> Iterator[str]:
+        """Say what deserves attention after all batches."""
+        if self.unusable:
+            yield (
+                f"{self.unusable} rows have scores that are missing or that the map does not take; their result is "
+                "empty."
+            )
+        if self.segments is not None and self.segments.unseen_rows:
+            number = len(self.segments.unseen)
+            which = "a segment" if number == 1 else f"one of {number} segments"
+            instead = "the pooled map is used" if len(self.segments.by) == 1 else "only their other keys count"
+            rows = self.segments.unseen_rows
+            yield f"{rows} rows have {which} that the fit did not see; for these rows {instead}."
+        if self.range is None or self.fitted_range is None:
+            return
+        (low, high), (lowest, highest) = self.fitted_range, self.range
+        is_narrow = self.rows >= FEW_ROWS and highest - lowest < NARROW * (high - low)
+        if is_narrow or self.outside > 0.5 * self.rows:
+            yield (
+                f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from {low:.4g} to "
+                f"{high:.4g}. Are they on the same scale?"
+            )
+
     def _watch(self, scores: Floats) -> None:
         """Note the range of usable scores, and how many lie outside that of the fit."""
         low, high = self.range or (np.inf, -np.inf)
         self.range = min(low, float(scores.min())), max(high, float(scores.max()))
-        first = self.map_ if self.segments is None else self.map_.first or self.map_.pooled
-        if first.fitted_range is not None:
-            lowest, highest = first.fitted_range
+        if self.fitted_range is not None:
+            lowest, highest = self.fitted_range
             self.outside += int(((scores < lowest) | (scores > highest)).sum())
 
 

@@ -74,6 +74,28 @@ class Table:
         values = self.values(f"SELECT DISTINCT {name} FROM rows WHERE {name} IS NOT NULL LIMIT {most}")
         return sorted(value for (value,) in values)
 
+    def lacks(self, column: str) -> str:
+        """Write in SQL that a row has no value in a column; NaN and infinity are none."""
+        name = quote(column)
+        if self.kind(column) not in ("DOUBLE", "FLOAT"):
+            return f"{name} IS NULL"
+        return f"coalesce(NOT isfinite({name}), true)"
+
+    def segment(self, column: str) -> str:
+        """Write a column of segments in SQL, as one of the types that maps of segments know; dates become text."""
+        kind, name = self.kind(column), quote(column)
+        by_hours = f"SELECT 1 FROM rows WHERE {name} <> {name}::DATE LIMIT 1"
+        if kind.startswith("TIMESTAMP") and "ZONE" not in kind and not self.values(by_hours):
+            return f"{name}::DATE::VARCHAR"  # days, which pandas writes as times
+        if kind.startswith("TIME") or "[" in kind or kind in ("STRUCT", "MAP", "UNION", "BLOB", "INTERVAL"):
+            raise InvalidInputError(
+                f"`by` must be a column of text, numbers, booleans or dates; {column!r} is of type {kind.lower()}. "
+                "Make such a column from it first."
+            )
+        if kind in ("VARCHAR", "BOOLEAN") or (self.is_number(column) and kind != "DECIMAL"):
+            return name
+        return f"{name}::{'DOUBLE' if kind == 'DECIMAL' else 'VARCHAR'}"
+
     def select(self, expressions: dict[str, str]) -> Table:
         """Compute another table from this one: name → SQL expression."""
         relation = self.relation.project(", ".join(f"{text} AS {quote(name)}" for name, text in expressions.items()))

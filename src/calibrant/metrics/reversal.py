@@ -1,4 +1,4 @@
-"""Scores that rank the classes the wrong way round: mostly a sign that the labels were swapped."""
+"""Rows that are doubtful to learn from: of one class, very few, or ranked the wrong way round, as if swapped."""
 
 import warnings
 
@@ -6,12 +6,35 @@ import numpy as np
 
 from calibrant import _limits
 from calibrant.metrics.scores import roc_auc
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
-__all__ = ["describe_reversal", "warn_of_reversal"]
+__all__ = ["describe_doubts", "describe_reversal", "warn_of_reversal"]
 
 CERTAIN = 3.0  # standard errors below one half: by chance in one of 740 samples that the scores say nothing about
+DOUBTFUL_ROWS = 50.0
 FEW_ROWS = 10.0  # of the rarer class: fewer prove nothing, and the error is not known well
+
+
+def describe_doubts(tally: Tally) -> list[str]:
+    """Say in sentences what speaks against learning from these rows.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.metrics.reversal import describe_doubts
+    >>> describe_doubts(Tally.from_arrays([0.2, 0.7], [1, 1]))
+    ['All 2 rows are positive, so there is little to learn from them; add rows of both classes.']
+    """
+    rarer, rows = min(tally.total_positive, tally.total - tally.total_positive), row_count(tally.total)
+    if rarer == 0.0:
+        kind = "positive" if tally.total_positive else "negative"
+        return [f"All {rows} rows are {kind}, so there is little to learn from them; add rows of both classes."]
+    few = (
+        f"{rows} rows, {row_count(rarer)} of the rarer class, are very few: the result says more about the method's "
+        "assumptions than about the data. Use a few hundred rows if you can."
+    )
+    reversal = describe_reversal(tally)
+    return ([] if reversal is None else [reversal]) + ([few] if tally.total < DOUBTFUL_ROWS else [])
 
 
 def describe_reversal(tally: Tally) -> str | None:

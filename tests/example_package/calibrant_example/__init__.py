@@ -1,4 +1,4 @@
-"""Two methods, a function and a metric, made with nothing but the public names of calibrant."""
+"""Three methods, a function and a metric, made with nothing but the public names of calibrant."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from calibrant import CalibrationMap, Tally
 from calibrant.calibrators.base import Calibrator
 from calibrant.export.expression_graph import LOWERINGS, Node
 from calibrant.maps.functions import MapFunction, Step, register_function
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.multiclass.base import MatrixCalibrator
 
 
 class BaseRate(Calibrator):
@@ -62,6 +64,25 @@ class Shrinkage(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         share = self.prior_rows / (self.prior_rows + tally.total)
         return CalibrationMap(Shrunk(share, tally.base_rate), self.space, self.monotone, type(self).__name__)
+
+
+class UniformMix(MatrixCalibrator):
+    """Mix the probabilities of all classes with equal ones, the more the fewer rows there are."""
+
+    name = "uniform_mix"
+    title = "uniform mixture"
+    description = "class probabilities, drawn towards equal ones where rows are few"
+    reference = "Laplace 1814, in spirit"
+
+    def __init__(self, *, prior_rows: float = 20.0, space: str = "probability") -> None:
+        self.prior_rows = prior_rows
+        self.space = space
+
+    def fit_map(self, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> MatrixMap:  # noqa: ARG002
+        share = self.prior_rows / (self.prior_rows + weights.sum())
+        # A slope of −1 takes the scores away, which leaves all classes equal.
+        members = (MatrixMember(1.0 - share), MatrixMember(share, slope=-1.0))
+        return MatrixMap(tuple(self.classes_.tolist()), self.space, 1.0, members, method=type(self).__name__)
 
 
 def calibration_in_the_large(tally: Tally) -> float:

@@ -1,0 +1,208 @@
+"""methods, fit: the calibration methods by their names, listed, made, and fitted to a table."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any
+
+from calibrant.cli import options
+from calibrant.cli.columns import name_columns
+from calibrant.cli.errors import Refusal, in_options
+from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, warn, written
+from calibrant.cli.problems import Problem, read_problem
+
+SETTING = "Option of the method, such as --set n_bins=20."
+ABILITIES, NO_YES = ("monotone", "intervals", "several classes"), ("no", "yes")
+
+
+def methods(as_json: options.As_json = False) -> None:
+    """List the calibration methods and what each can do."""
+    rows = [_describe(name) for name in method_names()]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        row["name"] += " (default)" * row["default"]
+    texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
+    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=6)
+
+
+def _describe(name: str) -> dict[str, Any]:
+    from calibrant.calibrators import registry
+
+    cls: Any = registry.get(name, "score" if name in registry.names() else "matrix")
+    return {
+        "name": name,
+        "default": name == registry.DEFAULT_METHOD,
+        "class": cls.__name__,
+        "summary": cls.description,
+        "scores": "any" if _takes_decision_scores(cls) else "probabilities",
+        "monotone": getattr(cls, "monotone", False) is True,
+        "intervals": cls.bayesian,
+        "several classes": name in registry.names("matrix"),
+        "reference": cls.reference,
+    }
+
+
+def _takes_decision_scores(cls: Any) -> bool:
+    return "space" in cls._get_param_names() or cls.space == "decision"
+
+
+def method_names(*shapes: str) -> list[str]:
+    """List the names of the methods for some shapes of scores, by default for all."""
+    from calibrant.calibrators import registry
+
+    return list(dict.fromkeys(name for shape in shapes or ("score", "matrix") for name in registry.names(shape)))
+
+
+def check_methods(names: Iterable[str | None], shape: str | None = None) -> None:
+    """Refuse a method that does not exist before any data are read, and one for scores of another shape after."""
+    from calibrant.calibrators import registry
+
+    for name in names:
+        if name is not None and (shape is not None or name not in method_names()):
+            registry.get(name, shape or "score")
+
+
+def create_method(name: str | None, shape: str, space: str, settings: dict[str, Any]) -> Any:
+    """Make the calibrator of a method, by default of the default one; options that it does not have are refused."""
+    from calibrant.calibrators import registry
+
+    cls: Any = registry.get(name or registry.DEFAULT_METHOD, shape)
+    known = cls._get_param_names()
+    unknown = next((key for key in settings if key not in known), None)
+    if unknown is not None:
+        raise Refusal(f"{cls.name} has no option {unknown!r}; it has {', '.join(known) or 'none'}.")
+    if space == "decision" and not _takes_decision_scores(cls):
+        raise Refusal(
+            f"{cls.name} takes probabilities only; for --space decision choose a method that takes any score."
+        )
+    return cls(**({"space": space} if "space" in known else {}) | settings)
+
+
+def parse_settings(given: Iterable[str]) -> dict[str, Any]:
+    """Read options of a method, each as name=value, with values as in JSON or else as text."""
+    settings = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise Refusal(f"--set needs a name and a value, such as n_bins=20; got {text!r}.")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def fit(
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    label: options.Label = None,
+    weight: options.Weight = None,
+    by: options.By = None,
+    missing: options.Missing = None,
+    drop_missing: options.Drop = False,
+    positive: options.Positive = None,
+    method: options.Method = None,
+    settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
+    space: options.Space = None,
+    top_label: options.Top = False,
+    output: options.Output = None,
+    as_json: options.As_json = False,
+) -> None:
+    """Learn a calibration map from scores and labels, and save it as JSON; one file, also for several classes.
+
+    With --by it is one map for many segments.
+    """
+    check_target(output, files)
+    if as_json and is_stdout(output):
+        raise Refusal("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
+    if missing and not by:
+        raise Refusal("--missing is about segments; name their column with --by.")
+    check_methods([method])
+    parameters = parse_settings(settings or [])
+    named = name_columns(score, label, weight, by)
+    how: dict[str, Any] = {"space": space, "top_label": top_label}
+    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
+    problem.check_probabilities()
+    calibrator = _create(problem, method, parameters, missing or "error")
+    _warn_of_rows(problem)
+    with progress(f"fitting {type(calibrator).__name__}"):
+        problem.fit(calibrator)
+    with written(output) as path:
+        calibrator.save(path)
+    summary = _summarise(problem, calibrator)
+    _say(problem, calibrator, summary, output)
+    if as_json:
+        print_json(summary | {"output": output})
+
+
+def _create(problem: Problem, method: str | None, parameters: dict[str, Any], missing: str) -> Any:
+    """Make the calibrator; the curve that segments share always gets probabilities."""
+    from calibrant import SegmentedCalibrator
+
+    if problem.shape != "segments":
+        return create_method(method, problem.method_shape, problem.space, parameters)
+    for k, name in enumerate(problem.columns.by):
+        without = sum(tally.total for segment, tally in problem.segments.items() if segment[k] is None)
+        if without and missing == "error":
+            raise Refusal(f"--by '{name}' is missing in {without:.10g} rows; fill it, or add --missing segment.")
+    pooled = create_method(method, "score", "probability", parameters)
+    return SegmentedCalibrator(pooled, missing=missing, space=problem.space)
+
+
+def _warn_of_rows(problem: Problem) -> None:
+    """Warn of rows from which little can be learnt."""
+    import numpy as np
+
+    from calibrant.metrics.reversal import describe_doubts
+
+    if problem.rows is None:
+        for sentence in describe_doubts(problem.tally):
+            warn(in_options(sentence))
+        return
+    counts = np.bincount(problem.rows.labels, problem.rows.weights, len(problem.classes))
+    empty = [str(name) for name, count in zip(problem.classes, counts, strict=True) if not count]
+    if empty:
+        warn(f"No rows of {', '.join(empty[:6])}{', …' if len(empty) > 6 else ''}; what is said of them is a guess.")
+
+
+def _summarise(problem: Problem, calibrator: Any) -> dict[str, Any]:
+    has_before = problem.space == "probability" or problem.shape == "matrix"
+    summary: dict[str, Any] = {
+        "method": type(calibrator).__name__,
+        "rows": problem.n_rows,
+        "log_loss_before": problem.calibrated(None).log_loss() if has_before else None,
+        "log_loss_after": problem.calibrated(calibrator.map_).log_loss(),
+    }
+    if problem.shape == "matrix":
+        return summary | {"classes": len(problem.classes)}
+    summary["base_rate"] = problem.tally.base_rate
+    if problem.shape == "score":
+        return summary
+    map_ = calibrator.map_
+    scores = problem.tally.scores if map_.first is None else map_.first(problem.tally.scores)
+    pooled = replace(problem, tally=problem.tally.rescored(map_.pooled(scores)))
+    return summary | {
+        "pooled_method": type(calibrator.calibrator).__name__,
+        "keys": list(problem.columns.by),
+        "log_loss_pooled": pooled.log_loss(),
+        "differences": calibrator.segments_.differences,
+        "segments": calibrator.segments_.to_records(),
+    }
+
+
+def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str | None) -> None:
+    from calibrant.tally import row_count
+
+    rate = summary.get("base_rate")
+    kind = f"{summary['classes']} classes" if rate is None else f"{100 * rate:.3g} % positive"
+    losses = {"": "after", ", with one map for all ": "pooled", ", before ": "before"}
+    values = {words: summary.get(f"log_loss_{key}") for words, key in losses.items()}
+    loss = "".join(f"{words}{value:.4f}" for words, value in values.items() if value is not None)
+    where = "" if is_stdout(output) else f" Saved to {output}."
+    rows = f"{row_count(summary['rows'])} rows, {kind}"
+    note(f"{summary['method']} fitted to {rows}: log-loss {loss} (on these rows).{where}")
+    if problem.shape == "segments":
+        note(calibrator.segments_.summary())

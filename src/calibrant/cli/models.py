@@ -1,0 +1,278 @@
+"""Saved models: loaded, applied to tables, asked about rows without labels, and written as SQL, ONNX or Python."""
+
+import sys
+from contextlib import nullcontext
+from inspect import signature
+from typing import Annotated, Any
+
+from calibrant.cli import options, printing
+from calibrant.cli.columns import choose_keys, choose_scores, split
+from calibrant.cli.errors import Refusal
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
+from calibrant.cli.problems import Problem, read_unlabelled
+from calibrant.engines.table_files import ENDINGS, find_files, suggest
+from calibrant.engines.tables import Table, open_table
+
+TABLE_ENDINGS = tuple(ending for kind, endings in ENDINGS.items() if kind != "json" for ending in endings)
+# What a table needs for a model of each kind.
+FITTING_ROWS = {
+    "score": "with the scores of several classes add --top-label.",
+    "matrix": "name their score columns with --score a,b,c.",
+    "segments": "name the columns of the segments with --by.",
+}
+MOST_NAMED = 5
+ONLY_NEW = "Write only the new columns; faster for wide tables."
+NAME = "Name of the new column; for several classes its beginning."
+
+WHAT = "What to estimate, a,b,c: mean, positives, accuracy, precision, recall, specificity, f1, auc, …; by default all."
+THRESHOLD = "Rows from this probability on are called positive; by default 0.5."
+AGAINST = "A second table; estimate the difference, the first minus this one."
+OF = "Whose quality: that of the calibrated probabilities, or of the scores as they came; by default probabilities."
+PRIOR = "Estimate the share of positives where it alone has changed since the fit."
+
+TARGETS = {"sql": ".sql", "onnx": ".onnx", "python": ".py"}
+TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
+TARGET = f"{', '.join(TARGETS)}; by default from the file name."
+DIALECT = "SQL dialect: duckdb, spark, …; by default duckdb."
+SCORE = "Score column in SQL; by default score."
+FUNCTION = "Name of the function in Python; by default calibrate."
+
+
+def load_model(path: str, problem: Problem | None = None) -> Any:
+    """Load the map in a file; one that was fitted to rows of another shape than those of a problem is refused."""
+    from calibrant.errors import ModelFileError
+    from calibrant.maps.loading import load
+
+    try:
+        map_: Any = load(find_files(path)[0])
+    except ModelFileError as error:
+        if path.lower().endswith(TABLE_ENDINGS):
+            raise Refusal(f"{path} is no model but a table; name the model first, then the tables.") from error
+        raise
+    if problem is None:
+        return map_
+    if map_.kind not in (problem.shape, problem.method_shape):
+        raise Refusal(f"{path} is a model of {describe_kind(map_)}; {FITTING_ROWS[map_.kind]}")
+    if map_.kind == "matrix" and len(map_.classes) != len(problem.classes):
+        columns = f"there are {len(problem.classes)} score columns"
+        raise Refusal(f"{path} is a model of {describe_kind(map_)}; {columns}.")
+    if map_.kind == "segments" and len(map_.keys.names) != len(problem.columns.by):
+        raise Refusal(f"--by must name a column for each key of the model, {', '.join(map_.keys.names)}.")
+    if problem.space == "decision" and map_.space != "decision":
+        raise Refusal(f"{path} was fitted to probabilities; leave out --space decision.")
+    return map_
+
+
+def describe_kind(map_: Any) -> str:
+    """Say what a model was fitted to."""
+    return {"score": "one score", "segments": "segments"}.get(map_.kind) or f"{len(map_.classes)} classes"
+
+
+def apply(
+    model: options.Model,
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    by: options.By = None,
+    missing: options.Missing = None,
+    name: Annotated[str, options.option(NAME, "--name", value="NAME")] = "probability",
+    only_new: Annotated[bool, options.option(ONLY_NEW, "--only-new")] = False,
+    top_label: options.Top = False,
+    output: options.Output = None,
+    format_: options.Format = None,
+) -> None:
+    """Add the calibrated probability to a table of any size; all columns and the order of rows are kept.
+
+    A model of several classes adds a column for each, and finds the score columns by the names that it was fitted to.
+    One of segments finds their columns by the names of the fit; --by names others, in the same order.
+    """
+    from calibrant.engines import apply_file
+
+    check_target(output, [model])
+    kind = output_kind(output, format_)
+    map_ = load_model(model)
+    if map_.kind != "segments" and (by or missing):
+        raise Refusal("--by and --missing are for a model of segments; fit one with `calibrant fit --by`.")
+    with open_table(files) as table:
+        scores = _choose_scores(map_, table, score or [], top_label)
+        keys = choose_keys(table, by or [], map_.keys.names) if map_.kind == "segments" else ()
+        to_file = nullcontext(output) if not is_stdout(output) else written(None)
+        with progress(f"calibrating {table.name}"), to_file as path:
+            done = apply_file(
+                map_,
+                table,
+                str(path),
+                score=scores,
+                by=keys,
+                missing=missing,
+                name=name,
+                only_new=only_new,
+                format=kind,
+            )
+    where = "" if is_stdout(output) else f" Saved to {output}."
+    last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
+    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{last}.{where}")
+    for remark in done.remarks:
+        warn(remark)
+
+
+def _choose_scores(map_: Any, table: Table, given: list[str], top_label: bool) -> tuple[str, ...]:
+    """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
+    if map_.kind != "matrix":
+        scores = choose_scores(table, given)
+        if top_label and len(scores) == 1:
+            raise Refusal("--top-label needs the score columns of all classes; name them with --score a,b,c.")
+        if len(scores) > 1 and not top_label:
+            raise Refusal("The model is of one score; to apply it to the highest score of each row add --top-label.")
+        return scores
+    if top_label:
+        raise Refusal("--top-label is for a model of one score; this one is of all classes. Leave it out.")
+    scores = choose_scores(table, given or map_.columns or [str(label) for label in map_.classes])
+    if len(scores) != len(map_.classes):
+        raise Refusal(f"The model is of {len(map_.classes)} classes; --score names {len(scores)} columns.")
+    return map_.columns if set(scores) == set(map_.columns) else scores  # names tell more than their order
+
+
+def output_kind(output: str | None, given: str | None) -> str:
+    """Return the format to write, on standard output CSV unless another is given; binary ones are not for a screen."""
+    from calibrant.engines.file_apply import output_format
+
+    kind = output_format("-.csv" if is_stdout(output) else output or "", "json" if given == "jsonl" else given)
+    if kind in ("parquet", "arrow"):
+        check_screen(output, kind.capitalize())
+    return kind
+
+
+def estimate(
+    model: options.Model,
+    files: options.Files,
+    *,
+    score: options.Score = None,
+    weight: options.Weight = None,
+    what: Annotated[list[str] | None, options.option(WHAT, "--what", value="NAME")] = None,
+    threshold: Annotated[float | None, options.option(THRESHOLD, "--threshold", value="P")] = None,
+    of: Annotated[str | None, options.option(OF, "--of", value="probabilities|scores")] = None,
+    against: Annotated[str | None, options.option(AGAINST, "--against", value="FILE")] = None,
+    prior: Annotated[bool, options.option(PRIOR, "--prior")] = False,
+    level: options.Level = 0.9,
+    as_json: options.As_json = False,
+) -> None:
+    """Estimate how often it happens, and how good the model is, on rows without labels; with intervals."""
+    from calibrant.estimates import QUANTITIES, estimate_difference, estimate_several
+    from calibrant.tally import row_count
+
+    given = {"--what": what, "--threshold": threshold, "--of": of, "--against": against}
+    unused = next((name for name, value in given.items() if prior and value is not None), None)
+    if unused is not None:
+        raise Refusal(f"--prior estimates the share of positives alone; leave out {unused}.")
+    names = _choose_quantities(what or [], threshold)
+    map_ = _load_posterior(model)
+    tally = read_unlabelled(files, score, weight)
+    if prior:
+        _print_prior(map_, tally, level, as_json)
+        return
+    cut = 0.5 if threshold is None else threshold
+    cuts = {name: cut if QUANTITIES[name].decides else None for name in names}
+    how: dict[str, Any] = {"level": level, "target": of or "probabilities"}
+    answers: list[Any]
+    with progress("estimating"):
+        if against is None:
+            needed = cut if any(cuts.values()) else None
+            answers = [*estimate_several(map_, tally, names, threshold=needed, **how).values()]
+        else:
+            other = read_unlabelled([against], score, weight)
+            answers = [estimate_difference(map_, tally, other, name, threshold=cuts[name], **how) for name in names]
+    values = [answer.to_dict() for answer in answers]
+    if as_json:
+        printing.print_json({"estimates": values})
+    else:
+        rows = f"{row_count(tally.total)} rows without labels"
+        _print(values, rows if against is None else "Difference, the first minus the second", level)
+
+
+def _choose_quantities(what: list[str], threshold: float | None) -> tuple[str, ...]:
+    from calibrant.estimates import QUANTITIES
+
+    names = split(what) or tuple(QUANTITIES)
+    for name in names:
+        if name not in QUANTITIES:
+            raise Refusal(f"--what has no {name!r}. {suggest(name, QUANTITIES, 'It has ' + ', '.join(QUANTITIES))}")
+    if threshold is not None and not any(QUANTITIES[name].decides for name in names):
+        raise Refusal(f"--threshold has no effect on {', '.join(names)}; leave it out.")
+    return names
+
+
+def _load_posterior(path: str) -> Any:
+    """Load a model of one score that was saved with its posterior."""
+    map_ = load_model(path)
+    if map_.kind != "score":
+        raise Refusal(f"{path} is a model of {describe_kind(map_)}; estimates are for models of one score.")
+    if not map_.has_posterior:
+        raise Refusal(
+            f"{path} has no posterior, so it cannot say how sure it is; fit a Bayesian method, such as blend."
+        )
+    return map_
+
+
+def _print(answers: list[dict[str, Any]], title: str, level: float) -> None:
+    from calibrant.estimates import QUANTITIES
+
+    columns = {"value": "estimate", "low": f"from ({100 * level:g} %)", "high": "to"}
+    columns |= {"first_higher": "P(first is higher)"} if "first_higher" in answers[0] else {}
+    rows = []
+    for answer in answers:
+        digits = 0 if answer["quantity"] == "positives" else 4
+        numbers = [f"{answer[key]:.{3 if key == 'first_higher' else digits}f}" for key in columns]
+        rows.append([QUANTITIES[answer["quantity"]].title, *numbers])
+    printing.print_table(title, ["", *columns.values()], rows)
+    for warning in dict.fromkeys(str(answer["warning"]) for answer in answers if answer["warning"]):
+        warn(warning)
+
+
+def _print_prior(map_: Any, tally: Any, level: float, as_json: bool) -> None:
+    from calibrant.adjust.unknown_prior import estimate_prior
+
+    with progress("estimating"):
+        answer = estimate_prior(map_, tally, level=level)
+    if as_json:
+        printing.print_json(answer.to_dict())
+        return
+    sys.stdout.write(f"{str(answer).splitlines()[0]}\n")
+    if answer.warning:
+        warn(answer.warning)
+
+
+def export(
+    model: options.Model,
+    *,
+    to: Annotated[str | None, options.option(TARGET, "--to", "-t", value="TARGET")] = None,
+    dialect: Annotated[str | None, options.option(DIALECT, "--dialect", value="DIALECT")] = None,
+    score: Annotated[str | None, options.option(SCORE, "--score", "-s", value="COLUMN")] = None,
+    by: Annotated[list[str] | None, options.option("Columns of segments in SQL.", "--by", value="COLUMN")] = None,
+    name: Annotated[str | None, options.option(FUNCTION, "--name", value="NAME")] = None,
+    output: options.Output = None,
+) -> None:
+    """Write a model as SQL, ONNX or Python; it is run and compared with the model before it is written."""
+    import calibrant.export
+
+    check_target(output, [model])
+    target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
+    if target is None:
+        raise Refusal(f"Say what to write with --to, one of {', '.join(TARGETS)}, or name a file such as -o map.sql.")
+    if target not in TARGETS:
+        raise Refusal(f"--to must be one of {', '.join(TARGETS)}; got {to}.")
+    if target == "onnx":
+        check_screen(output, "ONNX")
+    exporter = getattr(calibrant.export, f"to_{target}")
+    asked = {"dialect": dialect, "column": score, "by": split(by or []) or None, "name": name}
+    given = {argument: value for argument, value in asked.items() if value is not None}
+    unused = next((argument for argument in given if argument not in signature(exporter).parameters), None)
+    if unused is not None:
+        raise Refusal(f"--{'score' if unused == 'column' else unused} is not for {TITLES[target]}; leave it out.")
+    with progress(f"exporting to {target}"):
+        content = exporter(load_model(model), **given)
+    with written(output) as path:
+        # An ONNX model is a message that writes itself; the others are text.
+        path.write_bytes(content.SerializeToString() if target == "onnx" else f"{content.rstrip()}\n".encode())
+    if not is_stdout(output):
+        note(f"{TITLES[target]} written to {output}, after checking it against the model.")

@@ -1,0 +1,375 @@
+"""The labelled rows that a command is about, read from a table: the one place that knows their shape."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from calibrant.cli.columns import REPAIR, Columns, choose_columns, choose_scores, describe_missing
+from calibrant.cli.columns import drop_missing as drop
+from calibrant.cli.errors import Refusal, in_options
+from calibrant.cli.printing import note, progress, shorten, warn
+from calibrant.engines.tables import Table, open_table, quote
+
+if TYPE_CHECKING:
+    from calibrant._typing import Floats
+    from calibrant.maps.base import FrozenMap
+    from calibrant.tally import Tally
+
+MOST_SEGMENTS = 200
+YES = ("1", "yes", "true", "y", "t", "positive", "pos")
+FIT_FIRST = "Learn a map with `calibrant fit --space decision`, then add --model model.json."
+SAY_SPACE = "Margins, logits and other decision scores need --space decision."
+
+
+class Rows(NamedTuple):
+    """Single rows, where a tally does not do: of a matrix, or in groups that must stay together."""
+
+    scores: Floats
+    labels: Any  # whether a row is positive, or the number of its column
+    weights: Floats | None
+    groups: Any = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Labelled rows of one shape, as the library takes them.
+
+    Attributes
+    ----------
+    shape : {"score", "matrix", "segments"}
+        One score in each row, a column for each class, or a score with the segment of its row.
+    columns : Columns
+        Where they were read.
+    name : str
+        What to call the table.
+    tally : Tally or None
+        All rows; None with a matrix.
+    segments : dict of tuple to Tally
+        The rows of each segment, by its keys.
+    rows : Rows or None
+        Single rows of a matrix, or of one score in groups.
+    classes : tuple
+        The labels of the columns of a matrix.
+    space : {"probability", "decision"}
+        What the scores are.
+    """
+
+    shape: str
+    columns: Columns
+    tally: Any = None
+    segments: Mapping[tuple[Any, ...], Tally] = field(default_factory=dict)
+    rows: Any = None
+    classes: tuple[Any, ...] = ()
+    space: str = "probability"
+    name: str = ""
+
+    @property
+    def method_shape(self) -> str:
+        """The shape of the methods that are fitted to it: segments share the curve of one score."""
+        return "matrix" if self.shape == "matrix" else "score"
+
+    @property
+    def n_rows(self) -> float:
+        """The (weighted) number of rows."""
+        if self.tally is not None:
+            return float(self.tally.total)
+        return float(len(self.rows.labels) if self.rows.weights is None else self.rows.weights.sum())
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The arguments by which `calibrant.compare` and the report get these rows."""
+        if self.rows is None:
+            return {"scores": self.tally, "space": self.space}
+        groups = {} if self.rows.groups is None else {"groups": self.rows.groups}
+        scores, labels, weights, _ = self.rows
+        return {"scores": scores, "y": labels, "sample_weight": weights, "space": self.space} | groups
+
+    @property
+    def parts(self) -> dict[str, Tally]:
+        """The tally of each segment by its name, or of each class against the rest by its column."""
+        from calibrant.metrics.multiclass import class_tallies
+        from calibrant.metrics.samples import read_classes
+        from calibrant.monitoring.named_tallies import name_of
+
+        if self.shape != "matrix":
+            return {name_of(segment): tally for segment, tally in self.segments.items()}
+        sample = read_classes(self.rows.labels, self.rows.scores, self.rows.weights)
+        return dict(zip(self.columns.scores, class_tallies(sample), strict=True))
+
+    def fit(self, calibrator: Any) -> None:
+        """Fit a calibrator of this shape."""
+        if self.shape == "segments":
+            calibrator.fit_tallies(self.segments, self.columns.by)
+        elif self.shape == "matrix":
+            # Column numbers, because the order of the columns need not be that of the labels.
+            calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
+            calibrator.map_ = replace(calibrator.map_, classes=self.classes, columns=self.columns.scores)
+        else:
+            calibrator.fit_tally(self.tally)
+
+    def calibrated(self, map_: FrozenMap | None) -> Problem:
+        """Return the same rows with probabilities as scores: those of a map, the softmax of logits, or as they are."""
+        from calibrant.metrics.samples import read_classes
+        from calibrant.monitoring.named_tallies import ALL, predict_tallies
+        from calibrant.tally import Tally
+
+        if self.shape == "matrix" and map_ is None:
+            scores = read_classes(self.rows.labels, self.rows.scores, space=self.space).probabilities
+            return replace(self, rows=self.rows._replace(scores=scores), space="probability")
+        if map_ is None and self.space == "decision":
+            raise Refusal(f"'{shorten(self.columns.score)}' is said to hold decision scores. {FIT_FIRST}")
+        if map_ is None:
+            return self
+        rows = self.rows and self.rows._replace(scores=map_(self.rows.scores))
+        if self.shape == "matrix":
+            return replace(self, rows=rows, space="probability")
+        found = predict_tallies(dict(self.segments) or {ALL: self.tally}, map_)
+        segments = found if self.segments else {}
+        tally = sum(found.values(), Tally.empty())
+        return replace(self, tally=tally, segments=segments, rows=rows, space="probability")
+
+    def log_loss(self) -> float:
+        """Measure probabilities."""
+        from calibrant import metrics
+
+        if self.shape != "matrix":
+            return float(metrics.log_loss(self.tally))
+        return float(metrics.log_loss(self.rows.labels, self.rows.scores, sample_weight=self.rows.weights))
+
+    def check_probabilities(self, advice: str = SAY_SPACE) -> None:
+        """Refuse one score that is said to be a probability and cannot be one."""
+        from calibrant import _validation
+
+        if self.shape == "matrix" or self.space == "decision" or _validation.are_probabilities(self.tally.scores):
+            return
+        name, low, high = shorten(self.columns.score), self.tally.scores[0], self.tally.scores[-1]
+        percent = "Divide percentages by 100. " if _validation.may_be_percentages(self.tally.scores) else ""
+        raise Refusal(f"'{name}' goes from {low:.4g} to {high:.4g}, so it holds no probabilities. {percent}{advice}")
+
+
+def read_problem(
+    files: list[str],
+    named: Columns,
+    *,
+    drop_missing: bool = False,
+    positive: str | None = None,
+    space: str | None = None,
+    top_label: bool = False,
+    most_segments: int | None = None,
+    crossfitted: bool = False,
+) -> Problem:
+    """Read the rows of some files: the columns named or guessed say what shape they have."""
+    from calibrant import _validation
+    from calibrant.tally import Tally
+
+    with open_table(files) as table:
+        columns = choose_columns(table, named)
+        chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
+        is_matrix = len(columns.scores) > 1 and not top_label
+        _refuse_options(columns, is_matrix, chosen, positive, top_label)
+        rows = drop(table, columns) if drop_missing else table
+        if crossfitted and columns.weight is not None:
+            _warn_of_copies(rows, columns.weight)
+        if is_matrix:
+            return _read_matrix(rows, columns, chosen)
+        view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
+        label = _positive_label(view, names.label, positive)
+        if columns.by:
+            if most_segments is not None:
+                _check_number_of_segments(view, columns.by, most_segments)
+            segments = _count_segments(view, names, label)
+            whole = sum(segments.values(), Tally.empty())
+            return Problem("segments", columns, whole, segments, space=chosen, name=table.name)
+        tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
+        in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
+        return Problem("score", columns, tally, rows=in_groups, space=chosen, name=table.name)
+
+
+def _refuse_options(columns: Columns, is_matrix: bool, space: str, positive: str | None, top_label: bool) -> None:
+    """Refuse options that say nothing about rows of this shape."""
+    several = len(columns.scores) > 1
+    refusals = {
+        "--top-label needs the score columns of all classes; name them with --score a,b,c.": top_label and not several,
+        "--top-label takes probabilities; leave out --space decision.": top_label and space == "decision",
+        "--positive is for one score; leave it out with several.": several and positive is not None,
+        "--by with several classes needs --top-label.": is_matrix and columns.by,
+        "--groups and --by cannot go together.": columns.by and columns.groups,
+    }
+    for sentence, applies in refusals.items():
+        if applies:
+            raise Refusal(sentence)
+
+
+def read_unlabelled(files: list[str], scores: list[str] | None, weight: str | None = None) -> Tally:
+    """Count the scores of rows without labels, in the engine."""
+    with open_table(files) as table:
+        names = choose_scores(table, scores or [])
+        if len(names) > 1:
+            raise Refusal("Estimates take one score column; name it with --score.")
+        tally: Tally = _count(*_view(table, Columns(names, "", weight), {"score": quote(names[0]), "unknown": "FALSE"}))
+        return tally
+
+
+def _warn_of_copies(table: Table, weight: str) -> None:
+    """Say what weights are taken for: a row that counts three times may be both learnt from and judged by."""
+    largest = table.values(f"SELECT max({quote(weight)}) FROM rows")[0][0]
+    if largest is not None and largest > 1:
+        warn(
+            f"Each weight counts as that many rows, so the weights in '{weight}' must be counts. If they are not, "
+            "divide them by the largest: otherwise copies of a row are learnt from and judged by, and the comparison "
+            "favours methods that follow single rows."
+        )
+
+
+def _count(table: Table, columns: Columns, positive: Any = None, by: list[str] | None = None) -> Any:
+    """Count rows in the engine; what is wrong with them is said in terms of the columns."""
+    from calibrant import engines
+    from calibrant.errors import InvalidInputError
+
+    names: dict[str, Any] = {"score": columns.score, "label": columns.label, "weight": columns.weight}
+    with progress(f"reading {table.name}"):
+        try:
+            return engines.tally(table.relation, pos_label=positive, by=by, **names)
+        except InvalidInputError as error:
+            lacking = describe_missing(table, columns)
+            if lacking is not None:
+                raise Refusal(f"{lacking} {REPAIR}") from error
+            raise Refusal(_in_columns(str(error), table, names)) from error
+
+
+def _in_columns(text: str, table: Table, known: dict[str, Any]) -> str:
+    """Rewrite a message of the engine, which calls columns by their names, with the options that name them."""
+    if "`source` must have at least one row" in text:
+        return f"{table.name} has no rows."
+    for role, name in known.items():
+        text = text.replace(f"`{name}`", f"--{role}" if role == name else f"--{role} '{shorten(name or '')}'")
+    return in_options(text)
+
+
+def _positive_label(table: Table, label: str, given: str | None) -> Any:
+    """Return the positive label in the type of its column; of two words, one that says yes needs no option."""
+    values = [] if given is None and table.is_number(label) else table.distinct(label, 3)
+    if given is not None:
+        # The engine reads yes as true, and 2 as 2.0.
+        typed = table.values(f"SELECT try_cast({_literal(given)} AS {table.kind(label)})")[0][0]
+        if typed not in values and len(values) < 3:
+            known = ", ".join(shorten(str(value)) for value in values)
+            raise Refusal(f"--positive must be a label in '{shorten(label)}' ({known}); got {given!r}.")
+        return typed
+    yes = [value for value in values if str(value).lower() in YES]
+    if len(values) == 2 and len(yes) == 1:
+        note(f"Rows with {shorten(label)} = {yes[0]!r} count as positive; choose another label with --positive.")
+        return yes[0]
+    return None
+
+
+def _check_number_of_segments(table: Table, by: tuple[str, ...], most: int) -> None:
+    """Refuse columns with more values than anybody looks at one by one."""
+    together = ", ".join(f"{quote(name)}::VARCHAR" for name in by)
+    n_segments = table.values(f"SELECT approx_count_distinct(concat_ws(chr(31), {together})) FROM rows")[0][0]
+    if n_segments > most:
+        names = "' and '".join(by)
+        raise Refusal(f"--by '{names}' has about {n_segments} values; choose a column with at most {most}.")
+
+
+def _count_segments(table: Table, columns: Columns, positive: Any) -> dict[tuple[Any, ...], Tally]:
+    """Count the rows of each segment, a tuple of its keys; what is neither text, number nor boolean becomes text."""
+    casts = {name: table.segment(name) for name in columns.by}
+    others = {name: quote(name) for name in (columns.score, columns.label, columns.weight) if name is not None}
+    tallies: dict[tuple[Any, ...], Tally] = _count(table.select(others | casts), columns, positive, [*columns.by])
+    return tallies
+
+
+def _fetch(table: Table, columns: Columns, label: str) -> tuple[Any, Any, Any, Any]:
+    """Fetch scores (n, K), labels, weights and groups of single rows; a missing group is refused."""
+    import numpy as np
+
+    lacking = describe_missing(table, columns)
+    if lacking is not None:
+        raise Refusal(f"{lacking} {REPAIR}")
+    # Single precision takes half of the memory where there is no more.
+    kind = "FLOAT" if all(table.kind(name) == "FLOAT" for name in columns.scores) else "DOUBLE"
+    wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, name in enumerate(columns.scores)} | {"label": label}
+    wanted |= {} if columns.weight is None else {"weight": f"{quote(columns.weight)}::DOUBLE"}
+    wanted |= {} if columns.groups is None else {"group": quote(columns.groups)}
+    with progress(f"reading {table.name}"):
+        found = table.select(wanted).relation.fetchnumpy()
+    if not len(found["label"]):
+        raise Refusal(f"{table.name} has no rows.")
+    missing = int(np.ma.getmaskarray(found["group"]).sum()) if "group" in found else 0
+    if missing:
+        raise Refusal(f"--groups '{columns.groups}' is missing in {missing} rows; drop them, or give each its own.")
+    scores = np.column_stack([np.ma.filled(found[f"s{k}"], np.nan) for k in range(len(columns.scores))])
+    weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
+    return scores, np.ma.getdata(found["label"]), weights, found.get("group")
+
+
+def _read_grouped_rows(table: Table, columns: Columns, positive: Any) -> Rows:
+    """Read rows whose groups must stay together; a tally would no longer know them."""
+    from calibrant._validation import encode_labels
+
+    scores, labels, weights, groups = _fetch(table, columns, quote(columns.label))
+    encoded, _ = encode_labels(labels, positive, "label")
+    return Rows(scores[:, 0], encoded, weights, groups)
+
+
+def _read_matrix(table: Table, columns: Columns, space: str) -> Problem:
+    """Read a column for each class, with the column numbers of the labels."""
+    import numpy as np
+
+    classes = _classes_of(table, columns)
+    label = quote(columns.label) if table.is_number(columns.label) else f"{quote(columns.label)}::VARCHAR"
+    scores, labels, weights, groups = _fetch(table, columns, label)
+    known, inverse = np.unique(labels, return_inverse=True)
+    numbers = np.array([classes.index(value) for value in known.tolist()], dtype=np.intp)[inverse]
+    rows = Rows(scores, numbers, weights, groups)
+    return Problem("matrix", columns, rows=rows, classes=classes, space=space, name=table.name)
+
+
+def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:
+    """Return the label that each score column stands for.
+
+    Labels are the names of the columns, their ends behind a common beginning (``p_cat``, ``p_dog``), or the numbers
+    0 … K−1 in the order of the columns.
+    """
+    names = columns.scores
+    labels = set(table.distinct(columns.label, len(names) + 1))
+    shared = len(os.path.commonprefix(names))  # noqa: RUF071 - letter by letter is meant
+    # What the names share may belong to the labels, too: cat and car in p_cat and p_car.
+    ends = [[name[start:] for name in names] for start in range(shared + 1)]
+    if table.is_number(columns.label):
+        numbers = [[int(text) for text in texts] for texts in ends if all(text.isdigit() for text in texts)]
+        candidates: list[list[Any]] = [*numbers, list(range(len(names)))]
+    else:
+        candidates, labels = ends, {str(label) for label in labels}
+    for candidate in candidates:
+        if labels <= set(candidate):
+            return tuple(candidate)
+    raise Refusal(
+        f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
+        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
+    )
+
+
+def _view_top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
+    """Return the highest score of each row, and whether its class was right; of equal scores the first wins."""
+    highest = f"greatest({', '.join(map(quote, columns.scores))})"
+    classes = zip(columns.scores, _classes_of(table, columns), strict=True)
+    cases = " ".join(f"WHEN {quote(name)} = {highest} THEN {_literal(label)}" for name, label in classes)
+    return _view(table, columns, {"confidence": highest, "hit": f"(CASE {cases} END = {quote(columns.label)})"})
+
+
+def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[Table, Columns]:
+    """Return a table of a score, a label and the columns beside them."""
+    others = (columns.weight, *columns.by, columns.groups)
+    score, label, *_ = expressions
+    view = table.select(expressions | {name: quote(name) for name in others if name is not None})
+    return view, replace(columns, scores=(score,), label=label)
+
+
+def _literal(value: Any) -> str:
+    """Return a label as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
