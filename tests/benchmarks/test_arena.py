@@ -206,7 +206,7 @@ def test_the_slot_answers_with_a_column_for_each_class():
 
 
 def probabilities_of_classes(data):
-    p = np.exp(data.logits - data.logits.max(axis=1, keepdims=True))
+    p = np.exp(data.scores - data.scores.max(axis=1, keepdims=True))
     return (p / p.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
