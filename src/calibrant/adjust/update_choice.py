@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._tables import align
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.samples import as_tally, both_classes
+from calibrant.metrics.samples import ScoreSample, both_classes, read_sample
+from calibrant.metrics.slope import cluster_covariance
 from calibrant.tally import Tally
+
+if TYPE_CHECKING:
+    from calibrant._numerics.logistic import Fit
 
 __all__ = ["Update", "UpdateChoice", "choose_update"]
 
 QUANTILES = (0.25, 0.5, 0.75)
+NAMES = ("keep", "intercept", "slope", "curve")
 SENTENCES = {
-    "keep": "Keep the probabilities as they are: no update improves them beyond chance",
-    "intercept": "Shift all log-odds by {intercept:+.2f}: the level is wrong, and nothing else beyond chance",
-    "intercept and slope": "Move the log-odds to {intercept:.2f} + {slope:.2f} logit(p): level and spread are wrong",
-    "flexible": "Refit the curve: level and spread alone do not explain how the probabilities are wrong",
+    "keep": "Keep the probabilities as they are",
+    "intercept": "Shift all log-odds by {intercept:+.2f}",
+    "slope": "Move the log-odds to {intercept:.2f} + {slope:.2f} logit(p)",
+    "curve": "Refit the curve",
 }
 
 
@@ -34,14 +40,14 @@ class Update:
 
     Attributes
     ----------
-    name : {"keep", "intercept", "intercept and slope", "flexible"}
-        The way.
+    name : {"keep", "intercept", "slope", "curve"}
+        The way; "slope" has an intercept too, and "curve" bends at the quartiles.
     parameters : int
         How many numbers it estimates.
     deviance : float
         −2 ln likelihood on these rows.
-    p_value : float
-        Of the test whether the flexible curve fits better than this update; 1 for the flexible curve itself.
+    p_values : dict of str to float
+        Of the tests whether each of the more extensive updates fits better than this one.
     map_ : CalibrationMap
         The updated probabilities as a function of the old ones.
 
@@ -57,7 +63,7 @@ class Update:
     name: str
     parameters: int
     deviance: float
-    p_value: float
+    p_values: dict[str, float]
     map_: CalibrationMap
 
 
@@ -68,13 +74,15 @@ class UpdateChoice:
     Attributes
     ----------
     updates : tuple of Update
-        From "keep" to "flexible".
+        From "keep" to the largest that was allowed.
     chosen : Update
-        The least extensive one that the flexible curve does not beat.
+        The least extensive one that the largest does not beat.
     alpha : float
         Significance level of each test and of the procedure.
     sentence : str
         What to do and why.
+    remarks : tuple of str
+        What to know about groups of rows, where there are some.
 
     Examples
     --------
@@ -89,29 +97,39 @@ class UpdateChoice:
     chosen: Update
     alpha: float
     sentence: str
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"UpdateChoice({self.chosen.name}, alpha {self.alpha:g})"
 
     def __str__(self) -> str:
-        return self.sentence
+        larger = [update.name for update in self.updates[1:]]
+        rows = [["update", "parameters", "deviance", *(f"p against {name}" for name in larger)]]
+        for update in self.updates:
+            p_values = [f"{update.p_values[name]:.2g}" if name in update.p_values else "" for name in larger]
+            rows.append([update.name, str(update.parameters), f"{update.deviance:.1f}", *p_values])
+        return "\n".join([self.sentence, *align(rows), *self.remarks])
 
 
 def choose_update(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
+    largest: str = "curve",
     alpha: float = 0.05,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> UpdateChoice:
     """Choose between keeping a model, shifting it, recalibrating it and refitting its curve, by a closed test.
 
     The updates are nested logistic models of logit(p): nothing; an intercept; intercept and slope; and a curve of
-    straight pieces that may bend at the quartiles of logit(p). The flexible curve is tested by likelihood ratio first
-    against the model as it is, then against the intercept, then against intercept and slope, and the first that it does
-    not beat is chosen. Because every test must be passed before the next, all of them together keep the
-    level: a model that needs no update is changed with probability `alpha` at most, for large samples.
+    straight pieces that may bend at the quartiles of logit(p). The largest is tested by likelihood ratio first against
+    the model as it is, then against the intercept, then against intercept and slope, and the first that it does not
+    beat is chosen. Because every test must be passed before the next, all of them together keep the level: a model that
+    needs no update is changed with probability `alpha` at most, for large samples. A curve spreads its power over many
+    shapes, so it can miss an error of the level alone; `largest`, chosen before looking at the rows, says which errors
+    are worth looking for. All tests between two updates are printed.
 
     Parameters
     ----------
@@ -119,8 +137,12 @@ def choose_update(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class, by a model fitted to other data.
+    largest : {"curve", "slope", "intercept"}
+        The most extensive update that is considered.
     alpha : float
         Significance level.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient: the tests are then Wald tests with the covariance of sums over groups.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -142,21 +164,21 @@ def choose_update(
     >>> from calibrant.adjust import choose_update
     >>> data = simulate.from_truth("underconfident", 3000)  # the truth is 1.8 logit(p) + 0.3
     >>> print(choose_update(data.labels, data.scores).chosen.name)
-    intercept and slope
+    slope
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    both_classes(tally, "Choosing an update")
+    _validation.check_choice("largest", largest, NAMES[1:])
     _validation.check_number("alpha", alpha, "rate")
-    z = links.logit(tally.scores)
-    knots = _knots(tally, z)
-    fits = _fits(tally, z, knots)
-    best = fits[-1][2]
-    updates = tuple(
-        Update(name, parameters, deviance, _p_value(deviance - best, fits[-1][1] - parameters), map_)
-        for name, parameters, deviance, map_ in fits
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    both_classes(sample.tally, "Choosing an update")
+    updates = _updates(sample, NAMES[: NAMES.index(largest) + 1])
+    chosen = next((update for update in updates[:-1] if update.p_values[largest] > alpha), updates[-1])
+    return UpdateChoice(
+        updates=updates,
+        chosen=chosen,
+        alpha=float(alpha),
+        sentence=_sentence(chosen, updates, alpha),
+        remarks=tuple(sample.remarks),
     )
-    chosen = next((update for update in updates[:-1] if update.p_value > alpha), updates[-1])
-    return UpdateChoice(updates, chosen, float(alpha), _sentence(chosen, updates[0], alpha))
 
 
 def _knots(tally: Tally, z: Floats) -> Floats:
@@ -172,28 +194,60 @@ def _knots(tally: Tally, z: Floats) -> Floats:
     return out if len(out) else z[len(z) // 2 : len(z) // 2 + 1]  # three rows of four at the lowest probability
 
 
-def _fits(tally: Tally, z: Floats, knots: Floats) -> list[tuple[str, int, float, CalibrationMap]]:
+def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
+    """All updates with the tests between them; each estimates how far it moves logit(p), and keeping moves nothing."""
     from calibrant._numerics.logistic import fit_logistic
 
-    ones = np.ones((len(z), 1))
-    line = np.column_stack((ones, z))
-    hinges = np.column_stack((line, *(np.maximum(z - knot, 0.0) for knot in knots)))
-    shift = fit_logistic(ones, tally.positives, tally.totals, offsets=z).coefficients
-    both = fit_logistic(line, tally.positives, tally.totals).coefficients
-    curve = fit_logistic(hinges, tally.positives, tally.totals).coefficients
-    functions: list[tuple[str, int, MapFunction]] = [
-        ("keep", 0, Identity()),
-        ("intercept", 1, Sigmoid(1.0, float(shift[0]), "logit")),
-        ("intercept and slope", 2, Sigmoid(float(both[1]), float(both[0]), "logit")),
-        ("flexible", 2 + len(knots), _curve_function(curve, knots)),
-    ]
-    return [(name, number, _deviance(tally, function), _map(function, name)) for name, number, function in functions]
+    tally, z = sample.tally, links.logit(sample.tally.scores)
+    knots = _knots(tally, z)
+    features = _features(z, knots)
+    sizes = (0, 1, 2, features.shape[1])[: len(names)]
+    fits = [fit_logistic(features[:, :k], tally.positives, tally.totals, offsets=z) for k in sizes[1:]]
+    functions = [Identity(), *(_function(fit.coefficients, knots) for fit in fits)]
+    deviances = [_deviance(tally, function) for function in functions]
+
+    def p_value(small: int, large: int) -> float:
+        degrees = sizes[large] - sizes[small]
+        if sample.rows is None:
+            return float(special.chdtrc(degrees, max(deviances[small] - deviances[large], 0.0)))
+        return _wald_p_value(sample, fits[large - 1], knots, sizes[small])
+
+    return tuple(
+        Update(
+            name=name,
+            parameters=sizes[i],
+            deviance=deviances[i],
+            p_values={names[j]: p_value(i, j) for j in range(i + 1, len(names))},
+            map_=_map(functions[i], name),
+        )
+        for i, name in enumerate(names)
+    )
 
 
-def _curve_function(coefficients: Floats, knots: Floats) -> LogitLinear:
-    """The straight pieces as points: at the knots, with the slopes outside them."""
-    intercept, slopes = coefficients[0], np.cumsum(coefficients[1:])
-    heights = intercept + coefficients[1] * knots[0] + np.append(0.0, np.cumsum(slopes[1:-1] * np.diff(knots)))
+def _features(z: Floats, knots: Floats) -> Floats:
+    return np.column_stack((np.ones(len(z)), z, *(np.maximum(z - knot, 0.0) for knot in knots)))
+
+
+def _wald_p_value(sample: ScoreSample, fit: Fit, knots: Floats, n_free: int) -> float:
+    """The test that all coefficients behind the first few are 0, for rows in groups."""
+    rows = sample.rows
+    if rows is None:
+        raise TypeError("rows without groups are tested by likelihood ratio")
+    z = links.logit(rows.scores)
+    features = _features(z, knots)[:, : len(fit.coefficients)]
+    residuals = rows.weights * (rows.labels - links.expit(z + features @ fit.coefficients))
+    covariance = cluster_covariance(features * residuals[:, None], fit.precision, rows.groups)[n_free:, n_free:]
+    off = fit.coefficients[n_free:]
+    degrees = rows.groups.number - 1
+    return float(special.fdtrc(len(off), degrees, off @ np.linalg.pinv(covariance) @ off / len(off)))
+
+
+def _function(moves: Floats, knots: Floats) -> MapFunction:
+    """The update by how far it moves logit(p); a curve as points at the knots, with the slopes outside them."""
+    intercept, slopes = float(moves[0]), 1.0 + np.cumsum(moves[1:])
+    if len(moves) <= 2:
+        return Sigmoid(float(slopes[0]) if len(slopes) else 1.0, intercept, "logit")
+    heights = intercept + slopes[0] * knots[0] + np.append(0.0, np.cumsum(slopes[1:-1] * np.diff(knots)))
     return LogitLinear(knots, heights, float(slopes[0]), float(slopes[-1]))
 
 
@@ -211,14 +265,18 @@ def _deviance(tally: Tally, function: MapFunction) -> float:
     return float(2.0 * (tally.positives @ np.logaddexp(0.0, -z) + tally.negatives @ np.logaddexp(0.0, z)))
 
 
-def _p_value(gain: float, degrees: int) -> float:
-    return float(special.chdtrc(degrees, max(gain, 0.0))) if degrees else 1.0
-
-
-def _sentence(chosen: Update, first: Update, alpha: float) -> str:
-    function = chosen.map_.function
+def _sentence(chosen: Update, updates: tuple[Update, ...], alpha: float) -> str:
+    function, largest = chosen.map_.function, updates[-1]
     numbers = {"intercept": getattr(function, "intercept", 0.0), "slope": getattr(function, "slope", 1.0)}
     what = SENTENCES[chosen.name].format(**numbers)
-    if chosen is first:
-        return f"{what} (p = {first.p_value:.2g} against a flexible curve, alpha {alpha:g})."
-    return f"{what} (p = {first.p_value:.2g} for the probabilities as they are, alpha {alpha:g})."
+    if chosen is not updates[0]:
+        what += f" (p = {updates[0].p_values[largest.name]:.2g} for the probabilities as they are)"
+    if chosen is largest:
+        return f"{what}: nothing less than the largest update that was allowed is enough (alpha {alpha:g})."
+    test = f"p = {chosen.p_values[largest.name]:.2g}, alpha {alpha:g}"
+    stop = f"{what}: the closed test stops here, as there is no evidence for the {largest.name} instead ({test})."
+    seen = [name for name, p in chosen.p_values.items() if p <= alpha]
+    if not seen:
+        return stop
+    alone = " and ".join(f"{name} (p = {chosen.p_values[name]:.2g})" for name in seen)
+    return f"{stop} Tested alone there is evidence for: {alone}; `largest` restricts the test to such updates."

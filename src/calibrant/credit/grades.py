@@ -17,7 +17,7 @@ from calibrant.tally import Tally
 
 __all__ = ["GradeTests", "grade_tests", "holm"]
 
-TESTS = ("jeffreys", "binomial")
+TESTS = ("binomial", "jeffreys")
 ALTERNATIVES = ("underestimated", "two-sided")
 MOST_GRADES = 200
 
@@ -36,7 +36,7 @@ class GradeTests:
         Of the grade alone.
     adjusted : ndarray of shape (g,)
         Adjusted for the number of grades (Holm): comparing these with `alpha` errs in any grade at all with
-        probability `alpha` at most.
+        probability `alpha` at most, if the test of each grade is exact ("binomial").
     portfolio_p_value : float
         The same test of all rows together against the mean probability.
     alpha : float
@@ -89,7 +89,7 @@ def grade_tests(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
-    test: str = "jeffreys",
+    test: str = "binomial",
     alternative: str = "underestimated",
     alpha: float = 0.05,
     sample_weight: ArrayLike | None = None,
@@ -103,9 +103,11 @@ def grade_tests(
         Defaults; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         The probability of default of the grade of each row; each distinct value is a grade.
-    test : {"jeffreys", "binomial"}
-        "jeffreys" is the posterior probability, under the Jeffreys prior, that the true rate is at most that of the
-        grade, as supervisors ask for it. "binomial" is the exact test, which is conservative for few defaults.
+    test : {"binomial", "jeffreys"}
+        "binomial" is the exact test, whose level is at most `alpha`. "jeffreys" is the posterior probability, under the
+        Jeffreys prior, that the true rate is at most that of the grade, as supervisors ask for it. It is no test of
+        level `alpha`: with few expected defaults it rejects a right grade more often, at alpha 0.05 in 9.5 % of the
+        cases with 100 rows of 0.1 %, and in 6.8 % with 1000 rows of 0.5 %.
     alternative : {"underestimated", "two-sided"}
         What is to be noticed: that more default than the grade says, or that another number does.
     alpha : float
@@ -134,7 +136,7 @@ def grade_tests(
     >>> from calibrant.credit import grade_tests
     >>> defaults = Tally.from_dict({"scores": [0.01, 0.05], "positives": [3, 4], "totals": [200, 100]})
     >>> grade_tests(defaults).p_values.round(3).tolist()
-    [0.22, 0.656]
+    [0.323, 0.742]
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _check_options(test, alternative, alpha, len(tally))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from calibrant.metrics.samples import Seed, read_sample
 from calibrant.tally import Tally, row_count
 
 __all__ = ["ValueOfCalibration", "value_of_calibration"]
+
+N_DRAWS = 20_000  # of the mean saving, from its posterior
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ def value_of_calibration(
 
     Notes
     -----
-    The interval says how far the saving on other rows of the same kind may differ; that the calibrator would be
-    slightly different after fitting to other rows is not in it.
+    The interval is that of shares of rows that save each amount, with the Jeffreys prior; with `groups`, Student's
+    interval of a mean over groups. It says how far the saving on other rows of the same kind may differ; that the
+    calibrator would be slightly different after fitting to other rows is not in it.
 
     Examples
     --------
@@ -137,13 +140,27 @@ def value_of_calibration(
     calibrated = predict_folds(folds, lambda train, scores: _fit_and_predict(calibrator, train, scores))
     before, after = (_costs(each, threshold, cost_fp, cost_fn) for each in (raw, calibrated))
     changed = (raw.probabilities >= threshold) != (calibrated.probabilities >= threshold)
+    gain = calibrated.interval(before - after, level)
     return ValueOfCalibration(
-        gain=calibrated.interval(before - after, level),
+        gain=gain if sample.groups is not None else _multinomial_interval(gain, before - after, raw.counts),
         cost_before=float(np.average(before, weights=raw.counts)),
         cost_after=float(np.average(after, weights=raw.counts)),
         changed=float(np.average(changed, weights=raw.totals)),
         threshold=threshold,
     )
+
+
+def _multinomial_interval(gain: Interval, savings: Floats, counts: Floats) -> Interval:
+    """The interval of the mean saving when each row saves one of a few amounts, most of them nothing.
+
+    Few rows change sides, so the mean is far from normal. The shares of rows with each amount have a Dirichlet
+    posterior under the Jeffreys prior, half a row for each amount; the rows that are decided as before share one.
+    """
+    amounts = np.unique(np.append(savings, 0.0))
+    seen = np.array([counts[savings == amount].sum() for amount in amounts])
+    draws = np.random.default_rng(0).dirichlet(seen + 0.5, N_DRAWS) @ amounts
+    low, high = np.quantile(draws, [0.5 - 0.5 * gain.level, 0.5 + 0.5 * gain.level])
+    return replace(gain, low=min(float(low), gain.value), high=max(float(high), gain.value))
 
 
 def _costs(predicted: OutOfFold, threshold: float, cost_fp: float, cost_fn: float) -> Floats:

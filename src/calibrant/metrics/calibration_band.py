@@ -13,14 +13,18 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._numerics.binomial_limits import lower_limit
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.binned import sums_from
 from calibrant.metrics.samples import as_tally
 from calibrant.tally import Tally
 
 __all__ = ["CalibrationBand", "EquivalenceTest", "equivalence_test", "finite_sample_band"]
 
 MEASURES = ("mean", "max")
+# Bins for each cube root of the number of rows: the noise of k bins is about 0.4 √(k / n), what varies within them
+# about 0.8 / k, and 2.5 ∛n bins make the sum least.
+BINS_PER_ROOT = 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,16 +207,18 @@ def equivalence_test(
     """Test whether the probabilities are calibrated within a tolerance; not being able to tell is a third answer.
 
     The usual tests can only fail to reject calibration, which few rows always do. Here calibration within the tolerance
-    is the hypothesis to be proved: a band that holds the true curve with probability `level` (`finite_sample_band`)
-    bounds the distance of P(y = 1 | p) from p at every p, and the conclusion is "calibrated" only where the upper bound
-    is at most the tolerance.
+    is the hypothesis to be proved, and the conclusion is "calibrated" only where the upper bound of the distance of
+    P(y = 1) given p from p is at most the tolerance. The bounds hold for every number of rows: those of the mean
+    distance come from sums over bins, those of the largest from a band that holds the whole true curve with probability
+    `level` (`finite_sample_band`).
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
-        Probabilities of the positive class. The curve is supposed never to decrease in them.
+        Probabilities of the positive class. The curve is supposed never to decrease in them; the lower bound of the
+        mean distance does not need that.
     tolerance : float
         The largest distance that does not matter, strictly between 0 and 1.
     measure : {"mean", "max"}
@@ -249,21 +255,43 @@ def equivalence_test(
     """
     _validation.check_number("tolerance", tolerance, "rate")
     _validation.check_choice("measure", measure, MEASURES)
-    band = finite_sample_band(as_tally(y_true, y_prob, sample_weight, pos_label), level=level)
-    low, high = _distances(band, measure, between)
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    inside = (tally.scores >= between[0]) & (tally.scores <= between[1])
+    if not inside.any():
+        raise InvalidInputError(f"`between` must hold at least one probability of the model; got {between!r}.")
+    if measure == "max":
+        low, high = _largest_distance(finite_sample_band(tally, level=level), inside)
+    else:
+        columns = (column[inside] for column in (tally.scores, tally.positives, tally.totals))
+        low, high = _mean_distance(Tally(*columns), _validation.check_level(level))
     conclusion = "calibrated" if high <= tolerance else "not calibrated" if low > tolerance else "undecided"
     return EquivalenceTest(conclusion, low, high, float(tolerance), float(level), measure)
 
 
-def _distances(band: CalibrationBand, measure: str, between: tuple[float, float]) -> tuple[float, float]:
-    """Bounds of the distance between the curve and the identity, given that the band holds the curve."""
-    inside = (band.scores >= between[0]) & (band.scores <= between[1])
-    if not inside.any():
-        raise InvalidInputError(f"`between` must hold at least one probability of the model; got {between!r}.")
+def _largest_distance(band: CalibrationBand, inside: Bools) -> tuple[float, float]:
+    """Bounds of the largest distance between the curve and the identity, given that the band holds the curve."""
     p, low, high = band.scores[inside], band.low[inside], band.high[inside]
     least = np.maximum(np.maximum(low - p, p - high), 0.0)
     most = np.maximum(np.maximum(high - p, p - low), 0.0)
-    if measure == "max":
-        return float(least.max()), float(most.max())
-    weights: Floats = band.totals[inside] / band.totals[inside].sum()
-    return float(weights @ least), float(weights @ most)
+    return float(least.max()), float(most.max())
+
+
+def _mean_distance(tally: Tally, level: float) -> tuple[float, float]:
+    """Bounds of the mean distance of the curve c from the identity over the rows, for every number of rows.
+
+    Let B be the sum over bins of |Σ (y − p)| / n. One label moves B by at most 1 / n, so B is within
+    r = √(ln(1 / tail) / 2n) of its mean, on each side with probability 1 − tail (McDiarmid). That mean exceeds the same
+    sum of the true gaps, which the distance is never below, by at most the noise of the bins, Σ share / (2 √rows). And
+    the distance exceeds that sum by at most how far c − p varies within bins: the mean deviation of p, and for a c that
+    never decreases, half of the share of the largest bin, as c rises by at most 1 over all bins.
+    """
+    starts = bins.equal_mass_starts(tally.totals, int(np.ceil(BINS_PER_ROOT * np.cbrt(tally.total))))
+    binned = sums_from(tally, starts)
+    of_cell = bins.group_numbers(starts, len(tally))
+    between_scores = float(tally.totals @ np.abs(tally.scores - binned.score[of_cell])) / tally.total
+    several = np.bincount(of_cell) > 1  # a bin of one probability has one value of the curve
+    rise = 0.5 * float(binned.share[several].max(initial=0.0))
+    noise = float(binned.share @ (0.5 / np.sqrt(binned.mass)))
+    reach = float(np.sqrt(np.log(2.0 / (1.0 - level)) / (2.0 * tally.total)))
+    gaps = binned.norm(1.0)
+    return max(gaps - noise - reach, 0.0), min(gaps + reach + between_scores + rise, 1.0)

@@ -10,6 +10,7 @@ from calibrant import _validation
 from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
 from calibrant.intervals import Interval
+from calibrant.metrics.hypothesis_tests import range_quantile
 from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally
 
@@ -74,8 +75,9 @@ def cutoff_calibration_interval(
 
     The error of the sample differs from that of the population by at most the largest difference of the two gaps over
     all intervals of probabilities. A bootstrap of that largest difference gives a reach r, and the interval is
-    [error − r, error + r]. A plain bootstrap fails at 0, where noise can only add; this one does not, and errs on the
-    wide side.
+    [error − r, error + r]. A plain bootstrap fails at 0, where noise can only add; this one does not. The reach is at
+    least that of calibrated probabilities (the range of a Brownian motion), so the interval errs on the wide side;
+    with `groups` it rests on the bootstrap alone.
 
     Parameters
     ----------
@@ -110,6 +112,9 @@ def cutoff_calibration_interval(
     value = _range(sample.tally)
     draws = sample.widen(_deviations(sample, n_resamples, rng), 0.0, level)
     reach = float(np.quantile(draws, level))
+    if sample.groups is None:
+        variance = float(sample.tally.totals @ (sample.tally.scores * (1.0 - sample.tally.scores)))
+        reach = max(reach, range_quantile(level) * np.sqrt(variance) / sample.n_rows)
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
@@ -235,6 +235,11 @@ def _brownian(tally: Tally, name: str) -> Floats:
         raise InvalidInputError(f"{name} needs a probability strictly between 0 and 1; all are 0 or 1.")
     out: Floats = cumulative_gaps(tally) * tally.total / np.sqrt(variance)
     return out
+
+
+def range_quantile(level: float) -> float:
+    """What the range of a Brownian motion on [0, 1] does not exceed with the probability `level`."""
+    return float(optimize.brentq(lambda x: _range_p_value(x) - (1.0 - level), 0.1, 40.0))
 
 
 def _range_p_value(x: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.intervals import Interval
-from calibrant.metrics.folds import predict_folds, split_sample
+from calibrant.metrics.folds import ScoreOutOfFold, predict_folds, split_sample
 from calibrant.metrics.samples import ScoreSample, Seed, both_classes, read_sample
 from calibrant.metrics.scores import LOSSES, mean_loss
 from calibrant.tally import Tally
@@ -120,9 +120,25 @@ def refinement_of(sample: ScoreSample, loss: str, cv: int, level: float, rng: Se
     both_classes(sample.tally, "Refinement by recalibration")
     folds = split_sample(sample, cv, rng)
     before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)
-    gain = after.interval(before.losses(loss) - after.losses(loss), level)
+    saved = before.losses(loss) - after.losses(loss)
+    gain = _stretch(after.interval(saved, level), after, saved)
     left = after.interval(after.losses(loss), level, lowest=0.0)
     return Refinement(mean_loss(sample.tally, LOSSES[loss]), gain, left)
+
+
+def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
+    """The interval of the gain with its upper end moved out.
+
+    The gain g is about the square of a distance between two maps, and that distance, not g, has an error that does not
+    depend on it: with the half width h of g's interval, h / 2√g. Squared again, both ends lie h² / 4g higher; the lower
+    one is left where it was. Here g is the gain that the recalibrated probabilities q foresee, which is never negative.
+    """
+    if_positive, if_negative = np.split(saved, 2)
+    q = after.probabilities
+    foreseen = float(np.average(q * if_positive + (1.0 - q) * if_negative, weights=after.totals))
+    half = gain.high - gain.value
+    moved = half**2 / (4.0 * foreseen) if foreseen > 0.0 else 0.0
+    return replace(gain, high=gain.high + moved)
 
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:

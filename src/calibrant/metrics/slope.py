@@ -139,13 +139,13 @@ def _clustered(rows: GroupedRows, both: Fit, large: Fit) -> tuple[Floats, float]
     z = links.logit(rows.scores)
     features = np.column_stack((np.ones(len(z)), z))
     residuals = rows.weights * (rows.labels - links.expit(features @ both.coefficients))
-    covariance = _cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
+    covariance = cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
     residuals = rows.weights * (rows.labels - links.expit(z + large.coefficients[0]))
-    alone = _cluster_covariance(residuals[:, None], large.precision, rows.groups)
+    alone = cluster_covariance(residuals[:, None], large.precision, rows.groups)
     return covariance, float(alone[0, 0]) ** 0.5
 
 
-def _cluster_covariance(influence: Floats, precision: Floats, groups: Groups) -> Floats:
+def cluster_covariance(influence: Floats, precision: Floats, groups: Groups) -> Floats:
     """The sandwich H⁻¹ (Σ_g u_g u_gᵀ) H⁻¹ G / (G − 1), where u_g is the sum of a group's rows of `influence` (n, k)."""
     sums = np.column_stack([groups.sum(column) for column in influence.T])
     bread = np.linalg.inv(precision)
