@@ -9,6 +9,7 @@ from calibrant import load, simulate
 from calibrant._numerics import links
 from calibrant.adjust import choose_update
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import calibration_slope, validation_summary
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
@@ -19,14 +20,15 @@ def test_agrees_with_statsmodels(case):
     ours = {update.name: update for update in choice.updates}
     deviances = {name: update.deviance for name, update in ours.items()}
     # The knots of the curve are quartiles of rows here and interpolated ones there.
-    assert deviances == pytest.approx(case["deviances"], abs=0.2)
-    for name in ("keep", "intercept", "intercept and slope"):
-        assert deviances[name] == pytest.approx(case["deviances"][name], abs=1e-6)
-        degrees = {"keep": 5, "intercept": 4, "intercept and slope": 3}[name]
-        expected = stats.chi2.sf(deviances[name] - deviances["flexible"], degrees)
-        assert ours[name].p_value == pytest.approx(expected)
+    theirs = dict(zip(("keep", "intercept", "slope", "curve"), case["deviances"].values(), strict=True))
+    assert deviances == pytest.approx(theirs, abs=0.2)
+    for name in ("keep", "intercept", "slope"):
+        assert deviances[name] == pytest.approx(theirs[name], abs=1e-6)
+        degrees = {"keep": 5, "intercept": 4, "slope": 3}[name]
+        expected = stats.chi2.sf(deviances[name] - deviances["curve"], degrees)
+        assert ours[name].p_values["curve"] == pytest.approx(expected)
     assert ours["intercept"].map_.function.intercept == pytest.approx(case["intercept"], abs=1e-6)
-    line = ours["intercept and slope"].map_.function
+    line = ours["slope"].map_.function
     assert (line.intercept, line.slope) == pytest.approx(tuple(case["intercept and slope"]), abs=1e-6)
 
 
@@ -41,10 +43,10 @@ def rows(n, bend, seed):
     [
         (lambda z: z, "keep"),
         (lambda z: z - 0.8, "intercept"),
-        (lambda z: 0.5 * z + 0.3, "intercept and slope"),
-        (lambda z: np.where(z > 0, 2.5 * z, 0.3 * z), "flexible"),
+        (lambda z: 0.5 * z + 0.3, "slope"),
+        (lambda z: np.where(z > 0, 2.5 * z, 0.3 * z), "curve"),
     ],
-    ids=["keep", "intercept", "slope", "flexible"],
+    ids=["keep", "intercept", "slope", "curve"],
 )
 def test_finds_the_update_that_is_needed(bend, name):
     choice = choose_update(*rows(3000, bend, 1))
@@ -52,7 +54,7 @@ def test_finds_the_update_that_is_needed(bend, name):
     logits = np.linspace(-2, 1, 7)
     error = np.abs(choice.chosen.map_(links.expit(logits)) - links.expit(bend(logits))).max()
     assert error < 0.09
-    assert str(choice) == choice.sentence
+    assert str(choice).startswith(choice.sentence)
     assert repr(choice) == f"UpdateChoice({name}, alpha 0.05)"
 
 
@@ -104,3 +106,38 @@ def test_most_rows_at_the_lowest_probability():
     choice = choose_update(rng.random(1000) < p, p)
     assert choice.updates[-1].parameters == 3
     assert choice.updates[-1].deviance <= choice.updates[-2].deviance
+
+
+def patients():
+    """Twelve centres, a level and a spread that are wrong."""
+    rng = np.random.default_rng(7)
+    centre, effects = rng.integers(0, 12, 300), rng.normal(0, 0.6, 12)
+    logits = rng.normal(-1.2, 1.3, 300)
+    labels = rng.random(300) < links.expit(-0.4 + 0.75 * logits + effects[centre])
+    return labels, links.expit(logits), centre
+
+
+def test_the_sentence_never_contradicts_the_summary_of_the_same_rows():
+    y, p, centre = patients()
+    summary, choice = validation_summary(y, p, level=0.95), choose_update(y, p)
+    assert summary.intercept.high < 0.0  # so the level is wrong, and nothing may say that no update helps
+    assert choice.chosen.name == "keep"
+    assert choice.sentence.endswith(
+        "(p = 0.077, alpha 0.05). Tested alone there is evidence for: intercept (p = 0.0089) and slope (p = 0.0077); "
+        "`largest` restricts the test to such updates."
+    )
+    assert "0.0089" in str(choice).splitlines()[2]
+    assert choose_update(y, p, largest="slope").chosen.name == "intercept"
+    with pytest.raises(InvalidInputError, match="`largest`"):
+        choose_update(y, p, largest="flexible")
+    grouped = choose_update(y, p, groups=centre)
+    line = calibration_slope(y, p, groups=centre)
+    assert grouped.updates[0].p_values["slope"] == pytest.approx(line.p_value, rel=1e-6)
+    assert "fewer than 30 groups" in str(grouped)
+
+
+def test_groups_of_single_rows_are_tested_nearly_as_rows():
+    y, p = rows(4000, lambda z: 0.9 * z + 0.1, 1)
+    alone, grouped = choose_update(y, p), choose_update(y, p, groups=np.arange(4000))
+    for one, other in zip(alone.updates, grouped.updates, strict=True):
+        assert one.p_values == pytest.approx(other.p_values, abs=0.03)

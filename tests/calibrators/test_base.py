@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant import CalibrationMap, Tally
+from calibrant import Blend, CalibrationMap, Tally, evaluate
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Step
@@ -126,3 +126,36 @@ def test_facts_that_are_not_stated_are_those_of_the_class_and_not_of_its_base():
 def test_a_tally_does_not_guess_what_minus_one_and_zero_mean():
     with pytest.raises(InvalidInputError, match="Say which one is the positive class with `pos_label`"):
         Tally.from_arrays([1.0, 2.0], [-1, 0])
+
+
+class Wrong(Calibrator):
+    """A method that returns what it was given."""
+
+    def __init__(self, fitted=None):
+        self.fitted = fitted
+
+    def fit_map(self, tally):  # noqa: ARG002 - whatever the rows are
+        return self.fitted
+
+
+def test_what_is_no_map_and_a_map_that_falls_unasked_are_refused():
+    with pytest.raises(InvalidInputError, match="`fit_map` of Wrong must return a MapFunction or a CalibrationMap"):
+        Wrong(np.sqrt).fit([0.1, 0.5, 0.9], [0, 1, 1])
+    falling = CalibrationMap(Step([0.5], [0.8, 0.2]), "probability", True)
+    with pytest.raises(InvalidInputError, match="never falls, but this one does"):
+        Wrong(falling).fit([0.1, 0.5, 0.9], [0, 1, 1])
+
+
+def test_a_score_outside_is_named_by_its_row():
+    with pytest.raises(InvalidInputError, match=r"1\.2 at index 1\."):
+        Blend().fit([0.5, 1.2, 0.3, 0.2], [0, 1, 0, 1])
+    with pytest.raises(InvalidInputError, match=r"1\.2 at index 1\."):
+        evaluate([0, 1, 0, 1], [0.5, 1.2, 0.3, 0.2], groups=[0, 0, 1, 1])
+
+
+def test_an_option_of_log_probability_minus_infinity_gets_a_tiny_one():
+    logs = np.log(np.random.default_rng(0).dirichlet([1, 1, 1], 60))
+    logs[3, 2] = -np.inf
+    found = Blend(space="decision").fit(logs, np.arange(60) % 3).predict_proba(logs)
+    assert np.isfinite(found).all()
+    assert found[3].argmin() == 2

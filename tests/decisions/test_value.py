@@ -79,3 +79,23 @@ def test_refuses_what_cannot_be_judged():
         value_of_calibration(SHIFT, tally, cost_fp=1, cost_fn=1, groups=[0, 1])
     with pytest.raises(InvalidInputError, match=r"\[0, 1\]"):
         value_of_calibration(SHIFT, [0, 1, 0, 1], [2.0, 3.0, 1.0, 4.0], cost_fp=1, cost_fn=1, groups=[0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("n", [50, 200])
+def test_few_changed_rows_have_an_interval_that_holds_the_gain(n):
+    map_ = CalibrationMap(Sigmoid(1.0, -0.4, "logit"), "probability", True)
+
+    def draw(rng, size):
+        p = rng.beta(1.2, 3, size)
+        return p, map_(p)
+
+    p, truth = draw(np.random.default_rng(1), 400_000)
+    acts_less = (p >= 0.2) & (truth < 0.2)
+    gain = np.mean(acts_less * ((1 - truth) - 4 * truth))
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        p, truth = draw(rng, n)
+        found = value_of_calibration(map_, rng.random(n) < truth, p, cost_fp=1, cost_fn=4).gain
+        held += found.low <= gain <= found.high
+    assert 0.86 <= held / 200 <= 0.97

@@ -115,12 +115,9 @@ def test_bounds_come_from_the_band():
     band = finite_sample_band(y, p, level=0.8)
     furthest = np.maximum(band.high - band.scores, band.scores - band.low)
     nearest = np.maximum(np.maximum(band.low - band.scores, band.scores - band.high), 0)
-    share = band.totals / band.totals.sum()
-    result = equivalence_test(y, p, tolerance=0.1, level=0.8)
-    assert (result.low, result.high) == pytest.approx((share @ nearest, share @ furthest))
     largest = equivalence_test(y, p, tolerance=0.1, level=0.8, measure="max")
     assert (largest.low, largest.high) == pytest.approx((nearest.max(), furthest.max()))
-    assert str(result).startswith("undecided within 0.1: the probabilities are off by 0.000 to ")
+    assert str(largest).startswith(f"undecided within 0.1: the probabilities are off by {largest.low:.3f} to ")
 
 
 @pytest.mark.parametrize(
@@ -129,3 +126,24 @@ def test_bounds_come_from_the_band():
 def test_an_equivalence_test_refuses_impossible_options(options):
     with pytest.raises(InvalidInputError):
         equivalence_test([0, 1], [0.2, 0.7], **options)
+
+
+def test_the_mean_distance_is_bounded_with_power():
+    rng = np.random.default_rng(3)
+    p = rng.uniform(0.2, 0.8, 20_000)
+    off = equivalence_test(rng.random(20_000) < p + 0.1, p, tolerance=0.05)
+    assert off.conclusion == "not calibrated"
+    assert off.low <= 0.1 <= off.high
+    assert equivalence_test(rng.random(20_000) < p, p, tolerance=0.05).conclusion == "calibrated"
+
+
+@pytest.mark.parametrize("curve", [lambda p: p, lambda p: np.where(p < 0.5, 0.3, 0.7), lambda p: p**2])
+@pytest.mark.parametrize("n", [60, 600])
+def test_the_bounds_of_the_mean_distance_hold(curve, n):
+    misses = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        p = rng.random(n)
+        found = equivalence_test(rng.random(n) < curve(p), p, tolerance=0.05)
+        misses += not found.low <= np.abs(curve(p) - p).mean() <= found.high
+    assert misses <= 10

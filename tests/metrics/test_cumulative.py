@@ -129,3 +129,13 @@ def test_weights_are_repeated_rows_and_a_tally_is_enough():
     assert averaged_two_bin_error(data.labels, data.scores, sample_weight=weights) == pytest.approx(doubled)
     tally = Tally.from_arrays(data.scores, data.labels, weights)
     assert averaged_two_bin_error(tally) == pytest.approx(doubled)
+
+
+@pytest.mark.parametrize("n", [50, 1000])
+def test_the_interval_holds_zero_for_calibrated_probabilities(n):
+    held = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 2, n)
+        held += cutoff_calibration_interval(rng.random(n) < p, p, rng=seed, n_resamples=200).low == 0.0
+    assert 0.87 <= held / 200 <= 0.96

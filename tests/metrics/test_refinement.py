@@ -64,3 +64,14 @@ def test_refuses_other_losses_and_one_class():
         refinement_by_recalibration([0, 1], [0.2, 0.7], loss="hinge")
     with pytest.raises(InvalidInputError, match="both classes"):
         refinement_by_recalibration([1, 1], [0.2, 0.7])
+
+
+def test_the_gain_has_an_interval_that_reaches_its_expectation():
+    found = []
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1.5, 1.5, 200)
+        truth = links.expit(0.1 + links.logit(p) / 1.3)
+        found.append(refinement_by_recalibration(rng.random(200) < truth, p).calibration)
+    expected = np.mean([gain.value for gain in found])
+    assert 0.87 <= np.mean([gain.low <= expected <= gain.high for gain in found]) <= 0.96

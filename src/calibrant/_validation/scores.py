@@ -15,6 +15,7 @@ from calibrant.errors import InvalidInputError
 SPACES = ("probability", "decision")
 
 
+TINY_LOGIT = float(np.log(np.finfo(np.float64).eps))  # of a class that is masked, against the likeliest of its row
 ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
 
 
@@ -62,7 +63,9 @@ def read_matrix(scores: ArrayLike, space: str) -> np.ndarray[Any, Any]:
     matrix = check_class_matrix(values, probabilities=space == "probability")
     if matrix.shape[1] < 2:
         raise InvalidInputError(f"`scores` must have a column for each of two or more classes; got {matrix.shape[1]}.")
-    return values if isinstance(values, np.ndarray) and values.dtype == np.float32 else matrix
+    if isinstance(values, np.ndarray) and values.dtype == np.float32:
+        return matrix.astype(np.float32) if np.isneginf(values).any() else values
+    return matrix
 
 
 def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
@@ -73,7 +76,9 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
         raise InvalidInputError(
             f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.{one}"
         )
-    check_finite(matrix.ravel(), "scores")
+    if not probabilities:
+        matrix = _raise_masked(matrix)
+    _check_finite_rows(matrix)
     if not probabilities:
         ranges.check_logits(matrix)
     else:
@@ -82,12 +87,35 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             bad = int(wrong.argmax())
             lowest, total = float(matrix[bad].min()), float(matrix[bad].sum())
             percentages = lowest >= 0.0 and abs(total - 100.0) < 1.0
-            remedy = "Divide percentages by 100." if percentages else "If they are logits, pass space='decision'."
+            remedy = "If they are logits or log-probabilities, pass space='decision'."
+            if percentages:
+                remedy = "Divide percentages by 100."
+            elif lowest >= 0.0:
+                remedy = "Divide each row by its sum, or pass log-probabilities with space='decision'."
             raise InvalidInputError(
                 "`scores` must be class probabilities in [0, 1] whose rows sum to 1; "
                 f"row {bad} has the lowest entry {lowest:.6g} and the sum {total:.6g}. {remedy}"
             )
     return matrix
+
+
+def _raise_masked(matrix: Floats) -> Floats:
+    """Decision scores with −inf, such as of options outside the top 20, raised to a tiny probability in their row."""
+    masked = matrix == -np.inf
+    if not masked.any():
+        return matrix
+    highest = matrix.max(axis=1, keepdims=True)
+    return np.where(masked & np.isfinite(highest), highest + TINY_LOGIT, matrix)
+
+
+def _check_finite_rows(matrix: Floats) -> None:
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0]
+        raise InvalidInputError(
+            f"`scores` must be finite; got {matrix[row, column]:g} in row {row}, column {column} ({len(bad)} such "
+            "entries). Drop or repair these rows first."
+        )
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
@@ -184,7 +184,9 @@ class Calibrator(Estimator):
         if _validation.is_class_matrix(scores):
             return self._fit_matrix(scores, y, sample_weight, pos_label)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
-        tally = Tally.from_arrays(scores, positive, sample_weight)
+        column = _validation.check_scores(scores)
+        self._check_space(column)
+        tally = Tally.from_arrays(column, positive, sample_weight)
         warn_of_reversal(tally)
         self.fit_tally(tally)
         self.classes_ = np.array(classes)
@@ -198,12 +200,27 @@ class Calibrator(Estimator):
         self.__dict__ |= {name: value for name, value in vars(self.matrix_).items() if name.endswith("_")}
         return self
 
+    def _check_map(self, map_: Any, tally: Tally) -> None:
+        """Refuse what a method of a user must not return; whatever inverts a map relies on its never falling."""
+        if not isinstance(map_, CalibrationMap):
+            raise InvalidInputError(
+                f"`fit_map` of {type(self).__name__} must return a MapFunction or a CalibrationMap; got "
+                f"{type(map_).__name__}."
+            )
+        if map_.monotone and (np.diff(map_.function(tally.coarsen(_limits.BOOTSTRAP_CELLS).scores)) < -1e-9).any():
+            raise InvalidInputError(
+                f"{type(self).__name__} says that its map never falls, but this one does. Pass monotone=False."
+            )
+
+    def _check_space(self, scores: Floats) -> None:
+        if self.space == "probability":
+            _validation.check_unit_interval(scores, "scores", type(self).__name__)
+
     def fit_tally(self, tally: Tally) -> Self:
         """Learn the map from a tally; the same as `fit` on the rows that it counts."""
         if len(tally) == 0:
             raise InvalidInputError(f"{type(self).__name__} needs at least one row; the tally is empty.")
-        if self.space == "probability":
-            _validation.check_unit_interval(tally.scores, "scores", type(self).__name__)
+        self._check_space(tally.scores)
         if not self.accepts_single_class and not 0.0 < tally.total_positive < tally.total:
             raise InvalidInputError(
                 f"{type(self).__name__} needs rows of both classes; got 1 class, "
@@ -212,6 +229,7 @@ class Calibrator(Estimator):
             )
         fitted = self.fit_map(tally)
         map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
+        self._check_map(map_, tally)
         self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
         self.classes_, self.n_features_in_, self.matrix_ = np.array([0, 1]), 1, None
         return self

@@ -392,7 +392,9 @@ def read_sample(
         tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
         return ScoreSample(tally, space=space)
     rows = read_rows(y_true, y_prob, sample_weight, pos_label, groups, names=names)
-    return ScoreSample(as_tally(rows.tally(), probabilities=probabilities), rows, space)
+    if probabilities:
+        _validation.check_unit_interval(rows.scores, names[1])
+    return ScoreSample(rows.tally(), rows, space)
 
 
 def read_rows(

@@ -1,0 +1,1 @@
+"""Coverage of every interval that was found wanting, measured where the truth is known."""

@@ -1,0 +1,113 @@
+"""Measures, decisions and grades: tests and intervals whose truth is enumerated or simulated."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import expit, logit
+
+from calibrant import CalibrationMap, Tally
+from calibrant.credit import grade_tests
+from calibrant.decisions import value_of_calibration
+from calibrant.maps.functions import Sigmoid
+from calibrant.metrics import cutoff_calibration_interval, equivalence_test, refinement_by_recalibration
+
+Row = dict[str, Any]
+
+
+def row(finding: str, cell: str, runs: int, coverage: float, width: float = np.nan) -> Row:
+    return {"finding": finding, "cell": cell, "runs": runs, "coverage": float(coverage), "width": float(width)}
+
+
+def grades(repeats: int) -> list[Row]:  # noqa: ARG001 - enumerated, not simulated
+    """How often a right grade is not rejected at alpha 0.05, over all numbers of defaults."""
+    out = []
+    for test in ("binomial", "jeffreys"):
+        for n, pd in ((100, 0.001), (500, 0.0002), (50, 0.02), (1000, 0.005)):
+            defaults = np.arange(41.0)
+            tallies = [Tally.from_dict({"scores": [pd], "positives": [k], "totals": [n]}) for k in defaults]
+            kept = [not grade_tests(tally, test=test).rejected[0] for tally in tallies]
+            out.append(row("F5", f"{test}, {n} rows of {pd:g}", 0, stats.binom.pmf(defaults, n, pd) @ kept))
+    return out
+
+
+def equivalence(repeats: int) -> list[Row]:
+    """How often the bounds of the mean distance hold it; and how often the right conclusion is drawn."""
+    curves: dict[str, Callable[[np.ndarray], np.ndarray]] = {"calibrated": np.array, "off by 0.1": lambda p: p + 0.1}
+    right = {"calibrated": "calibrated", "off by 0.1": "not calibrated"}
+    out = []
+    for name, curve in curves.items():
+        for n in (200, 20_000):
+            held, said, width = [], [], []
+            for seed in range(repeats):
+                rng = np.random.default_rng(seed)
+                p = rng.uniform(0.2, 0.8, n)
+                found = equivalence_test(rng.random(n) < curve(p), p, tolerance=0.05)
+                held.append(found.low <= np.abs(curve(p) - p).mean() + 1e-12 <= found.high + 1e-12)
+                said.append(found.conclusion == right[name])
+                width.append(found.high - found.low)
+            out.append(row("F6", f"{name}, {n} rows, bounds", repeats, np.mean(held), np.mean(width)))
+            out.append(row("F6", f"{name}, {n} rows, told", repeats, np.mean(said)))
+    return out
+
+
+def changed_rows(repeats: int) -> list[Row]:
+    """The gain by a map that changes few decisions, where it is right and where it is too careful."""
+    map_ = CalibrationMap(Sigmoid(1.0, -0.4, "logit"), "probability", True)
+    out = []
+    for name, shift in (("right", -0.4), ("too weak", -1.5)):
+
+        def draw(rng: np.random.Generator, size: int, shift: float = shift) -> tuple[np.ndarray, np.ndarray]:
+            p = rng.beta(1.2, 3, size)
+            return p, expit(logit(p) + shift)
+
+        p, truth = draw(np.random.default_rng(10**6), 10**6)
+        gain = np.mean(((p >= 0.2) & (map_(p) < 0.2)) * (1.0 - 5.0 * truth))
+        for n in (50, 100, 200, 500):
+            found = []
+            for seed in range(repeats):
+                rng = np.random.default_rng(seed)
+                p, truth = draw(rng, n)
+                found.append(value_of_calibration(map_, rng.random(n) < truth, p, cost_fp=1, cost_fn=4).gain)
+            held = [one.low <= gain <= one.high for one in found]
+            out.append(row("F7", f"{name}, {n} rows", repeats, np.mean(held), np.mean([one.width for one in found])))
+    return out
+
+
+def recalibration(repeats: int) -> list[Row]:
+    """The gain by recalibration against its own expectation."""
+    out = []
+    for name, slope in (("calibrated", 1.0), ("miscalibrated", 0.5)):
+        for n in (200, 1000):
+            found = []
+            for seed in range(repeats):
+                rng = np.random.default_rng(seed)
+                p = rng.beta(1.5, 1.5, n)
+                found.append(refinement_by_recalibration(rng.random(n) < expit(slope * logit(p)), p).calibration)
+            expected = np.mean([one.value for one in found])
+            held = [one.low <= expected <= one.high for one in found]
+            out.append(row("F10", f"{name}, {n} rows", repeats, np.mean(held), np.mean([one.width for one in found])))
+    return out
+
+
+def cutoff(repeats: int) -> list[Row]:
+    """The cutoff error of calibrated probabilities, which is 0."""
+    out = []
+    for n in (50, 200, 500, 2000):
+        found = []
+        for seed in range(repeats):
+            rng = np.random.default_rng(seed)
+            p = rng.beta(1, 2, n)
+            found.append(cutoff_calibration_interval(rng.random(n) < p, p, rng=seed, n_resamples=500))
+        held = [one.low == 0.0 for one in found]
+        out.append(row("F11", f"calibrated, {n} rows", repeats, np.mean(held), np.mean([one.width for one in found])))
+    return out
+
+
+PARTS = (grades, equivalence, changed_rows, recalibration, cutoff)
+
+
+def run(repeats: int) -> list[Row]:
+    """All rows of this part."""
+    return [line for part in PARTS for line in part(repeats)]
