@@ -57,8 +57,8 @@ def test_the_overall_level_holds_over_all_grades():
 
 
 def test_the_table_marks_the_grades_that_fail():
-    result = grade_tests(Tally.from_dict(GRADES), alpha=0.2)
-    assert repr(result) == "GradeTests(4 grades, 1 fail, binomial test)"
+    result = grade_tests(Tally.from_dict(GRADES), alpha=0.2, test="jeffreys")
+    assert repr(result) == "GradeTests(4 grades, 1 fail, jeffreys test)"
     lines = str(result).splitlines()
     assert len(lines) == 6
     assert "portfolio: p = " in lines[-1]

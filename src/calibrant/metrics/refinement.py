@@ -127,18 +127,22 @@ def refinement_of(sample: ScoreSample, loss: str, cv: int, level: float, rng: Se
 
 
 def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
-    """The interval of the gain with its upper end moved out.
+    """The interval of the gain on the scale on which its error is even.
 
     The gain g is about the square of a distance between two maps, and that distance, not g, has an error that does not
-    depend on it: with the half width h of g's interval, h / 2√g. Squared again, both ends lie h² / 4g higher; the lower
-    one is left where it was. Here g is the gain that the recalibrated probabilities q foresee, which is never negative.
+    depend on it: with the half width h of g's interval, h / 2√g. Squared again, both ends lie h² / 4g higher, and the
+    lower one no further down than a distance of 0. Here g is the gain that the recalibrated probabilities q foresee,
+    which is never negative.
     """
     if_positive, if_negative = np.split(saved, 2)
     q = after.probabilities
     foreseen = float(np.average(q * if_positive + (1.0 - q) * if_negative, weights=after.totals))
     half = gain.high - gain.value
-    moved = half**2 / (4.0 * foreseen) if foreseen > 0.0 else 0.0
-    return replace(gain, high=gain.high + moved)
+    if not foreseen > 0.0:
+        return gain
+    moved = half**2 / (4.0 * foreseen)
+    low = gain.low + moved if half < 2.0 * foreseen else gain.value - foreseen
+    return replace(gain, low=low, high=gain.high + moved)
 
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:
