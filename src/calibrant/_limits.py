@@ -39,8 +39,6 @@ COMPARISON_CELLS = 4096
 REPORT_CELLS = 2**15
 # Each segment of a page is fitted and drawn by itself.
 SEGMENT_CELLS = 4096
-# A kernel estimate costs O(cells) at each of its places.
-DENSITY_CELLS = 512
 # Hundreds of maps are drawn at every cell of unlabelled rows, and outcomes in it; an interval shows no finer cells.
 ESTIMATE_CELLS = 512
 # What a calibrator remembers of its labelled rows: where their scores lie, and how many are positive there.

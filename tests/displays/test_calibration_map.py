@@ -149,7 +149,7 @@ def test_numbers_first(ax, data, isotonic):
     [
         (IsotonicCalibration(), (), {}, NotFittedError, "not fitted yet"),
         ("isotonic", (), {}, InvalidInputError, "`calibrator` must be a fitted calibrator"),
-        (None, ([0.1, 0.2],), {}, InvalidInputError, "Pass both `scores` and `y`"),
+        (None, ([0.1, 0.2],), {}, InvalidInputError, "`y` must be given together with scores"),
         (None, (None, [0, 1]), {}, InvalidInputError, "Pass both `scores` and `y`"),
         (None, (Tally.empty(),), {}, InvalidInputError, "a tally with rows"),
         (None, ([0.1, np.nan], [0, 1]), {}, InvalidInputError, "must be finite"),

@@ -63,15 +63,6 @@ def test_what_has_no_place_on_a_logit_axis_is_a_triangle_at_its_edge(ax):
     ax.figure.draw_without_rendering()
 
 
-def test_counts_are_written_inside_the_axes(ax):
-    axes.set_linear(ax, (0.0, 1.0))
-    points = reliability(LABELS, SCORES, n_bins=4).points
-    texts = marks.draw_counts(ax, points)
-    assert [text.get_text() for text in texts] == ["2"] * 4
-    assert texts[0].xy[1] == points["high"][0], "above, where there is no room below"
-    assert texts[-1].xy[1] == points["low"][-1]
-
-
 def test_a_band_only_where_there_is_one(ax):
     curve = reliability(LABELS, SCORES).curve
     assert marks.draw_band(ax, curve, color="C0") is None
@@ -114,11 +105,3 @@ def test_very_different_bars_are_drawn_on_a_log_axis(ax):
     assert ax.get_yscale() == "log"
     assert ax.get_ylabel() == "Rows, log"
     ax.figure.draw_without_rendering()
-
-
-def test_densities_fit_their_axes(ax):
-    for scores in ([0.2, 0.5, 0.8], [0.5, 0.51, 0.52]):
-        made = reliability([0, 1, 1], scores).density
-        line = marks.draw_density(ax, made, color="C0", fill=True)
-        np.testing.assert_allclose(line.get_ydata(), made["density"])
-        assert ax.get_ylim()[1] > made["density"].max()

@@ -135,17 +135,6 @@ def test_models_can_be_added_to_a_picture(ax, data):
     assert texts(second)[:2] == ["a (CORP)", "b (CORP)"]
 
 
-def test_counts_are_written_where_bins_differ(ax, data):
-    ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, strategy="uniform")
-    assert sum(int(text.get_text()) for text in ax.texts) == 1000
-
-
-@pytest.mark.parametrize(("counts", "number"), [("auto", 0), (True, 10), (False, 0)])
-def test_counts_on_request(ax, data, counts, number):
-    ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, counts=counts)
-    assert len(ax.texts) == number
-
-
 def test_empty_bins_are_not_drawn(ax):
     display = ReliabilityDisplay.from_predictions([0, 1, 1], [0.05, 0.06, 0.95], ax=ax, n_bins=10, strategy="uniform")
     assert len(display.points_.get_offsets()) == 2
@@ -168,13 +157,10 @@ def test_rare_events_on_both_scales(data):
     figure.draw_without_rendering()
 
 
-def test_the_distribution_can_be_a_density_or_left_out(ax, data):
-    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, distribution="density")
-    np.testing.assert_allclose(display.scores_.get_ydata(), display.results[0].density["density"])
-    other = Figure().subplots()
-    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=other, distribution=None)
+def test_the_histogram_can_be_left_out(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, histogram=False)
     assert display.ax_scores_ is display.scores_ is None
-    assert other.get_xlabel() == "Predicted probability"
+    assert ax.get_xlabel() == "Predicted probability"
 
 
 def test_colours_follow_the_style_in_force(agg, data):
@@ -262,8 +248,6 @@ def test_bad_estimators(ax, classified):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"counts": "yes"}, "`counts`"),
-        ({"distribution": "rug"}, "`distribution`"),
         ({"curve_kwargs": [{}, {}]}, "list of 1 dicts"),
         ({"scale": "log"}, "`scale`"),
         ({"band": "wald"}, "`band`"),

@@ -103,5 +103,5 @@ def test_bad_input(y_true, y_prob, options, message):
 def test_nothing_is_nan_at_the_edges(scores, scale):
     for labels in ([0, 1, 0, 1, 1], [0] * 5, [1] * 5):
         result = reliability(labels, scores, scale=scale)
-        for made in (result.points, result.curve, result.histogram, result.density):
+        for made in (result.points, result.curve, result.histogram):
             assert all(np.isfinite(made[column]).all() for column in made.dtype.names)

@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import trapezoid
-from scipy.stats import gaussian_kde
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
@@ -18,7 +16,6 @@ from calibrant.reliability import binned_points
 from calibrant.reliability.tables import (
     count_between,
     curve_grid,
-    density,
     finite_sample_table,
     fit_curve,
     histogram,
@@ -248,32 +245,6 @@ def test_the_visible_range_holds_both(a, b):
     low, high = visible_range(min(a, b), max(a, b))
     assert low <= min(a, b) <= max(a, b) <= high
     assert high - low in {1.0, 0.25, 0.125, 1 / 16, 1 / 32}
-
-
-@pytest.mark.parametrize("scale", ["linear", "logit"])
-def test_density_has_area_one(scale):
-    rng = np.random.default_rng(0)
-    scores = rng.beta(2, 5, 4000)
-    made = density(Tally.from_arrays(scores, scores > 0.5), scale)
-    at = made["score"] if scale == "linear" else np.log(made["score"] / (1 - made["score"]))
-    assert trapezoid(made["density"], at) == pytest.approx(1.0, abs=0.01)
-
-
-def test_density_agrees_with_scipy_away_from_the_ends():
-    rng = np.random.default_rng(1)
-    scores = np.clip(rng.normal(0.5, 0.08, 400), 0.05, 0.95)
-    made = density(Tally.from_arrays(scores, scores > 0.5), "linear")
-    inner = (made["score"] > 0.3) & (made["score"] < 0.7)
-    peer = gaussian_kde(scores, "silverman")(made["score"][inner])
-    # scipy's factor is 1.06 of the standard deviation, ours the smaller 0.9 of the more robust spread.
-    assert np.abs(made["density"][inner] - peer).max() < 0.1 * peer.max()
-
-
-@pytest.mark.parametrize("scale", ["linear", "logit"])
-def test_density_of_one_score_is_finite(scale):
-    made = density(Tally.from_arrays([0.4, 0.4], [0, 1]), scale)
-    assert np.isfinite(made["density"]).all()
-    assert made["score"][made["density"].argmax()] == pytest.approx(0.4, abs=0.01)
 
 
 def test_steps_of_two_scores():

@@ -26,7 +26,7 @@ def test_bands_come_with_posteriors_only(data, tally, comparison):
     assert "low" not in isotonic.map.dtype.names
     steps = isotonic.calibrator.map_.function.knots()
     assert set(steps[1:-1]) <= set(isotonic.map["score"])  # so that they are drawn upright
-    assert data.before.linear.curve_name == data.after.linear.curve_name == "Bayesian spline"
+    assert data.before.diagram.curve_name == data.after.diagram.curve_name == "Bayesian spline"
 
 
 def test_after_keeps_every_row_and_improves(data, tally):
@@ -128,7 +128,7 @@ def test_many_distinct_scores_are_joined():
     tally = Tally.from_arrays(scores, rng.random(len(scores)) < scores)
     data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
     assert len(data.before.tally) <= REPORT_CELLS
-    assert data.total == tally.total
+    assert data.tally.total == tally.total
 
 
 def test_sides_are_those_that_can_be_judged(data, unbounded, one_sided):

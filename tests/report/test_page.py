@@ -64,8 +64,7 @@ def test_structure_for_those_who_cannot_see_it(outline):
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     drawn = outline.all("svg")
-    # Before and after on two kinds of axes, the map, the methods, the segments, and a diagram of each of these.
-    assert len(drawn) == 4 + 3 + 3
+    assert len(drawn) == 5  # before, after, the map, the methods and the segments
     assert all(attrs["role"] == "img" and len(attrs["aria-label"]) > 20 for attrs in drawn)
     assert not any({"width", "height"} & set(attrs) for attrs in drawn)  # as wide as their place
     regions = [attrs["aria-label"] for _, attrs in outline.tags if attrs.get("role") == "region"]
@@ -80,8 +79,8 @@ def test_structure_for_those_who_cannot_see_it(outline):
 
 
 def test_every_figure_has_its_numbers_in_a_table(outline):
-    # Two diagrams, their histograms, map, methods, segments and their diagrams; meaning, measures, losses.
-    assert len(outline.all("table")) == 2 + 2 + 1 + 1 + 1 + 3 + 3
+    # Two diagrams, map, methods and segments; measures and losses.
+    assert len(outline.all("table")) == 2 + 1 + 1 + 1 + 2
 
 
 def test_same_input_same_page(data, render_page):
@@ -212,7 +211,7 @@ def test_what_to_do_comes_second(page):
 def test_one_outcome_shows_no_calibration_that_it_cannot_judge(one_sided, render_page):
     page = render_page(one_sided)
     assert "Before calibration" in page
-    assert not any(text in page for text in ('id="map"', "After calibration", "Calibrated with", "<pre"))
+    assert not any(text in page for text in ('id="meaning"', "After calibration", "Calibrated with", "<pre"))
 
 
 def test_several_classes_on_one_page(tmp_path, class_rows, hostile):
@@ -222,7 +221,6 @@ def test_several_classes_on_one_page(tmp_path, class_rows, hostile):
     write_report(path, np.log(scores), y, **options)
     text = path.read_text("utf-8")
     assert "<script>alert(1)" not in text
-    assert "Most often confused: “" in text
     assert "Of the predicted class: its probability, and whether it was right." in text
     assert '<td role="cell" data-head="How often">' in text  # beside each value where the screen is narrow
     assert "predict_proba(new_scores)" in Code(text).text

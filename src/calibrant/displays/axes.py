@@ -17,7 +17,7 @@ NEUTRAL = "0.5"  # a grey that is seen on white and on black
 BELOW = 4  # the picture is so many times as high as the scores below it
 LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
-MOST_TICKS = 8  # along a logit axis
+MOST_TICKS = 7  # along a logit axis
 NARROWEST = 2.0  # logit axis, in logits
 
 
@@ -78,6 +78,12 @@ def set_linear(ax: Any, limits: tuple[float, float], *, x: bool = True) -> None:
         ax.set_xlim(limits[0] - margin, limits[1] + margin)
 
 
+def name_axes(ax: Any, below: Any, x: str, y: str) -> None:
+    """Names beside the picture, and under what is lowest."""
+    ax.set_ylabel(y)
+    (below or ax).set_xlabel(x)
+
+
 def drawn_values(points: Table, curve: Table | None, scale: str) -> Floats:
     """The coordinates that must be seen.
 
@@ -117,33 +123,10 @@ def set_logit(axis: Any, limits: tuple[float, float]) -> tuple[float, float]:
         limits = min(limits[0], before[0]), max(limits[1], before[1])
     (ax.set_xscale if x else ax.set_yscale)("logit")
     (ax.set_xlim if x else ax.set_ylim)(*limits)
-    axis.set_major_locator(ticker.FixedLocator(logit_ticks(*limits)))
+    axis.set_major_locator(ticker.LogitLocator(nbins=MOST_TICKS))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: _tick_text(value)))
     axis.set_minor_locator(ticker.NullLocator())
     return limits
-
-
-def logit_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten towards both ends and ½; with steps of 1, 2, 5 where these would be few."""
-    for steps in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)):
-        near_zero = [step * 10.0**-power for power in range(1, 17) for step in steps]
-        every = sorted({round(v, 17) for v in near_zero if v < 0.5} | {1.0 - v for v in near_zero if v < 0.5} | {0.5})
-        inside = [value for value in every if low <= value <= high]
-        if len(inside) >= 4:
-            break
-    return _apart(inside, low, high)
-
-
-def _apart(ticks: list[float], low: float, high: float) -> list[float]:
-    """Ticks whose texts do not touch: of two that are close, the one further from ½ goes."""
-    ends = links.logit(np.array([low, high]))
-    least = (ends[1] - ends[0]) / MOST_TICKS
-    kept: list[float] = []
-    for tick in sorted(ticks, key=lambda value: abs(value - 0.5)):
-        place = links.logit(np.array(tick))
-        if all(abs(place - links.logit(np.array(other))) >= least for other in kept):
-            kept.append(tick)
-    return sorted(kept)
 
 
 def _tick_text(value: float) -> str:

@@ -13,10 +13,9 @@ from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import tables
 from calibrant.reliability.tables import Table
-from calibrant.tally import Tally
+from calibrant.tally import Tally, to_tally
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
-SPACES = ("probability", "decision")
 
 
 @dataclass(eq=False, repr=False)
@@ -112,8 +111,7 @@ class CalibrationMapDisplay:
         else:
             axes.set_linear(self.ax_, self._linear_limits(), x=probabilities)
         axes.set_square(self.ax_, self.ax_scores_)
-        self.ax_.set_ylabel("Calibrated probability")
-        (self.ax_scores_ or self.ax_).set_xlabel("Score")
+        axes.name_axes(self.ax_, self.ax_scores_, "Score", "Calibrated probability")
 
     def _logit_limits(self) -> tuple[float, float]:
         if self.points is None:
@@ -126,27 +124,22 @@ class CalibrationMapDisplay:
 
     def _linear_limits(self) -> tuple[float, float]:
         """Probabilities: where the data are. Other scores: all of [0, 1]."""
-        if self.points is None or self.scores is None or self.space == "decision":
+        if self.points is None or self.space == "decision":
             return 0.0, 1.0
         values = axes.drawn_values(self.points, None, "linear")
-        return tables.visible_range(
-            min(values.min(), self.scores["left"][0]), max(values.max(), self.scores["right"][-1])
-        )
+        return tables.visible_range(float(values.min()), float(values.max()))
 
     def _draw_data(self) -> None:
         """The data in grey, and once, since they are the same whatever map is drawn."""
-        self.points_ = self.intervals_ = self.scores_ = None
-        self.beyond_: list[Any] = []
-        if self.points is None:
-            return
-        label = marks.points_label(self.points, self.level)
-        if label in self.ax_.get_legend_handles_labels()[1]:
-            return
-        drawn = marks.draw_points(self.ax_, self.points, color=axes.NEUTRAL, label=label)
-        self.points_, self.intervals_, self.beyond_ = drawn["points"], drawn["intervals"], drawn["beyond"]
-        if self.scores is not None:
-            grey, scores = axes.NEUTRAL, self.scores
-            self.scores_ = marks.draw_histogram(self.ax_scores_, scores, color=grey, fill=True, share=False)
+        drawn: dict[str, Any] = {"points": None, "intervals": None, "beyond": []}
+        self.scores_ = None
+        label = None if self.points is None else marks.points_label(self.points, self.level)
+        if label is not None and label not in self.ax_.get_legend_handles_labels()[1]:
+            drawn = marks.draw_points(self.ax_, self.points, color=axes.NEUTRAL, label=label)
+            if self.scores is not None:
+                below, grey = self.ax_scores_, axes.NEUTRAL
+                self.scores_ = marks.draw_histogram(below, self.scores, color=grey, fill=True, share=False)
+        self.points_, self.intervals_, self.beyond_ = (drawn[part] for part in ("points", "intervals", "beyond"))
 
     def _label(self) -> str:
         name = self.name or "calibration map"
@@ -200,9 +193,9 @@ class CalibrationMapDisplay:
         CalibrationMapDisplay
         """
         map_ = _map_of(calibrator)
-        tally = _data(scores, y, sample_weight, pos_label)
+        tally = _read_rows(scores, y, sample_weight, pos_label)
         space = _default_space(map_, tally) if space is None else space
-        _validation.check_choice("space", space, SPACES)
+        _validation.check_choice("space", space, _validation.SPACES)
         grid = _grid(map_, tally, space)
         display = cls(
             tables.tabulate_map(calibrator, grid, level),
@@ -224,14 +217,12 @@ def _map_of(calibrator: Any) -> CalibrationMap:
     raise InvalidInputError(f"`calibrator` must be a fitted calibrator or a CalibrationMap; got {calibrator!r}.")
 
 
-def _data(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | None:
+def _read_rows(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally | None:
     if scores is None and y is None:
         return None
-    if isinstance(scores, Tally) and y is None and len(scores) > 0:
-        return scores
-    if scores is None or y is None or isinstance(scores, Tally):
+    if scores is None or (isinstance(scores, Tally) and not len(scores)):
         raise InvalidInputError("Pass both `scores` and `y`, or a tally with rows for `scores`, or no data at all.")
-    return Tally.from_arrays(scores, y, sample_weight, pos_label)
+    return to_tally(scores, y, sample_weight, pos_label)
 
 
 def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
@@ -241,12 +232,12 @@ def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
 
 def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
     """Where to evaluate the map: densely, and at its corners if these are few enough to be seen."""
-    knots = map_.function.knots()
-    if space == "probability":
-        even = tables.curve_grid(_ends(0.0, 1.0), probabilities=True)
-        grid = even if tally is None else np.union1d(even, tables.curve_grid(tally, probabilities=True))
-    else:
-        grid = tables.curve_grid(_ends(*_reach(map_, knots)) if tally is None else tally, probabilities=False)
+    knots, probabilities = map_.function.knots(), space == "probability"
+    if tally is None or probabilities:
+        ends = np.array((0.0, 1.0) if probabilities else _reach(map_, knots))
+        whole = Tally(ends, np.zeros(2), np.ones(2))
+        tally = whole if tally is None else whole + tally
+    grid = tables.curve_grid(tally, probabilities=probabilities)
     seen = knots[(knots >= grid[0]) & (knots <= grid[-1])]
     return np.union1d(grid, seen) if len(seen) <= MOST_KNOTS else grid
 
@@ -255,10 +246,6 @@ def _reach(map_: CalibrationMap, knots: Floats) -> tuple[float, float]:
     """The scores between which a map of any numbers does something."""
     ends = knots if len(knots) > 1 else map_.inverse([0.01, 0.99])
     return (float(ends[0]), float(ends[-1])) if np.isfinite(ends).all() and ends[0] < ends[-1] else (-5.0, 5.0)
-
-
-def _ends(low: float, high: float) -> Tally:
-    return Tally(np.array([low, high]), np.zeros(2), np.ones(2))
 
 
 def _histogram(tally: Tally, scale: str, space: str) -> Table:

@@ -1,19 +1,16 @@
 """The decision curve as a picture: net benefit of a model, of treating all and of treating none."""
-# ruff: noqa: N803 - X is how scikit-learn calls the features
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
-from calibrant._typing import ArrayLike
 from calibrant.decisions import DecisionCurve, decision_curve
 from calibrant.displays import axes, marks
-from calibrant.displays.models import ModelsDisplay, compute_each, one_or_list, positive_probabilities
+from calibrant.displays.models import ModelsDisplay, one_or_list
 from calibrant.reliability.tables import table
-from calibrant.tally import Tally
 
 __all__ = ["DecisionCurveDisplay"]
 
@@ -24,8 +21,9 @@ MARGIN = 0.08  # of the height, below 0 and above the highest curve
 class DecisionCurveDisplay(ModelsDisplay):
     """Decision curves of one or several models on the same rows.
 
-    Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
-    `calibrant.decisions.decision_curve`, and draw with `plot`.
+    Make one with `from_predictions` or `from_estimator`, which draw at once and take `thresholds`, `level`,
+    `n_resamples`, `groups`, `rng`, `sample_weight` and `pos_label` of `calibrant.decisions.decision_curve`; or from
+    numbers of that function, and draw with `plot`.
 
     Parameters
     ----------
@@ -57,8 +55,8 @@ class DecisionCurveDisplay(ModelsDisplay):
     ['raw, 90 % bootstrap interval', 'calibrated, 90 % bootstrap interval']
     """
 
-    def __init__(self, results: DecisionCurve | Sequence[DecisionCurve]) -> None:
-        super().__init__(results, DecisionCurve)
+    kind = DecisionCurve
+    compute = staticmethod(decision_curve)
 
     def plot(
         self,
@@ -82,9 +80,8 @@ class DecisionCurveDisplay(ModelsDisplay):
         -------
         self
         """
-        self.ax_ = axes.open_axes(ax, "DecisionCurveDisplay.plot", below=False)
-        self.figure_ = self.ax_.figure
-        drawn = [self._draw(i, standardised, axes.line_style(curve_kwargs or {})) for i in range(len(self.results))]
+        self.open_axes(ax)
+        drawn = [self._draw(i, standardised, style) for i, style in enumerate(self.styles(curve_kwargs))]
         self.line_, self.band_ = (one_or_list([artists[part] for artists in drawn]) for part in ("line", "band"))
         self._draw_strategies(standardised)
         self._set_axes(standardised)
@@ -125,67 +122,3 @@ class DecisionCurveDisplay(ModelsDisplay):
         self.ax_.set_xlim(first, max(last, first + 1e-9))
         self.ax_.set_xlabel("Threshold probability")
         self.ax_.set_ylabel("Standardised net benefit" if standardised else "Net benefit")
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike | Tally,
-        y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        standardised: bool = False,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Self:
-        """Compute from labels and probabilities, and draw.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,), or Tally
-            Labels; or a tally in place of labels and probabilities.
-        y_prob : array-like of shape (n,), or dict of such
-            Predicted probabilities; with several models, a dict from name to probabilities.
-        name : str, optional
-            Of the model.
-        ax, standardised, curve_kwargs
-            See `plot`.
-        **options
-            `thresholds`, `level`, `n_resamples`, `groups`, `rng`, `sample_weight` and `pos_label` of
-            `calibrant.decisions.decision_curve`.
-
-        Returns
-        -------
-        DecisionCurveDisplay
-        """
-        results = compute_each(decision_curve, y_true, y_prob, name, options)
-        return cls(results).plot(ax, standardised=standardised, curve_kwargs=curve_kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
-    ) -> Self:
-        """Compute from a fitted classifier or calibrator and rows that it was not trained on, and draw.
-
-        Parameters
-        ----------
-        estimator : classifier with two classes, or calibrator
-            Its `predict_proba` is called.
-        X : array or table of n rows
-            Features; for a calibrator, scores.
-        y : array-like of shape (n,)
-            Labels.
-        name : str, optional
-            By default the name of the class.
-        pos_label : label, optional
-            By default the second of ``estimator.classes_``.
-        **options
-            As of `from_predictions`.
-
-        Returns
-        -------
-        DecisionCurveDisplay
-        """
-        y_prob, positive = positive_probabilities(estimator, X, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)

@@ -12,6 +12,7 @@ APART = 0.34  # of a row, between the first and the last series, so that they do
 WIDE = 3.0  # an interval so many times as wide as the usual one may leave the axes
 MANY = 40  # rows, from which on marks are smaller
 MOST_TICKS = 12  # names along an axis from left to right
+MOST_VALUES = 6  # numbers along an axis, which would touch each other
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def draw_forest(
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.set_yticks(range(len(names)), list(names))
         ax.set(xlim=limits, xlabel=label)
+        ax.locator_params(axis="x", nbins=MOST_VALUES)
     if zero:
         (ax.axhline if upright else ax.axvline)(0.0, color=axes.NEUTRAL, linewidth=1.0, zorder=1)
     if len(series) > 1:

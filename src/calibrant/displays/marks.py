@@ -56,29 +56,6 @@ def _inside(values: Floats, scale: str, limits: tuple[float, float]) -> tuple[Fl
     return np.clip(values, *limits), values < limits[0], values > limits[1]
 
 
-def draw_counts(ax: Any, points: Any) -> list[Any]:
-    """The number of rows below the interval of each point, or above it where there is no room."""
-    effects = require("matplotlib.patheffects", "plot", "Counts")
-    halo = [effects.withStroke(linewidth=2.0, foreground=ax.get_facecolor())]
-    x = np.clip(points["mean_score"], *ax.get_xlim())
-    low, high = (np.clip(points[end], *ax.get_ylim()) for end in ("low", "high"))
-    room = (ax.transData + ax.transAxes.inverted()).transform(np.column_stack((x, low)))[:, 1] > 0.06
-    return [
-        ax.annotate(
-            format_count(total),
-            (x[i], low[i] if room[i] else high[i]),
-            xytext=(0, -2 if room[i] else 2),
-            textcoords="offset points",
-            horizontalalignment="center",
-            verticalalignment="top" if room[i] else "bottom",
-            fontsize="x-small",
-            path_effects=halo,
-            zorder=4,
-        )
-        for i, total in enumerate(points["total"])
-    ]
-
-
 def draw_band(ax: Any, table: Any, *, color: Any, alpha: float = 0.22) -> Any:
     """The area between the columns `low` and `high`, or nothing where there are none."""
     if "low" not in table.dtype.names:
@@ -127,14 +104,3 @@ def visible_bars(ax: Any, table: Any) -> tuple[Floats, Floats]:
     if joined <= 1 or len(rows) % joined:
         return edges, rows
     return edges[::joined], rows.reshape(-1, joined).sum(axis=1)
-
-
-def draw_density(ax: Any, table: Any, *, color: Any, fill: bool, alpha: float = 1.0) -> Any:
-    """The kernel estimate as a line, filled where one model is alone."""
-    x = axes.on_axis(ax.xaxis, table["score"])
-    (line,) = ax.plot(x, table["density"], color=color, linewidth=1.2, alpha=alpha)
-    if fill:
-        ax.fill_between(x, 0.0, table["density"], color=color, alpha=0.3 * alpha, linewidth=0)
-    ax.set_ylim(0.0, 1.05 * max(other.get_ydata().max() for other in ax.get_lines()))
-    ax.set_ylabel("Density")
-    return line

@@ -9,36 +9,32 @@ from sklearn.utils import _safe_indexing
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike
-from calibrant._validation import check_choice
 from calibrant.displays import axes, marks
-from calibrant.displays.models import (
-    ModelsDisplay,
-    class_probabilities,
-    name_models,
-    one_or_list,
-    positive_probabilities,
-)
+from calibrant.displays.models import ModelsDisplay, class_probabilities, one_or_list, positive_probabilities
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label
-from calibrant.metrics.samples import Labels, read_classes
+from calibrant.metrics.samples import read_classes
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import visible_range
 from calibrant.tally import Tally
 
-DISTRIBUTIONS = ("histogram", "density", None)
-MOST_COUNTS = 12  # with more bins the numbers of rows would cover each other
 AXES = ("Predicted probability", "Fraction of positives")
 TOP_LABEL_AXES = ("Probability of the predicted class", "Fraction of right predictions")
 MOST_CLASSES = 8  # more curves than this cannot be told apart
-UNEQUAL = 1.5  # bins whose numbers of rows differ by less are described by the legend
+ARTISTS = ("line", "band", "points", "intervals", "scores")
 
 
 class ReliabilityDisplay(ModelsDisplay):
     """A reliability diagram of one or several models.
 
     Make one with `from_predictions`, `from_estimator` or `from_cv_results`, which draw at once; or from numbers of
-    `calibrant.reliability.reliability`, and draw with `plot`.
+    `calibrant.reliability.reliability`, and draw with `plot`. The first three take `sample_weight`, `weights`,
+    `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and `scale` of that function.
+
+    Probabilities of shape (n, K), a column for each of three or more classes, are drawn for the predicted class: its
+    probability, and whether it was right. With `each_class=True` there is a curve for each class against the rest
+    instead, those with the largest SmoothECE first, at most `max_classes` (8); `classes` names the columns.
 
     Parameters
     ----------
@@ -48,11 +44,13 @@ class ReliabilityDisplay(ModelsDisplay):
         Whether the results are folds of one model, drawn alike.
     top_label : bool
         Whether the results are of the predicted one of several classes, which only changes the names of the axes.
+    each_class : bool
+        Whether the results are classes of one model, drawn without points.
 
     Attributes
     ----------
     ax_, ax_scores_ : matplotlib Axes
-        The diagram, and the small axes below it (None without a distribution).
+        The diagram, and the small axes below it (None without a histogram).
     figure_ : matplotlib Figure
         The figure.
     line_, band_, points_, intervals_ : matplotlib artist, or list of them with several models
@@ -61,7 +59,7 @@ class ReliabilityDisplay(ModelsDisplay):
     beyond_ : list of matplotlib artists
         The triangles at the edges of logit axes.
     scores_ : matplotlib artist, or list of them
-        The histogram or density.
+        The histogram.
     validation_ : matplotlib Text or None
         The numbers of the validation, if the result has them.
     identity_ : matplotlib Line2D
@@ -82,11 +80,19 @@ class ReliabilityDisplay(ModelsDisplay):
     10
     """
 
+    kind = Reliability
+    compute = staticmethod(reliability)
+
     def __init__(
-        self, results: Reliability | Sequence[Reliability], *, folds: bool = False, top_label: bool = False
+        self,
+        results: Reliability | Sequence[Reliability],
+        *,
+        folds: bool = False,
+        top_label: bool = False,
+        each_class: bool = False,
     ) -> None:
-        super().__init__(results, Reliability)
-        self.folds, self.top_label = folds, top_label
+        super().__init__(results)
+        self.folds, self.top_label, self.each_class = folds, top_label, each_class
         if len({result.scale for result in self.results}) > 1:
             raise InvalidInputError("`results` must all have the same `scale`, since they share the axes.")
 
@@ -95,8 +101,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ax: Any = None,
         *,
         points: bool | None = None,
-        counts: bool | str = "auto",
-        distribution: str | None = "histogram",
+        histogram: bool = True,
         curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> Self:
         """Draw.
@@ -106,12 +111,11 @@ class ReliabilityDisplay(ModelsDisplay):
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given. Axes that have a diagram already get another model.
         points : bool, optional
-            Whether to draw the binned points with their intervals. By default yes, unless the results are folds.
-        counts : bool or "auto"
-            Whether to write the number of rows beside each point. "auto" does so for one model with at most 12 bins
-            of clearly different size. The area of a marker always grows with that number.
-        distribution : {"histogram", "density", None}
-            What to draw below, in small axes that take a part of the place of `ax`.
+            Whether to draw the binned points with their intervals; the area of a marker grows with its number of rows.
+            By default yes, unless the results are folds or each of several classes.
+        histogram : bool
+            Whether to draw below how many rows have which probability, in small axes that take a part of the place of
+            `ax`.
         curve_kwargs : dict or list of dict, optional
             Passed to matplotlib's ``plot`` for the curves: the same to all, or one dict for each.
 
@@ -119,20 +123,17 @@ class ReliabilityDisplay(ModelsDisplay):
         -------
         self
         """
-        check_choice("counts", counts, (True, False, "auto"))
-        check_choice("distribution", distribution, DISTRIBUTIONS)
-        styles = self._styles(curve_kwargs)
-        self.ax_ = axes.open_axes(ax, "ReliabilityDisplay.plot", below=distribution is not None)
-        self.figure_ = self.ax_.figure
-        self.ax_scores_ = axes.axes_below(self.ax_) if distribution else None
+        styles = self.styles(curve_kwargs)
+        self.open_axes(ax, below=histogram)
+        self.ax_scores_ = axes.axes_below(self.ax_) if histogram else None
         self._set_axes()
         self.identity_ = axes.draw_identity(self.ax_)
-        with_points = not self.folds if points is None else points
+        with_points = not (self.folds or self.each_class) if points is None else points
         drawn: list[dict[str, Any]] = []
         for i, style in enumerate(styles):
             like_first = {"color": drawn[0]["line"].get_color()} if self.folds and drawn else {}
-            drawn.append(self._draw(i, with_points, counts, distribution, like_first | axes.line_style(style)))
-        for part in ("line", "band", "points", "intervals", "scores"):
+            drawn.append(self._draw(i, with_points, like_first | style))
+        for part in ARTISTS:
             setattr(self, f"{part}_", one_or_list([one.get(part) for one in drawn]))
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
         self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
@@ -149,16 +150,6 @@ class ReliabilityDisplay(ModelsDisplay):
         self.legend_.set_title(str(numbers[0]), prop={"family": "monospace", "size": "small"})
         return self.legend_.get_title()
 
-    def _styles(self, given: Any) -> list[dict[str, Any]]:
-        if given is None or isinstance(given, Mapping):
-            return [dict(given or {}) for _ in self.results]
-        if len(given) != len(self.results):
-            raise InvalidInputError(
-                f"`curve_kwargs` must be a dict or a list of {len(self.results)} dicts, one for each curve; "
-                f"got {len(given)}."
-            )
-        return [dict(style) for style in given]
-
     def _set_axes(self) -> None:
         values = np.concatenate([axes.drawn_values(r.points, r.curve, r.scale) for r in self.results])
         if self.results[0].scale == "logit":
@@ -170,13 +161,9 @@ class ReliabilityDisplay(ModelsDisplay):
             high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
             axes.set_linear(self.ax_, visible_range(low, high))
         axes.set_square(self.ax_, self.ax_scores_)
-        x, y = TOP_LABEL_AXES if self.top_label else AXES
-        self.ax_.set_ylabel(y)
-        (self.ax_scores_ or self.ax_).set_xlabel(x)
+        axes.name_axes(self.ax_, self.ax_scores_, *(TOP_LABEL_AXES if self.top_label else AXES))
 
-    def _draw(
-        self, i: int, points: bool, counts: bool | str, distribution: str | None, style: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _draw(self, i: int, points: bool, style: dict[str, Any]) -> dict[str, Any]:
         result, alpha = self.results[i], 0.6 if self.folds else 1.0
         line = self._draw_line(i, result, style, alpha)
         color = line.get_color()
@@ -187,15 +174,11 @@ class ReliabilityDisplay(ModelsDisplay):
         if points:
             label = marks.points_label(result.points, result.level)
             drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label, alpha=alpha)
-            if counts is True or (counts == "auto" and self._counts_help(result)):
-                marks.draw_counts(self.ax_, result.points)
-        alone = len(self.results) == 1
-        if distribution == "histogram":
+        if self.ax_scores_ is not None:
+            alone = len(self.results) == 1
             drawn["scores"] = marks.draw_histogram(
                 self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone, alpha=alpha
             )
-        elif distribution == "density":
-            drawn["scores"] = marks.draw_density(self.ax_scores_, result.density, color=color, fill=alone, alpha=alpha)
         return drawn
 
     def _draw_line(self, i: int, result: Reliability, style: dict[str, Any], alpha: float) -> Any:
@@ -221,105 +204,30 @@ class ReliabilityDisplay(ModelsDisplay):
             return None
         return "Curves: " + " / ".join(dict.fromkeys(_curve_label(result) for result in self.results))
 
-    def _counts_help(self, result: Reliability) -> bool:
-        total = result.points["total"]
-        return len(self.results) == 1 and len(total) <= MOST_COUNTS and total.max() > UNEQUAL * total.min()
-
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: Labels,
-        y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
-        *,
-        name: str | None = None,
-        each_class: bool = False,
-        classes: Sequence[Any] | None = None,
-        max_classes: int = MOST_CLASSES,
-        ax: Any = None,
-        points: bool | None = None,
-        counts: bool | str = "auto",
-        distribution: str | None = "histogram",
-        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        **options: Any,
-    ) -> Self:
-        """Compute from labels and probabilities, and draw.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,), or Tally
-            Labels; or a tally in place of labels and probabilities.
-        y_prob : array-like of shape (n,) or (n, K), or dict of such
-            Predicted probabilities; with several models, a dict from name to probabilities. With a column for each of
-            three or more classes the diagram is of the predicted class: its probability, and whether it was right.
-        name : str, optional
-            Of the model.
-        each_class : bool
-            With a column for each class: draw a curve of each class against the rest instead, those with the largest
-            SmoothECE first.
-        classes : sequence, optional
-            Names of the columns, for `each_class`; by default the labels.
-        max_classes : int
-            The number of classes to draw.
-        ax, points, counts, distribution, curve_kwargs
-            See `plot`.
-        **options
-            `sample_weight`, `weights`, `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and
-            `scale` of `calibrant.reliability.reliability`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        models = name_models(y_prob, name)
-        labels: Any = y_true
+    def _from_models(cls, y_true: Any, models: Mapping[str | None, Any], options: dict[str, Any]) -> Self:
         several = not isinstance(y_true, Tally) and any(
-            p is not None and _validation.is_class_matrix(p) for p in models.values()
+            y_prob is not None and _validation.is_class_matrix(y_prob) for y_prob in models.values()
         )
-        if each_class:
-            if not several or len(models) > 1:
-                raise InvalidInputError("`each_class` needs the probabilities of one model, a column for each class.")
-            results = _each_class(labels, next(iter(models.values())), classes, max_classes, options)
-            points = False if points is None else points
-        else:
-            rows = [(key, top_label(labels, p) if several else (labels, p)) for key, p in models.items()]
-            results = [reliability(y, p, name=key, **options) for key, (y, p) in rows]
-        return cls(results, top_label=several and not each_class).plot(
-            ax, points=points, counts=counts, distribution=distribution, curve_kwargs=curve_kwargs
-        )
+        if not options.pop("each_class", False):
+            rows = {name: top_label(y_true, p) if several else (y_true, p) for name, p in models.items()}
+            return cls([reliability(*row, name=name, **options) for name, row in rows.items()], top_label=several)
+        if not several or len(models) > 1:
+            raise InvalidInputError("`each_class` needs the probabilities of one model, a column for each class.")
+        return cls(_each_class(y_true, next(iter(models.values())), **options), each_class=True)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, pos_label: Any = None, **options: Any
     ) -> Self:
-        """Compute from a fitted classifier or calibrator and rows that it was not trained on, and draw.
-
-        Parameters
-        ----------
-        estimator : classifier or calibrator
-            Its `predict_proba` is called. Of more than two classes the diagram is of the predicted one, or with
-            `each_class` of each of them.
-        X : array or table of n rows
-            Features; for a calibrator, scores.
-        y : array-like of shape (n,)
-            Labels.
-        name : str, optional
-            By default the name of the class.
-        pos_label : label, optional
-            By default the second of ``estimator.classes_``.
-        **options
-            As of `from_predictions`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
+        """See `ModelsDisplay.from_estimator`; of more than two classes the predicted one, or each of them."""
+        several = len(getattr(estimator, "classes_", ())) > 2 and hasattr(estimator, "predict_proba")
+        if not several or pos_label is not None:
+            return super().from_estimator(estimator, X, y, name=name, pos_label=pos_label, **options)
+        if options.get("each_class"):
+            options = {"classes": list(estimator.classes_)} | options
         name = type(estimator).__name__ if name is None else name
-        if len(getattr(estimator, "classes_", ())) > 2 and hasattr(estimator, "predict_proba") and pos_label is None:
-            if options.get("each_class"):
-                options = {"classes": list(estimator.classes_)} | options
-            return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
-        y_prob, positive = positive_probabilities(estimator, X, pos_label)
-        return cls.from_predictions(y, y_prob, name=name, pos_label=positive, **options)
+        return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
 
     @classmethod
     def from_cv_results(
@@ -331,10 +239,6 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
-        ax: Any = None,
-        points: bool | None = None,
-        distribution: str | None = "histogram",
-        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         **options: Any,
     ) -> Self:
         """Compute one curve for each fold of a cross-validation, from the rows that the fold held out, and draw.
@@ -351,8 +255,6 @@ class ReliabilityDisplay(ModelsDisplay):
             By default the second of the classes.
         name : str, optional
             By default the name of the estimators' class.
-        ax, points, distribution, curve_kwargs
-            See `plot`.
         **options
             As of `from_predictions`.
 
@@ -360,6 +262,7 @@ class ReliabilityDisplay(ModelsDisplay):
         -------
         ReliabilityDisplay
         """
+        drawing, options = cls.split_options(options)
         estimators, held_out = _folds(cv_results)
         labels, results = _validation.as_array(y, "y"), []
         weights = None if sample_weight is None else _validation.as_floats(sample_weight, "sample_weight")
@@ -374,7 +277,7 @@ class ReliabilityDisplay(ModelsDisplay):
             results.append(
                 reliability(labels[rows], y_prob, sample_weight=part, pos_label=positive, name=fold_name, **options)
             )
-        return cls(results, folds=True).plot(ax, points=points, distribution=distribution, curve_kwargs=curve_kwargs)
+        return cls(results, folds=True).plot(**drawing)
 
 
 def _curve_label(result: Reliability) -> str:
@@ -386,7 +289,12 @@ def _curve_label(result: Reliability) -> str:
 
 
 def _each_class(
-    y_true: ArrayLike, y_prob: ArrayLike, classes: Sequence[Any] | None, max_classes: int, options: Mapping[str, Any]
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    classes: Sequence[Any] | None = None,
+    max_classes: int = MOST_CLASSES,
+    **options: Any,
 ) -> list[Reliability]:
     """Each class against the rest, those furthest off first."""
     _validation.check_count("max_classes", max_classes)

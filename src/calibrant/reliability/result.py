@@ -13,7 +13,6 @@ from calibrant.reliability.tables import (
     SCALES,
     Table,
     binned_points,
-    density,
     finite_sample_table,
     fit_curve,
     histogram,
@@ -41,8 +40,6 @@ class Reliability:
     histogram : structured ndarray
         `left`, `right`, `positives`, `total` of 32 bars of equal width, over [0, 1] or the part of it where the scores
         are (see `visible_range`); on the logit scale, of bars half a unit wide.
-    density : structured ndarray
-        `score` and `density`: a kernel estimate, for each unit of the scale.
     total, base_rate : float
         Weighted number of rows, and share of positives.
     level : float
@@ -73,7 +70,6 @@ class Reliability:
     points: Table
     curve: Table | None
     histogram: Table
-    density: Table
     total: float
     base_rate: float
     level: float
@@ -139,7 +135,7 @@ def reliability(
     level : float
         Of intervals and bands.
     scale : {"linear", "logit"}
-        Of the histogram and the density. "logit" spreads out probabilities near 0 and 1.
+        Of the histogram. "logit" spreads out probabilities near 0 and 1.
     name : str, optional
         Of the model.
     band : {"curve", "finite_sample"}
@@ -179,7 +175,6 @@ def reliability(
         points=points,
         curve=curve_columns,
         histogram=histogram(tally, scale),
-        density=density(tally, scale),
         total=tally.total,
         base_rate=tally.base_rate,
         level=float(level),

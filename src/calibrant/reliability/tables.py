@@ -6,7 +6,6 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from sklearn.base import clone
 
-from calibrant import _limits
 from calibrant._numerics import bins, links
 from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant._typing import Floats
@@ -189,25 +188,3 @@ def visible_range(low: float, high: float) -> tuple[float, float]:
         if low >= 1.0 - width:
             return 1.0 - width, 1.0
     return 0.0, 1.0
-
-
-def density(tally: Tally, scale: str) -> Table:
-    """The `density` table: a Gaussian kernel estimate, Silverman's bandwidth, mirrored at the ends of [0, 1]."""
-    cells, grid = tally.coarsen(_limits.DENSITY_CELLS), curve_grid(tally, probabilities=True)
-    if scale == "linear":
-        # The estimate reaches past the outermost scores, up to the ends of the axis.
-        grid = np.unique(np.concatenate((grid, np.linspace(0.0, 1.0, GRID_POINTS))))
-    at, x = (grid, cells.scores) if scale == "linear" else (links.logit(grid), links.logit(cells.scores))
-    share = cells.totals / cells.total
-    width = max(_silverman(x, share, tally.total), 1e-3 if scale == "linear" else 0.05)
-    images = [x, -x, 2.0 - x] if scale == "linear" else [x]
-    kernel = sum(np.exp(-0.5 * ((at[:, None] - image) / width) ** 2) @ share for image in images)
-    return table(score=grid, density=kernel / (width * np.sqrt(2.0 * np.pi)))
-
-
-def _silverman(x: Floats, share: Floats, rows: float) -> float:
-    mean = share @ x
-    spread = float(np.sqrt(share @ (x - mean) ** 2))
-    quarters = np.interp((0.25, 0.75), np.cumsum(share), x)
-    middle = float(quarters[1] - quarters[0]) / 1.349
-    return float(0.9 * (min(spread, middle) or spread) * rows**-0.2)

@@ -1,11 +1,9 @@
 """Advice: the next steps, and the result of the comparison of methods in words."""
 
-from calibrant.intervals import Interval
 from calibrant.report.data import ReportData
 from calibrant.report.wording import any_of, count, estimate, named, number, sentence_case
 
 MATERIAL = 0.001  # a share of the log-loss worth a change of method
-LEAST = 0.0001
 
 
 def next_steps(data: ReportData) -> list[str]:
@@ -13,7 +11,9 @@ def next_steps(data: ReportData) -> list[str]:
     steps = [_first_step(data), *_other_method(data), *_segment_step(data)]
     verdict = data.verdict
     if data.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
-        steps.append(f"Four times as many rows as these {count(data.total)} would halve the intervals on this page.")
+        steps.append(
+            f"Four times as many rows as these {count(data.tally.total)} would halve the intervals on this page."
+        )
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps
 
@@ -45,23 +45,16 @@ def _first_step(data: ReportData) -> str:
 
 def _other_method(data: ReportData) -> list[str]:
     """The recommended method, where the page was asked to show one that is clearly worse."""
-    comparison, behind = data.comparison, _behind(data)
-    if comparison is None or behind is None or data.name in comparison.tied:
-        return []
-    best = comparison[comparison.recommended]
-    if best.log_loss is None or behind <= MATERIAL * best.log_loss.value:
-        return []
-    by, title = number(behind), data.title_of(data.name)
-    return [f"Consider {data.title_of(best.name)}: its log-loss was {by} lower than that of {title}."]
-
-
-def _behind(data: ReportData) -> float | None:
-    """How much higher the log-loss of the method shown is than that of the recommended one, if they differ."""
     comparison = data.comparison
-    if comparison is None or comparison.recommended in ("identity", data.name):
-        return None
-    losses = {r.name: r.log_loss.value for r in comparison.results if r.log_loss is not None}
-    return losses[data.name] - losses[comparison.recommended] if data.name in losses else None
+    if comparison is None or comparison.recommended in ("identity", data.name) or data.name in comparison.tied:
+        return []
+    losses = {one.name: one.log_loss.value for one in comparison.results if one.log_loss is not None}
+    best = losses[comparison.recommended]
+    behind = losses.get(data.name, best) - best
+    if behind <= MATERIAL * best:
+        return []
+    title = data.title_of(comparison.recommended)
+    return [f"Consider {title}: its log-loss was {number(behind)} lower than that of {data.title_of(data.name)}."]
 
 
 def _segment_step(data: ReportData) -> list[str]:
@@ -76,37 +69,21 @@ def _segment_step(data: ReportData) -> list[str]:
 
 
 def comparison_result(data: ReportData) -> str:
-    """The recommended method, how sure that is, and how the method of the page stands to it."""
+    """The recommended method, and how sure that is."""
     comparison = data.comparison
     if comparison is None:
         return ""
     best, reference = comparison[comparison.recommended], comparison.reference
-    if best.name == reference:
-        than = "doing nothing" if reference == "identity" else data.title_of(reference)
-        methods = sum(r.log_loss_difference is not None for r in comparison.results)
-        return f"None of {methods} methods beats {than} by more than the best of so many would by chance."
     change = best.log_loss_difference
-    rank = "has the lowest log-loss" if best.name == comparison.results[0].name else "is recommended: its log-loss is"
-    by = "" if change is None else f"{',' if rank.endswith('loss') else ''} {_lower(change, data)}"
-    text = f"{sentence_case(data.title_of(best.name))} {rank}{by}."
-    if comparison.tied:
-        text += f" These rows cannot tell it from {any_of([data.title_of(name) for name in comparison.tied])}."
-    return text + _standing(data)
-
-
-def _lower(change: Interval, data: ReportData) -> str:
-    reference = data.comparison.reference if data.comparison is not None else "identity"
+    if change is None:
+        than = "doing nothing" if reference == "identity" else data.title_of(reference)
+        methods = sum(one.log_loss_difference is not None for one in comparison.results)
+        return f"None of {methods} methods beats {than} by more than the best of so many would by chance."
     than = "without calibration" if reference == "identity" else f"with {data.title_of(reference)}"
     value, ends = estimate(-change)
-    return f"{value} lower than {than} ({100 * change.level:g} % confidence interval: {ends})"
-
-
-def _standing(data: ReportData) -> str:
-    behind = _behind(data)
-    if behind is None or data.comparison is None:
-        return ""
-    title = data.title_of(data.name)
-    if data.name in data.comparison.tied:
-        return f" This page shows {title}, one of these."
-    by = number(behind, 1.0) if behind >= LEAST else f"less than {LEAST}"
-    return f" This page shows {title}, whose log-loss is {by} higher."
+    interval = f"{100 * change.level:g} % confidence interval: {ends}"
+    title = sentence_case(data.title_of(best.name))
+    text = f"{title} is recommended: its log-loss is {value} lower than {than} ({interval})."
+    if comparison.tied:
+        text += f" These rows cannot tell it from {any_of([data.title_of(name) for name in comparison.tied])}."
+    return text

@@ -1,4 +1,4 @@
-"""The sections of every page: before and after, the map, the methods and the measures."""
+"""The sections of every page: before and after, the methods and the measures."""
 
 from typing import Any
 
@@ -7,11 +7,10 @@ import numpy as np
 from calibrant.comparison import MethodResult
 from calibrant.displays.forest import Series
 from calibrant.intervals import Interval
-from calibrant.metrics.evaluation_table import Evaluation
 from calibrant.report import wording
 from calibrant.report.advice import comparison_result
 from calibrant.report.data import Assessment, ReportData
-from calibrant.report.figures import forest_figure, map_figure, reliability_figures
+from calibrant.report.figures import forest_figure, reliability_figures
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.svg import COLORS
 from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
@@ -31,8 +30,7 @@ MEANING = {
     "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
 }
-MAP_ROWS = 17
-MOST_TIED = 6  # methods as good as the recommended one that are drawn
+MOST_METHODS = 8  # that are drawn
 NO_MATTER = "All values are in the table below the figure."
 
 
@@ -40,15 +38,11 @@ def reliability_section(data: ReportData) -> Section:
     """Predicted against happened, before and after calibration."""
     words, level = outcome_of(data.top_label), f"{100 * data.level:g} %"
     alts = {side: _diagram_alt(one, side, words) for side, one in data.assessments.items()}
-    even, stretched = (reliability_figures(data, scale, alts) for scale in ("linear", "logit"))
-    figures = []
+    drawn, figures = reliability_figures(data, alts), []
     for side, one in data.assessments.items():
         caption = f"{side.capitalize()} calibration" + (f" with {data.title_of(data.name)}" if side == "after" else "")
-        points = points_table(f"Numbers of the diagram {side} calibration", one, words.share, level)
-        figures += [
-            Figure(even[side], caption, "half", points),
-            Figure(stretched[side], caption, "half", folded=True),
-        ]
+        numbers = _points_table(f"Numbers of the diagram {side} calibration", one, words.share, level)
+        figures.append(Figure(drawn[side], caption, "half", numbers))
     how = (
         f"Each point is a group of rows: what was predicted, and how often it {words.happened}. On the dashed line the "
         "two agree; below it the predictions are too high, above it too low. The shaded band holds the true curve with "
@@ -63,21 +57,19 @@ def reliability_section(data: ReportData) -> Section:
         )
     sentences = (how, judged) if "after" in data.assessments else (how,)
     title = "Before and after" if len(data.assessments) == 2 else f"{next(iter(alts)).capitalize()} calibration"
-    more = "The same diagrams on axes that are stretched towards 0 % and 100 %"
-    bars = tuple(_histogram_table(one, side, words) for side, one in data.assessments.items())
-    return Section("reliability", title, sentences, tuple(figures), bars, more=more)
+    return Section("reliability", title, sentences, tuple(figures))
 
 
 def _diagram_alt(side: Assessment, name: str, words: wording.Outcome) -> str:
-    gaps = side.linear.points["mean_score"] - side.linear.points["fraction"]
-    worst = side.linear.points[abs(gaps).argmax()]
+    gaps = side.diagram.points["mean_score"] - side.diagram.points["fraction"]
+    worst = side.diagram.points[abs(gaps).argmax()]
     return (
         f"Reliability diagram {name} calibration, {len(gaps)} groups of rows. The widest gap is where "
         f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} {words.past}. {NO_MATTER}"
     )
 
 
-def points_table(caption: str, side: Assessment, share: str, level: str) -> Table:
+def _points_table(caption: str, side: Assessment, share: str, level: str) -> Table:
     """Predicted, happened with its interval, and rows, for each group of a reliability diagram."""
     rows = tuple(
         (
@@ -85,50 +77,9 @@ def points_table(caption: str, side: Assessment, share: str, level: str) -> Tabl
             Cell(percent(p["fraction"]), f"{percent(p['low'])} to {percent(p['high'])}"),
             count(p["total"]),
         )
-        for p in side.linear.points
+        for p in side.diagram.points
     )
     return Table(caption, ("Predicted", f"{share.capitalize()}, {level} interval", "Rows"), rows, folded=True)
-
-
-def _histogram_table(side: Assessment, name: str, words: wording.Outcome) -> Table:
-    bars = side.linear.histogram
-    rows = tuple(
-        (percent(bar["left"]), percent(bar["right"]), count(bar["total"]), percent(bar["positives"] / bar["total"]))
-        for bar in bars[bars["total"] > 0]
-    )
-    head = ("From", "To", "Rows", words.positive.capitalize())
-    return Table(f"Numbers of the histogram {name} calibration", head, rows, folded=True)
-
-
-def map_section(data: ReportData) -> Section | None:
-    """The fitted map; None where rows cannot judge a calibration."""
-    if "after" not in data.assessments:
-        return None
-    title, level = data.title_of(data.name), f"{100 * data.level:g} %"
-    banded = "low" in (data.map.dtype.names or ())
-    what = "each score" if data.classes is None else "the probability of the predicted class"
-    sentence = f"What {what} becomes with {title}{'' if data.classes is None else ', on average'}."
-    if data.before is not None:
-        sentence += " On the dashed line it stays as it is; the grey points are the rows before calibration, in groups."
-    if banded:
-        sentence += f" Shaded: where the true probability lies with {level} probability."
-    alt = f"The fitted map of {title}: calibrated probability over score. {NO_MATTER}"
-    figure = Figure(map_figure(data, alt), shape="wide", numbers=_map_table(data, title, level, banded=banded))
-    return Section("map", "The calibration map", (sentence,), (figure,))
-
-
-def _map_table(data: ReportData, title: str, level: str, *, banded: bool) -> Table:
-    scores = data.map["score"]
-    places = np.unique(np.searchsorted(scores, np.linspace(scores[0], scores[-1], MAP_ROWS)))
-    rows = tuple(
-        (
-            percent(row["score"]) if data.before is not None else f"{row['score']:.4g}",
-            Cell(percent(row["probability"]), f"{percent(row['low'])} to {percent(row['high'])}" if banded else ""),
-        )
-        for row in data.map[places]
-    )
-    becomes = f"Becomes, {level} credible interval" if banded else "Becomes"
-    return Table(f"Numbers of the map of {title}", ("Score", becomes), rows, folded=True)
 
 
 def methods_section(data: ReportData) -> Section | None:
@@ -147,9 +98,9 @@ def methods_section(data: ReportData) -> Section | None:
     figures = (_methods_figure(data, results),) if any(one.log_loss_difference for one in results) else ()
     columns = (
         [_method_cell(one, data) for one in results],
-        _estimates([one.log_loss for one in results]),
-        _estimates([one.log_loss_difference for one in results], "+"),
-        _estimates([one.brier_score for one in results]),
+        estimate_cells([one.log_loss for one in results]),
+        estimate_cells([one.log_loss_difference for one in results], "+"),
+        estimate_cells([one.brier_score for one in results]),
     )
     head = ("Method", "Log-loss", "Change of log-loss", "Brier score")
     table = Table("Numbers of the methods", head, tuple(zip(*columns, strict=True)), folded=True)
@@ -157,12 +108,9 @@ def methods_section(data: ReportData) -> Section | None:
 
 
 def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
-    """The changes of the log-loss: of the methods that may be the best, where there are many."""
-    comparison: Any = data.comparison
-    near = {comparison.recommended, data.name, *comparison.tied[:MOST_TIED]}
+    """The changes of the log-loss: of the best, where there are many, and of the method shown."""
     compared = [one for one in results if one.log_loss_difference is not None]
-    shown = [one for one in compared if one.name in near] if len(compared) > MOST_TIED + 2 else compared
-    shown = shown or compared
+    shown = [one for i, one in enumerate(compared) if i < MOST_METHODS or one.name == data.name]
     changes: list[Any] = [one.log_loss_difference for one in shown]
     series = Series(
         label="methods",
@@ -184,11 +132,17 @@ def _method_cell(result: MethodResult, data: ReportData) -> Cell:
     return Cell(sentence_case(result.title or result.name), tag=tag)
 
 
-def _estimates(values: list[Interval | None], sign: str = "") -> list[Cell]:
-    """Estimates below each other, with the decimals that most of them deserve."""
-    decimals = [wording.estimate_decimals(one) for one in values if one is not None]
+def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
+    """Estimates with like decimals, and p-values."""
+    decimals = [wording.estimate_decimals(one) for one in values if isinstance(one, Interval)]
     usual = int(np.median(decimals)) if decimals else 4
-    return [Cell("–") if one is None else Cell(*wording.estimate(one, sign, usual)) for one in values]
+    cells = []
+    for one in values:
+        if isinstance(one, Interval):
+            cells.append(Cell(*wording.estimate(one, sign, usual)))
+        else:
+            cells.append(Cell("–" if one is None else f"{one:.3f}" if one >= 0.001 else "below 0.001"))
+    return cells
 
 
 def measures_section(data: ReportData) -> Section:
@@ -203,7 +157,8 @@ def measures_section(data: ReportData) -> Section:
             rows.append((Cell(sentence_case(group)),))
         meaning = MEANING.get(key, "").replace("POSITIVES", words.positives).replace("NEGATIVES", words.negatives)
         name = Cell(sentence_case(short_title(row.name).partition(",")[0]), meaning)
-        rows.append((name, *(_measure(evaluation, key, evaluations) for evaluation in evaluations.values())))
+        found = [{row.key: row.estimates[0] for row in one.rows}.get(key) for one in evaluations.values()]
+        rows.append((name, *estimate_cells(found)))
     sentence = f"Smaller numbers are {100 * data.level:g} % confidence intervals."
     if data.top_label:
         sentence = f"Of the predicted class: its probability, and whether it was right. {sentence}"
@@ -212,16 +167,3 @@ def measures_section(data: ReportData) -> Section:
         sentence += f" The column “after” is for {'rows that the fit had not seen' if data.unseen else fitted}."
     head = ("Measure", *(side.capitalize() for side in evaluations))
     return Section("measures", "Measures", (sentence,), tables=(Table("Measures", head, tuple(rows)),))
-
-
-def _measure(evaluation: Evaluation, key: str, evaluations: dict[str, Evaluation]) -> Cell:
-    """The value and its interval; as many decimals as on the other side, if that has nearly as many."""
-    found = {id(one): next((r.estimates[0] for r in one.rows if r.key == key), None) for one in evaluations.values()}
-    value = found[id(evaluation)]
-    if value is None:
-        return Cell("–")
-    if not isinstance(value, Interval):
-        return Cell(f"{value:.3f}" if value >= 0.001 else "below 0.001")
-    decimals = [wording.estimate_decimals(one) for one in found.values() if isinstance(one, Interval)]
-    usual = min(decimals) if np.ptp(decimals) <= 1 else wording.estimate_decimals(value)
-    return Cell(*wording.estimate(value, decimals=usual))

@@ -4,17 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant.displays.forest import Series
-from calibrant.intervals import Interval
+from calibrant import _limits
+from calibrant.calibrators import registry
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.evaluation import evaluate
+from calibrant.report.calibration_sections import estimate_cells
 from calibrant.report.classes import ClassPredictions
-from calibrant.report.data import LEVEL
-from calibrant.report.figures import forest_figure, small_diagram
+from calibrant.report.data import JUDGE, LEVEL, judged_diagram
+from calibrant.report.figures import small_diagram
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
-from calibrant.report.segments_section import curve_table
-from calibrant.report.svg import COLORS
-from calibrant.report.wording import count, estimate, loss_change, named, percent, sentence_case
+from calibrant.report.wording import count, loss_change, percent, sentence_case
 from calibrant.tally import Tally
 
 MOST_DIAGRAMS = 12
@@ -23,6 +22,7 @@ MOST_CLASSES = 200  # in the table
 RESAMPLED_ENTRIES = 50_000_000  # replicates × rows × classes
 FEWEST_RESAMPLES = 20
 SIDES = ("before", "after")
+SMALL_POINTS = 50  # along a small curve
 
 
 def class_sections(rows: ClassPredictions) -> tuple[Section, ...]:
@@ -56,16 +56,10 @@ def _whole(rows: ClassPredictions) -> Section:
         "in the predicted class, in each class and in all of them together."
     )
     cells: tuple[Row, ...] = tuple(
-        (sentence_case(row.name), *(_cell(value) for value in row.estimates)) for row in evaluation.rows
+        (sentence_case(row.name), *estimate_cells(list(row.estimates))) for row in evaluation.rows
     )
     table = Table("Measures of all classes", ("Measure", "Before", "After"), cells)
     return Section("all-classes", "All classes", (scores, test), tables=(table,))
-
-
-def _cell(value: Interval | float | None) -> Cell:
-    if isinstance(value, Interval):
-        return Cell(*estimate(value))
-    return Cell("–" if value is None else f"{value:.3f}" if value >= 0.001 else "below 0.001")
 
 
 @dataclass(frozen=True)
@@ -99,11 +93,14 @@ def _each_class(rows: ClassPredictions) -> Section:
 
 
 def _class_figure(place: int, gap: _ClassGap) -> Figure:
-    alt = f"Reliability diagram of {gap.name} against the rest, before and after calibration. Its numbers follow."
-    svg, results = small_diagram(f"class-{place}", alt, gap.tallies, "was the class")
+    alt = f"Reliability diagram of {gap.name} against the rest, before and after calibration. Its errors follow."
+    diagrams = {}
+    for side, tally in gap.tallies.items():
+        cells = tally.coarsen(_limits.SEGMENT_CELLS)
+        diagrams[side] = judged_diagram(registry.create(JUDGE).fit_tally(cells), cells, SMALL_POINTS, side)
+    svg = small_diagram(f"class-{place}", alt, diagrams, "Was the class")
     before, after = (f"{100 * gap.errors[side]:.2g}" for side in SIDES)
-    numbers = curve_table(gap.name, {side: result.curve for side, result in results.items()}, "Was the class")
-    return Figure(svg, f"{gap.name}: off by {before} points before, {after} after", "small", numbers)
+    return Figure(svg, f"{gap.name}: off by {before} points before, {after} after", "small")
 
 
 def _class_row(gap: _ClassGap) -> tuple[str, ...]:
@@ -122,26 +119,10 @@ def _confused(rows: ClassPredictions) -> Section:
     )
     if not pairs:
         return Section("confused-classes", "Confused classes", (accuracy,))
-    gaps = (
-        "Each line is a class that was the right one where another was predicted, the most frequent first: what was "
-        "predicted for it in these rows minus how often it was right. To the left of zero the model is too sure that "
-        f"it is not this class. Lines are {100 * LEVEL:g} % intervals. Most often confused: "
-        f"{named([pair.name for pair in pairs[:3]])}."
+    most = (
+        "Each line of the table is a class that was the right one where another was predicted, the most frequent "
+        f"first: how often it was right there, with a {100 * LEVEL:g} % interval, and what was predicted for it."
     )
-    series = [
-        Series(
-            label=f"{side} calibration",
-            color=COLORS[side],
-            values=[100.0 * (pair.means[side] - pair.share.value) for pair in pairs],
-            low=[100.0 * (pair.means[side] - pair.share.high) for pair in pairs],
-            high=[100.0 * (pair.means[side] - pair.share.low) for pair in pairs],
-            hollow=side == "before",
-        )
-        for side in SIDES
-    ]
-    alt = "Predicted minus right for each pair of confused classes. The table below has the same values."
-    names = [f"{pair.rival}, not {pair.predicted}" for pair in pairs]
-    svg, _ = forest_figure("confused", alt, names, series, "Predicted − right, percentage points")
     head = ("Right class", "Predicted class", "Rows", "How often", "Predicted for it before", "After")
     cells: tuple[Row, ...] = tuple(
         (
@@ -153,6 +134,5 @@ def _confused(rows: ClassPredictions) -> Section:
         )
         for pair in pairs
     )
-    figure = Figure(svg, "The class that was right, not the predicted one")
     table = Table("Confused classes", head, cells)
-    return Section("confused-classes", "Confused classes", (accuracy, gaps), (figure,), (table,))
+    return Section("confused-classes", "Confused classes", (accuracy, most), tables=(table,))

@@ -29,11 +29,6 @@ class ConfusedPair:
     share: Interval
     means: dict[str, float]
 
-    @property
-    def name(self) -> str:
-        """The pair in words."""
-        return f"{self.rival} where {self.predicted} is predicted"
-
 
 @dataclass(frozen=True)
 class ClassPredictions:

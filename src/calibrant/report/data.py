@@ -4,9 +4,9 @@ This is the one place of the report that knows the shape of the data: everything
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +36,10 @@ RESAMPLES = 300
 CURVE_POINTS = 120  # more would make the page larger and no curve smoother
 MOST_CORNERS = 100  # of a map, so that few steps are drawn upright
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
+GROUPED = (
+    "The comparison of methods keeps the rows of a group together, and its intervals allow for groups whose rows are "
+    "alike. All other intervals of this page count each row by itself, and are too narrow for such groups."
+)
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,15 @@ class Assessment:
         Probabilities and outcomes.
     evaluation : Evaluation
         Measures with intervals.
-    linear, logit : Reliability
-        The diagram with its credible band, on even and on stretched axes.
+    diagram : Reliability
+        The reliability diagram with its credible band.
     error : Interval
         How far a probability is from the truth on average: posterior mean and central credible interval.
     """
 
     tally: Tally
     evaluation: Evaluation
-    linear: Reliability
-    logit: Reliability
+    diagram: Reliability
     error: Interval
 
     @property
@@ -74,9 +77,6 @@ class ReportData:
     ----------
     rows : Tally or None
         Raw scores and outcomes; None with several classes.
-    total, base_rate, level : float
-        Rows, share of positives, and level of every interval. With several classes a row is positive where the
-        predicted class was right.
     verdict : Verdict
         Whether calibration is needed: that of the comparison, with the size of the error.
     name : str
@@ -105,12 +105,11 @@ class ReportData:
         What was left out or warned of.
     top_label : bool
         Whether a row is positive where its predicted class was right.
+    level : float
+        Of every interval.
     """
 
     rows: Tally | None
-    total: float
-    base_rate: float
-    level: float
     verdict: Verdict
     name: str
     calibrator: Any
@@ -124,6 +123,17 @@ class ReportData:
     classes: ClassPredictions | None = None
     notes: tuple[str, ...] = ()
     top_label: bool = False
+    level: float = LEVEL
+
+    @property
+    def tally(self) -> Tally:
+        """Probabilities and outcomes, as they come."""
+        return (self.before or self.after).tally
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives; with several classes a row is positive where the predicted class was right."""
+        return self.tally.base_rate
 
     @property
     def calibrate(self) -> bool:
@@ -151,40 +161,22 @@ class ReportData:
         return [one.name for one in segments if one.off.get(side, False)]
 
 
-class Predictions(NamedTuple):
-    """What depends on the shape of the data: the method shown, probabilities before and after, and the map."""
-
-    comparison: Comparison | None
-    verdict: Verdict
-    name: str
-    fit: Any
-    rows: Tally | None
-    before: Tally | None
-    after: Tally
-    map: Table
-    classes: ClassPredictions | None = None
-    notes: tuple[str, ...] = ()
-
-
 def make_report_data(
     scores: ArrayLike | Tally,
     y: ArrayLike | None = None,
     *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    space: str = "probability",
     classes: Sequence[Any] | None = None,
     segments: Mapping[Any, Tally] | None = None,
     segment_keys: Sequence[str] = ("segment",),
     comparison: Comparison | None = None,
-    methods: Any = None,
     method: Any = None,
     top_label: bool = False,
-    progress: Callable[[str], object] | None = None,
+    **options: Any,
 ) -> ReportData:
-    """Compute everything that a report shows; the same data give the same numbers. See `write_report`.
+    """Compute everything that a report shows; the same data give the same numbers.
 
-    Each method is fitted once: predictions and maps are those of the comparison, which runs at most once.
+    Each method is fitted once: predictions and maps are those of the comparison, which runs at most once. The
+    `options` are those of `calibrant.compare`: weights, groups, the space of the scores and so on. See `write_report`.
 
     Examples
     --------
@@ -196,82 +188,55 @@ def make_report_data(
     >>> numbers.name, numbers.before.error.value > numbers.after.error.value
     ('bayes_iso', True)
     """
-    how: dict[str, Any] = {"methods": methods, "space": space, "level": LEVEL, "cv": FOLDS, "progress": progress}
+    options = {"space": "probability", "level": LEVEL, "cv": FOLDS, **options}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        several = not isinstance(scores, Tally) and _validation.is_class_matrix(scores)
-        if not isinstance(scores, Tally) and several:
+        if not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
             _check_class_options(segments, top_label=top_label)
-            comparison = comparison or compare(scores, y, sample_weight=sample_weight, **how)
-            shown = _read_classes(comparison, method, classes)
+            data = _read_classes(comparison or compare(scores, y, **options), method, classes)
         else:
-            tally = to_tally(scores, y, sample_weight, pos_label)
-            shown = _read_scores(tally, comparison, method, how)
-        numbers = _compute(shown, top_label=top_label or several)
+            data = replace(_read_scores(scores, y, comparison, method, options), top_label=top_label)
         if segments:
-            judged = judge_segments(segments, segment_keys, shown.fit.calibrator, LEVEL, FOLDS)
-            numbers = replace(numbers, segments=judged)
-    return replace(numbers, notes=tuple(dict.fromkeys([*shown.notes, *(str(one.message) for one in caught)])))
-
-
-def _compute(shown: Predictions, *, top_label: bool) -> ReportData:
-    before = None if shown.before is None else assess(shown.before)
-    first = shown.after if shown.before is None else shown.before
-    results = shown.comparison.results if shown.comparison is not None else ()
-    return ReportData(
-        rows=shown.rows,
-        total=first.total,
-        base_rate=first.base_rate,
-        level=LEVEL,
-        verdict=replace(shown.verdict, error=before.error if before is not None else None),
-        name=shown.name,
-        calibrator=shown.fit.fitted,
-        before=before,
-        after=assess(shown.after),
-        unseen=shown.fit.out_of_fold is not None,
-        map=shown.map,
-        titles={shown.name: title_of(shown.fit.calibrator, shown.name)}
-        | {one.name: one.title or one.name for one in results},
-        comparison=shown.comparison,
-        classes=shown.classes,
-        top_label=top_label,
-    )
+            judged = judge_segments(segments, segment_keys, data.calibrator, LEVEL, FOLDS)
+            data = replace(data, segments=judged)
+    grouped = [] if options.get("groups") is None else [GROUPED]
+    notes = dict.fromkeys([*data.notes, *grouped, *(str(one.message) for one in caught)])
+    return replace(data, notes=tuple(notes))
 
 
 def assess(tally: Tally) -> Assessment:
     """Judge probabilities; the curve and the size of the error are those of a Bayesian spline."""
     judge = registry.create(JUDGE).fit_tally(tally)
-    curve, name = judge_curve(judge, tally), short_title(title_of(judge, JUDGE))
-    linear, logit = (
-        replace(reliability(tally, curve=None, level=LEVEL, scale=scale), curve=curve, curve_name=name)
-        for scale in ("linear", "logit")
-    )
     return Assessment(
         tally=tally,
         evaluation=evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
-        linear=linear,
-        logit=logit,
+        diagram=judged_diagram(judge, tally),
         error=metric_posterior(judge, tally, level=LEVEL),
     )
 
 
-def judge_curve(judge: Any, tally: Tally, n_points: int = CURVE_POINTS) -> Table:
-    """The curve of a fitted judge along the scores of a tally, the ends among its points."""
-    return tabulate_map(judge, thinned(curve_grid(tally, probabilities=True), n_points), LEVEL)
+def judged_diagram(judge: Any, tally: Tally, n_points: int = CURVE_POINTS, name: str | None = None) -> Reliability:
+    """A reliability diagram with the curve of a fitted judge."""
+    curve = tabulate_map(judge, _thinned(curve_grid(tally, probabilities=True), n_points), LEVEL)
+    title = short_title(title_of(judge, JUDGE))
+    return replace(reliability(tally, curve=None, level=LEVEL, name=name), curve=curve, curve_name=title)
 
 
-def thinned(grid: Floats, n_points: int) -> Floats:
+def _thinned(grid: Floats, n_points: int) -> Floats:
     """Fewer scores, the ends among them."""
     return np.asarray(grid[np.unique(np.linspace(0, len(grid) - 1, n_points).round().astype(int))])
 
 
-def _read_scores(tally: Tally, comparison: Comparison | None, method: Any, how: Mapping[str, Any]) -> Predictions:
+def _read_scores(
+    scores: Any, y: Any, comparison: Comparison | None, method: Any, options: Mapping[str, Any]
+) -> ReportData:
+    tally = to_tally(scores, y, options.get("sample_weight"), options.get("pos_label"))
     if tally.total < 2.0:
         raise InvalidInputError(
             f"A report needs at least 2 rows; the rows of this tally add up to {row_count(tally.total)}."
         )
-    space = _validation.check_choice("space", how["space"], _validation.SPACES)
-    if space == "probability":
+    probabilities = _validation.check_choice("space", options["space"], _validation.SPACES) == "probability"
+    if probabilities:
         _validation.check_unit_interval(tally.scores, "scores")
     if comparison is not None and not np.isclose(comparison.n_rows, tally.total):
         raise InvalidInputError(
@@ -281,38 +246,49 @@ def _read_scores(tally: Tally, comparison: Comparison | None, method: Any, how: 
     notes = []
     if comparison is None:
         try:
-            comparison = compare(tally, **how)
+            comparison = compare(scores, y, **options)
         except InvalidInputError as error:
             notes.append(f"Methods are not compared. {error}")
-    cells, probabilities = tally.coarsen(_limits.REPORT_CELLS), space == "probability"
-    name = choose_name(method, comparison, registry.DEFAULT_METHOD)
-    fit = _find_fit(tally, name, method, comparison, space)
-    if fit.out_of_fold is None:
+    cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
+    fit = _find_fit(comparison, name, method, (scores, y), options)
+    if fit is None:  # nothing can be held back
+        fit = MethodFit(
+            _template(name, method, options), None, ScoreProblem(ScoreSample(tally, space=options["space"]))
+        )
         title = sentence_case(short_title(title_of(fit.calibrator, name)))
         notes.append(f"{title} is judged on the rows that it was fitted to: one class has too few to hold back.")
-    verdict = comparison.verdict if comparison is not None else None
-    return Predictions(
-        comparison=comparison,
-        verdict=verdict or judge_calibration(tally),
-        name=name,
-        fit=fit,
+    before = assess(cells) if probabilities else None
+    verdict = (comparison.verdict if comparison is not None else None) or judge_calibration(tally)
+    return ReportData(
         rows=cells,
-        before=cells if probabilities else None,
-        after=fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores)),
+        verdict=replace(verdict, error=before.error if before is not None else None),
+        name=name,
+        calibrator=fit.fitted,
+        before=before,
+        after=assess(fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores))),
+        unseen=fit.out_of_fold is not None,
         map=tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL),
+        titles=_titles(comparison, name, fit.calibrator),
+        comparison=comparison,
         notes=tuple(notes),
     )
 
 
 def _map_scores(fitted: Any, cells: Tally, *, probabilities: bool) -> Floats:
     """Where to evaluate the map: along the scores that there are, with its corners."""
-    grid = thinned(curve_grid(cells, probabilities=probabilities), CURVE_POINTS)
+    grid = _thinned(curve_grid(cells, probabilities=probabilities), CURVE_POINTS)
     knots = fitted.map_.function.knots()
     return np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])]) if len(knots) <= MOST_CORNERS else grid
 
 
-def choose_name(method: Any, comparison: Comparison | None, default: str) -> str:
+def _titles(comparison: Comparison | None, name: str, calibrator: Any) -> dict[str, str]:
+    results = comparison.results if comparison is not None else ()
+    return {name: title_of(calibrator, name)} | {one.name: one.title or one.name for one in results}
+
+
+def choose_name(method: Any, comparison: Comparison | None) -> str:
     """The method to show: as asked, else as recommended; where that is none, the default or else the best."""
+    default = registry.DEFAULT_METHOD
     if method is not None:
         return method if isinstance(method, str) else registry.name_of(method)
     if comparison is None or not comparison.fits:
@@ -324,17 +300,21 @@ def choose_name(method: Any, comparison: Comparison | None, default: str) -> str
     return usable[0] if usable and default not in usable else default
 
 
-def _find_fit(tally: Tally, name: str, method: Any, comparison: Comparison | None, space: str) -> MethodFit:
+def _template(name: str, method: Any, options: Mapping[str, Any]) -> Any:
+    return create(name, space=options["space"]) if method is None or isinstance(method, str) else method
+
+
+def _find_fit(
+    comparison: Comparison | None, name: str, method: Any, rows: tuple[Any, Any], options: Mapping[str, Any]
+) -> MethodFit | None:
     """The fit of the comparison; a method that was not compared is fitted by the same rules."""
+    if comparison is None:
+        return None
     by_name = method is None or isinstance(method, str)
-    for key, fit in (comparison.fits if comparison is not None else {}).items():
+    for key, fit in comparison.fits.items():
         if (by_name and key == name) or fit.calibrator is method:
             return fit
-    calibrator = create(name, space=space) if by_name else method
-    alone = None
-    if comparison is not None:
-        alone = compare(tally, methods={name: calibrator}, space=space, level=LEVEL, cv=FOLDS).fits.get(name)
-    return alone or MethodFit(calibrator, None, ScoreProblem(ScoreSample(tally, space=space)))
+    return compare(*rows, **{**options, "methods": {name: _template(name, method, options)}}).fits.get(name)
 
 
 def _check_class_options(segments: Mapping[Any, Tally] | None, *, top_label: bool) -> None:
@@ -345,23 +325,27 @@ def _check_class_options(segments: Mapping[Any, Tally] | None, *, top_label: boo
         )
 
 
-def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> Predictions:
+def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> ReportData:
     """The predicted class: its probability before and after, and whether it was right."""
     usable = [one.name for one in comparison.results if one.name in comparison.fits and one.name != RAW]
     if not usable or comparison.verdict is None:
         raise InvalidInputError("A report needs a comparison with at least one method that could be fitted.")
     if method is not None and method not in usable:
         raise InvalidInputError(f"`method` must be one of the methods compared, {', '.join(usable)}; got {method!r}.")
-    name = choose_name(method, comparison, registry.DEFAULT_METHOD)
-    rows = ClassPredictions.read(comparison, name, classes)
-    return Predictions(
-        comparison=comparison,
-        verdict=comparison.verdict,
-        name=name,
-        fit=comparison.fits[name],
+    name = choose_name(method, comparison)
+    rows, fit = ClassPredictions.read(comparison, name, classes), comparison.fits[name]
+    before = assess(rows.top_label("before"))
+    return ReportData(
         rows=None,
-        before=rows.top_label("before"),
-        after=rows.top_label("after"),
+        verdict=replace(comparison.verdict, error=before.error),
+        name=name,
+        calibrator=fit.fitted,
+        before=before,
+        after=assess(rows.top_label("after")),
+        unseen=fit.out_of_fold is not None,
         map=rows.mean_map(),
+        titles=_titles(comparison, name, fit.calibrator),
+        comparison=comparison,
         classes=rows,
+        top_label=True,
     )

@@ -1,7 +1,5 @@
 """The section on decisions: from which probability to act, what the model is worth there, and what calibrating adds."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +13,6 @@ from calibrant.report.data import ReportData
 from calibrant.report.figures import decision_figure
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.wording import estimate, number, percent
-
-__all__ = ["DecisionProblem", "decision_section"]
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
@@ -137,24 +133,16 @@ def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[s
 
 
 def _worth_of_the_model(curve: DecisionCurve, at: int) -> str:
-    """How the calibrated probabilities do against acting on all rows and on none."""
+    """How the calibrated probabilities do against acting on all rows and on none, there and elsewhere."""
     rival = "treating all rows" if curve.treat_all[at] > 0.0 else "treating none"
     where, more = percent(float(curve.thresholds[at])), float(curve.advantage[at])
-    text = f"At a threshold of {where}, the calibrated probabilities have a net benefit of {_words(curve, at)}, "
+    value, ends = _estimate(curve, at)
+    text = f"At a threshold of {where}, the calibrated probabilities have a net benefit of {value} ({ends}), "
     if more <= 0.0:
         return f"{text}no more than that of {rival}: the model does not help to decide there."
-    return f"{text}{number(more)} more than that of {rival}. {_range_sentence(curve)}"
-
-
-def _range_sentence(curve: DecisionCurve) -> str:
-    """Where the curve lies above both strategies that need no model."""
-    better = np.flatnonzero(curve.advantage > 0.0)
-    if len(better) == len(curve.thresholds):
-        return "It is above both strategies that need no model over the whole range shown."
-    if (np.diff(better) == 1).all():
-        low, high = (percent(float(curve.thresholds[place])) for place in (better[0], better[-1]))
-        return f"It is above both strategies that need no model from {low} to {high}."
-    return f"It is above both strategies that need no model at {len(better)} of {len(curve.thresholds)} thresholds."
+    better, shown = int((curve.advantage > 0.0).sum()), len(curve.thresholds)
+    range_shown = "over the whole range shown" if better == shown else f"at {better} of the {shown} thresholds shown"
+    return f"{text}{number(more)} more than that of {rival}. They beat both strategies without a model {range_shown}."
 
 
 def _table(curves: dict[str, DecisionCurve], at: int) -> Table:
@@ -166,11 +154,6 @@ def _table(curves: dict[str, DecisionCurve], at: int) -> Table:
         rows.append((percent(float(after.thresholds[place])), *cells, number(float(after.treat_all[place]))))
     head = ("Threshold", *(f"{name.capitalize()} calibration" for name in curves), "Treating all")
     return Table("Net benefit; that of treating none is 0", head, tuple(rows), folded=True)
-
-
-def _words(curve: DecisionCurve, place: int) -> str:
-    value, ends = _estimate(curve, place)
-    return f"{value} ({ends})"
 
 
 def _estimate(curve: DecisionCurve, place: int) -> tuple[str, str]:

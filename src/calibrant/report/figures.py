@@ -5,45 +5,39 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._limits import SEGMENT_CELLS
-from calibrant.calibrators import registry
 from calibrant.decisions import DecisionCurve
 from calibrant.displays.calibration_map import CalibrationMapDisplay
 from calibrant.displays.decision_curve import DecisionCurveDisplay
 from calibrant.displays.forest import Series, draw_forest
 from calibrant.displays.reliability import ReliabilityDisplay
-from calibrant.reliability.result import Reliability, reliability
-from calibrant.report.data import JUDGE, ReportData, judge_curve
+from calibrant.reliability.result import Reliability
+from calibrant.report.data import ReportData
 from calibrant.report.svg import COLORS, WIDTH, open_figure, to_svg
-from calibrant.report.wording import outcome_of, sentence_case, shortened
-from calibrant.tally import Tally
+from calibrant.report.wording import sentence_case, shortened
 
 LONGEST = 32  # letters of a name beside a figure
 SMALL = 2.9  # inches
-SMALL_POINTS = 50  # along a small curve
 ROW = 0.3  # inches of a row of a forest plot
 
 
-def reliability_figures(data: ReportData, scale: str, alts: Mapping[str, str]) -> dict[str, str]:
+def reliability_figures(data: ReportData, alts: Mapping[str, str]) -> dict[str, str]:
     """The diagrams before and after calibration, with histograms below them, on the same axes."""
     with open_figure(6.4) as first:
         figures = {"before": first, "after": type(first)(figsize=first.get_size_inches(), layout="constrained")}
         displays = {}
         for side, assessment in data.assessments.items():
-            result = assessment.linear if scale == "linear" else assessment.logit
-            display = ReliabilityDisplay(result, top_label=data.top_label)
-            display.plot(figures[side].subplots(), counts=False, curve_kwargs={"color": COLORS[side]})
-            displays[side] = display
-        for get, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-            limits = np.array([getattr(display.ax_, get)() for display in displays.values()])
-            for display in displays.values():
-                getattr(display.ax_, put)(limits[:, 0].min(), limits[:, 1].max())
-        return {side: to_svg(figures[side], f"{side}-{scale}", alts[side]) for side in displays}
+            display = ReliabilityDisplay(assessment.diagram, top_label=data.top_label)
+            displays[side] = display.plot(figures[side].subplots(), curve_kwargs={"color": COLORS[side]})
+        limits = np.array([display.ax_.get_ylim() for display in displays.values()])
+        widest = (limits[:, 0].min(), limits[:, 1].max())
+        for display in displays.values():
+            display.ax_.set(xlim=widest, ylim=widest)
+        return {side: to_svg(figures[side], side, alts[side]) for side in displays}
 
 
 def map_figure(data: ReportData, alt: str) -> str:
     """The chosen map with its band, over the raw data where these are probabilities."""
-    before = data.before.linear if data.before is not None else None
+    before = data.before.diagram if data.before is not None else None
     display = CalibrationMapDisplay(
         data.map,
         points=None if before is None else before.points,
@@ -72,21 +66,14 @@ def forest_figure(
         return to_svg(figure, name, alt), cut
 
 
-def small_diagram(name: str, alt: str, tallies: Mapping[str, Tally], share: str) -> tuple[str, dict[str, Reliability]]:
-    """Curves with their bands before and after calibration, and the numbers of both."""
-    results = {}
-    for side, tally in tallies.items():
-        cells = tally.coarsen(SEGMENT_CELLS)
-        judge = registry.create(JUDGE).fit_tally(cells)
-        result = reliability(cells, curve=None, name=side)
-        results[side] = Reliability(**vars(result) | {"curve": judge_curve(judge, cells, SMALL_POINTS)})
-    with open_figure(SMALL, SMALL) as figure:
-        display = ReliabilityDisplay(list(results.values()))
-        colors = [{"color": COLORS[side]} for side in results]
-        display.plot(figure.subplots(), points=False, distribution=None, curve_kwargs=colors)
+def small_diagram(name: str, alt: str, diagrams: Mapping[str, Reliability], share: str) -> str:
+    """Curves with their bands before and after calibration, without points."""
+    with open_figure(SMALL, SMALL, cycle=tuple(diagrams)) as figure:
+        display = ReliabilityDisplay(list(diagrams.values()))
+        display.plot(figure.subplots(), points=False, histogram=False)
         display.legend_.remove()
-        display.ax_.set(xlabel="Predicted", ylabel=share.capitalize())
-        return to_svg(figure, name, alt), results
+        display.ax_.set(xlabel="Predicted", ylabel=share)
+        return to_svg(figure, name, alt)
 
 
 def decision_figure(alt: str, curves: Mapping[str, DecisionCurve], threshold: float | None) -> str:
@@ -96,8 +83,3 @@ def decision_figure(alt: str, curves: Mapping[str, DecisionCurve], threshold: fl
         if threshold is not None:
             display.ax_.axvline(threshold, color=COLORS["soft"], linewidth=1.0, linestyle=":", zorder=1)
         return to_svg(figure, "decisions", alt)
-
-
-def happened_label(data: ReportData) -> str:
-    """The axis of predicted minus happened."""
-    return f"Predicted − {outcome_of(data.top_label).share}, points"

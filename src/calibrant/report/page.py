@@ -14,7 +14,7 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.report.advice import next_steps
-from calibrant.report.calibration_sections import map_section, measures_section, methods_section, reliability_section
+from calibrant.report.calibration_sections import measures_section, methods_section, reliability_section
 from calibrant.report.class_sections import class_sections
 from calibrant.report.data import ReportData, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
@@ -41,6 +41,7 @@ def write_report(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    groups: ArrayLike | None = None,
     space: str = "probability",
     classes: Sequence[Any] | None = None,
     segments: Mapping[Any, Tally] | None = None,
@@ -76,6 +77,9 @@ def write_report(
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
         The positive one of two classes.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient or a site: the comparison of methods keeps groups together, and its
+        intervals allow for rows of a group that are alike. The page says which intervals do not.
     space : {"probability", "decision"}
         What the scores are: probabilities, or any numbers, such as logits. Of one decision score a row the page shows
         only what comes after calibration.
@@ -130,6 +134,7 @@ def write_report(
         y,
         sample_weight=sample_weight,
         pos_label=pos_label,
+        groups=groups,
         space=space,
         classes=classes,
         segments=segments,
@@ -142,8 +147,7 @@ def write_report(
     )
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
     sections = make_sections(data, problem=problem, unlabelled=unlabelled)
-    text = render(data, sections, title, jinja2, commands=commands)
-    write_atomically(path, text)
+    write_atomically(path, render(data, sections, title, jinja2, commands=commands, problem=problem))
 
 
 def make_sections(
@@ -153,7 +157,6 @@ def make_sections(
     sections = [
         reliability_section(data),
         meaning_section(data),
-        map_section(data),
         methods_section(data),
         measures_section(data),
         segments_section(data),
@@ -165,7 +168,13 @@ def make_sections(
 
 
 def render(
-    data: ReportData, sections: Sequence[Section], title: str, jinja2: Any, *, commands: str | None = None
+    data: ReportData,
+    sections: Sequence[Section],
+    title: str,
+    jinja2: Any,
+    *,
+    commands: str | None = None,
+    problem: DecisionProblem | None = None,
 ) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     folder = resources.files(__package__)
@@ -187,7 +196,7 @@ def render(
         outcome=outcome_of(data.top_label),
         answer=answer(data),
         steps=next_steps(data),
-        key_figures=key_figures(data),
+        key_figures=key_figures(data, problem),
         sections=sections,
         markup=markup,
         style=markup(style),
@@ -198,11 +207,9 @@ def render(
 
 
 def _facts(data: ReportData) -> str:
-    totals = (data.before or data.after).tally.totals
-    weighted = " by weight" if (totals != totals.round()).any() else ""  # only then can a number of rows be broken
-    return (
-        f"{count(data.total)} rows{weighted}, {percent(data.base_rate)} of them {outcome_of(data.top_label).positive}"
-    )
+    tally, positive = data.tally, outcome_of(data.top_label).positive
+    weighted = " by weight" if (tally.totals % 1.0).any() else ""  # only then can a number of rows be broken
+    return f"{count(tally.total)} rows{weighted}, {percent(data.base_rate)} of them {positive}"
 
 
 def _unbroken(value: Any) -> Any:

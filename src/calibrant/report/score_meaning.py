@@ -1,36 +1,53 @@
-"""What a score means: the calibrated probability of some round scores, and the score that reaches one half."""
+"""What a score means: the map, what some scores become, and from which score on a probability is reached."""
 
 import numpy as np
 
 from calibrant._typing import Floats
+from calibrant.reliability.tables import Table as Columns
+from calibrant.reliability.tables import tabulate_map
 from calibrant.report.data import ReportData
-from calibrant.report.sections import Cell, Section, Table
+from calibrant.report.figures import map_figure
+from calibrant.report.sections import Cell, Figure, Section, Table
 from calibrant.report.wording import outcome_of, percent
 from calibrant.tally import Tally
 
-ROUND = np.array([0.2, 0.5, 0.8, 0.9])
-QUANTILES = np.array([0.1, 0.5, 0.9, 0.99])  # of the rows, where round scores are not among them
+QUANTILES = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])  # of the rows
 
 
 def meaning_section(data: ReportData) -> Section | None:
-    """What some scores mean after calibration; None where rows are too few, or where other classes have a say in it."""
-    if data.comparison is None or data.rows is None:
+    """The fitted map in a picture and in numbers; None where rows cannot judge a calibration."""
+    if "after" not in data.assessments:
         return None
-    probabilities, fitted = data.before is not None, data.calibrator
-    known = weighted_quantiles(data.rows, np.linspace(0.0, 1.0, 1001))
-    scores = pick_scores(known, probabilities=probabilities)
-    intervals = [""] * len(scores)
-    if hasattr(fitted, "sample_maps"):
-        ends = zip(*fitted.predict_interval(scores, level=data.level), strict=True)
-        intervals = [f"{percent(low).removesuffix(' %')} to {percent(high)}" for low, high in ends]
+    title, level = data.title_of(data.name), f"{100 * data.level:g} %"
+    points = _table_points(data)
+    banded = "low" in (points.dtype.names or ())
+    what = "each score" if data.classes is None else "the probability of the predicted class"
+    sentence = f"What {what} becomes with {title}, fitted to all rows{'' if data.classes is None else ', on average'}."
+    if data.before is not None:
+        sentence += " On the dashed line it stays as it is; the grey points are the rows before calibration, in groups."
+    if banded:
+        sentence += f" Shaded: where the true probability lies with {level} probability."
     rows = tuple(
-        (_score(score, probabilities=probabilities), Cell(percent(mean), interval))
-        for score, mean, interval in zip(scores, fitted.predict(scores), intervals, strict=True)
+        (
+            score_text(data, row["score"]),
+            Cell(percent(row["probability"]), f"{percent(row['low'])} to {percent(row['high'])}" if banded else ""),
+        )
+        for row in points
     )
-    interval = f", with its {100 * data.level:g} % interval" if any(intervals) else ""
-    how = f"Calibrated with {data.title_of(data.name)}, fitted to all rows{interval}."
-    table = Table("What a score means", ("A score of", "means"), rows)
-    return Section("meaning", "What a score means", (f"{_half(data, known)} {how}",), tables=(table,))
+    becomes = f"means, with its {level} credible interval" if banded else "means"
+    table = Table("What a score means", ("A score of", becomes), rows)
+    figure = Figure(map_figure(data, f"The fitted map of {title}: calibrated probability over score."))
+    half = () if data.rows is None else (_half(data, data.rows),)
+    return Section("meaning", "What a score means", (*half, sentence), (figure,), (table,))
+
+
+def _table_points(data: ReportData) -> Columns:
+    """Scores that are typical of the rows, rounded, and what they become."""
+    if data.rows is None:
+        return np.asarray(data.map[np.unique(np.linspace(0, len(data.map) - 1, len(QUANTILES)).astype(int))])
+    scores = data.rows.scores
+    typical = [float(f"{score:.2g}") for score in weighted_quantiles(data.rows, QUANTILES)]
+    return tabulate_map(data.calibrator, np.unique(np.clip(typical, scores[0], scores[-1])), data.level)
 
 
 def weighted_quantiles(tally: Tally, at: Floats) -> Floats:
@@ -39,50 +56,34 @@ def weighted_quantiles(tally: Tally, at: Floats) -> Floats:
     return np.asarray(tally.scores[np.minimum(np.searchsorted(below, at - 1e-12), len(tally) - 1)])
 
 
-def pick_scores(scores: Floats, *, probabilities: bool) -> Floats:
-    """Round scores, if most of them lie among the given ones; else some that are typical of these, rounded.
+def score_reaching(data: ReportData, probability: float) -> float | None:
+    """The score from which on the calibrated probability is at least `probability`.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.report.score_meaning import pick_scores
-    >>> pick_scores(np.linspace(0.05, 0.85, 101), probabilities=True).tolist()
-    [0.2, 0.5, 0.8]
-    >>> pick_scores(np.linspace(0.0, 0.04, 101), probabilities=True).tolist()
-    [0.004, 0.02, 0.036, 0.04]
-    >>> pick_scores(np.linspace(-3.2, 4.1, 101), probabilities=False).tolist()
-    [-2.0, 0.0, 2.0, 4.0]
+    It is infinite where no score of the rows reaches that, and minus infinity where all do; None where the map falls,
+    so that no single score parts the rows.
     """
-    low, high = float(scores[0]), float(scores[-1])
-    if not probabilities:
-        return _even_scores(low, high)
-    inside = ROUND[(low <= ROUND) & (high >= ROUND)]
-    typical = [float(f"{value:.2g}") for value in np.quantile(scores, QUANTILES)]
-    return inside if len(inside) >= 3 else np.unique(typical)
+    scores: Floats = data.rows.scores if data.rows is not None else np.empty(0)
+    reached = data.calibrator.predict(scores) >= probability
+    if reached.all() or not reached.any():
+        return -np.inf if reached.all() else np.inf
+    start = float(data.calibrator.map_.inverse(probability))
+    return start if (reached == (scores >= start)).all() else None
 
 
-def _half(data: ReportData, scores: Floats) -> str:
+def _half(data: ReportData, rows: Tally) -> str:
     """The score from which on the event is more likely than not."""
-    words, reached = outcome_of(data.top_label), data.calibrator.predict(scores) >= 0.5
+    words, start = outcome_of(data.top_label), score_reaching(data, 0.5)
     likely = f"{words.subject} is more likely {words.than_not}"
-    if reached.all():
-        return f"At every score in these rows, {likely}."
-    if not reached.any():
-        top = percent(float(np.max(data.calibrator.predict(scores))))
+    if start is None:
+        return f"No single score parts the rows where {likely} from the others: the map falls in places."
+    if start == np.inf:
+        top = percent(float(np.max(data.calibrator.predict(rows.scores))))
         return f"No score in these rows reaches one half: the highest probability is {top}."
-    start = float(data.calibrator.map_.inverse(np.array([0.5]))[0])
-    return f"From a score of {_score(float(f'{start:.3g}'), probabilities=data.before is not None)} up, {likely}."
+    if start == -np.inf:
+        return f"At every score in these rows, {likely}."
+    return f"From a score of {score_text(data, float(f'{start:.3g}'))} up, {likely}."
 
 
-def _score(score: float, *, probabilities: bool) -> str:
-    return f"{100 * score:.6g} %" if probabilities else f"{score:.4g}".replace("-", "−")
-
-
-def _even_scores(low: float, high: float) -> Floats:
-    """Some round numbers between two ends, at steps of 1, 2 or 5 times a power of ten."""
-    if low == high:
-        return np.array([low])
-    rough = (high - low) / 6.0
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = power * min((m for m in (1.0, 2.0, 5.0, 10.0) if m * power >= rough), default=10.0)
-    return np.asarray(np.arange(np.ceil(low / step), np.floor(high / step) + 1.0) * step).round(12)
+def score_text(data: ReportData, score: float) -> str:
+    """A score as the page writes it: in percent where scores are probabilities."""
+    return f"{100 * score:.4g} %" if data.before is not None else f"{score:.4g}".replace("-", "−")

@@ -47,16 +47,14 @@ class Figure:
     caption: str = ""
     shape: str = "wide"
     numbers: Table | None = None
-    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section with an identifier for its link, and a title; `more` is what is clicked to see folded figures."""
+    """A section with an identifier for its link, and a title."""
 
     name: str
     title: str
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
-    more: str = ""

@@ -4,9 +4,8 @@ import numpy as np
 
 from calibrant.displays.forest import Series
 from calibrant.intervals import Interval
-from calibrant.reliability.tables import Table as Columns
 from calibrant.report.data import ReportData
-from calibrant.report.figures import forest_figure, happened_label, small_diagram
+from calibrant.report.figures import forest_figure
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.segments import Segment, SegmentResults
 from calibrant.report.svg import COLORS
@@ -16,8 +15,6 @@ TITLES = {"before": "before calibration", "after": "one map for all", "by_segmen
 LOOKS = {"before": ("before", "o", True), "after": ("after", "o", False), "by_segment": ("neutral", "s", False)}
 MANY_IN_ORDER = 12  # segments in an order, from which on they are drawn along it
 MOST_DRAWN = 40
-MOST_DIAGRAMS = 12
-CURVE_ROWS = 7
 
 
 def segments_section(data: ReportData) -> Section | None:
@@ -29,9 +26,8 @@ def segments_section(data: ReportData) -> Section | None:
     upright = results.in_order and len(results.segments) > MANY_IN_ORDER
     shown = results.segments if upright else results.segments[:MOST_DRAWN]
     alt = f"Predicted minus {share} in each of {len(shown)} segments, with intervals. The table has the same values."
-    svg, cut = forest_figure(
-        "segments", alt, [one.name for one in shown], _series(shown), happened_label(data), upright=upright
-    )
+    names, label = [one.name for one in shown], f"Predicted − {share}, points"
+    svg, cut = forest_figure("segments", alt, names, _series(shown), label, upright=upright)
     sentence = (
         f"Predicted minus {share} in each segment, in percentage points: {'above' if upright else 'to the right of'} "
         f"zero the predictions are too high. Lines are {level} intervals. “Off” means that the probabilities fit worse "
@@ -41,11 +37,10 @@ def segments_section(data: ReportData) -> Section | None:
         sentence += " Lines that reach the edge of the figure go on beyond it."
     if len(shown) < len(results.segments):
         sentence += f" The figure shows the first {len(shown)} of {len(results.segments)} segments."
-    figures = (Figure(svg, shape="whole" if upright else "wide"), *_diagrams(results.segments, share))
+    figures = (Figure(svg, shape="whole" if upright else "wide"),)
     tables = (_table(results.segments, share), *_loss_table(results))
     sentences = (sentence, *_worth_of_maps(results, level))
-    more = f"Diagrams of the {len(figures) - 1} largest segments, before and after calibration"
-    return Section("segments", "Segments", sentences, figures, tables, more=more)
+    return Section("segments", "Segments", sentences, figures, tables)
 
 
 def _sides(segments: tuple[Segment, ...]) -> list[str]:
@@ -120,29 +115,3 @@ def _worth_of_maps(results: SegmentResults, level: str) -> tuple[str, ...]:
     else:
         text += f", which may be chance ({interval})."
     return text, results.summary
-
-
-def _diagrams(segments: tuple[Segment, ...], share: str) -> tuple[Figure, ...]:
-    """A small diagram of each of the largest segments, before and after calibration."""
-    largest = sorted(segments, key=lambda one: -one.total)[:MOST_DIAGRAMS]
-    figures = []
-    for place, one in enumerate(largest):
-        sides = {side: tally for side, tally in one.tallies.items() if side != "by_segment"}
-        if sides:
-            alt = f"Reliability diagram of segment {one.name}, {' and '.join(sides)} calibration. Its numbers follow."
-            svg, results = small_diagram(f"segment-{place}", alt, sides, share)
-            curves = {side: result.curve for side, result in results.items()}
-            figures.append(Figure(svg, one.name, "small", curve_table(one.name, curves, share), folded=True))
-    return tuple(figures)
-
-
-def curve_table(name: str, curves: dict[str, Columns | None], share: str) -> Table:
-    """Some places along the curves of a small diagram."""
-    rows: list[Row] = []
-    for side, curve in curves.items():
-        if curve is not None:
-            rows.append((Cell(f"{side.capitalize()} calibration"),))
-            for point in curve[np.unique(np.linspace(0, len(curve) - 1, CURVE_ROWS).round().astype(int))]:
-                interval = f"{percent(point['low'])} to {percent(point['high'])}"
-                rows.append((percent(point["score"]), Cell(percent(point["probability"]), interval)))
-    return Table(f"Numbers of {name}", ("Predicted", share.capitalize()), tuple(rows), folded=True)

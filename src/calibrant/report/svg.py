@@ -71,7 +71,9 @@ def to_svg(figure: Any, name: str, alt: str) -> str:
         # A script that the font of the measurement lacks; the browser has it.
         warnings.filterwarnings("ignore", message="Glyph")
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(file, format="svg", metadata=nothing)
+        # The canvas draws once, where `savefig` would draw twice to find the layout.
+        backend = require("matplotlib.backends.backend_svg", "report", "The report")
+        backend.FigureCanvasSVG(figure).print_svg(file, metadata=nothing)
     text = UNUSED.sub("", file.getvalue())
     box = re.search(r'viewBox="[^"]*"', text)
     body = text[text.index(">", text.index("<svg")) + 1 :]

@@ -6,13 +6,10 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import create
-from calibrant.displays.forest import Series
 from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
 from calibrant.report.data import ReportData
-from calibrant.report.figures import forest_figure
-from calibrant.report.sections import Cell, Figure, Section, Table
-from calibrant.report.svg import COLORS
+from calibrant.report.sections import Cell, Section, Table
 from calibrant.report.wording import count, percent, sentence_case
 from calibrant.tally import Tally, row_count
 
@@ -61,14 +58,8 @@ def unlabelled_section(
     called = bool((model.predict(known) >= threshold).any())
     asked = [name for name in QUANTITIES if called or name != "precision"]
     answers = estimate_several(model, scores, asked, threshold=threshold, level=level)
-    shares = [answers[name] for name in SHARES if name in answers]
-    return Section(
-        "unlabelled",
-        "Rows without labels",
-        _sentences(answers, threshold),
-        (Figure(_draw(shares)),),
-        (_tabulate(list(answers.values())),),
-    )
+    table = _tabulate(list(answers.values()))
+    return Section("unlabelled", "Rows without labels", _sentences(answers, threshold), tables=(table,))
 
 
 def _sentences(answers: dict[str, Estimate], threshold: float) -> tuple[str, ...]:
@@ -87,19 +78,6 @@ def _sentences(answers: dict[str, Estimate], threshold: float) -> tuple[str, ...
 
 def _percent(answer: Estimate) -> str:
     return f"{100 * answer.value:.1f} % ({100 * answer.low:.1f} to {100 * answer.high:.1f})"
-
-
-def _draw(answers: list[Estimate]) -> str:
-    names = [sentence_case(QUANTITIES[answer.quantity].title) for answer in answers]
-    series = Series(
-        label="estimates",
-        color=COLORS["after"],
-        values=[100.0 * answer.value for answer in answers],
-        low=[100.0 * answer.low for answer in answers],
-        high=[100.0 * answer.high for answer in answers],
-    )
-    alt = "Estimates of shares with their intervals, as in the table below."
-    return forest_figure("unlabelled", alt, names, [series], "Percent", zero=False)[0]
 
 
 def _tabulate(answers: list[Estimate]) -> Table:

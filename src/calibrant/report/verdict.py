@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from calibrant.intervals import Interval
 from calibrant.report.data import Assessment, ReportData
+from calibrant.report.decision_section import DecisionProblem
+from calibrant.report.score_meaning import score_reaching, score_text
 from calibrant.report.wording import Outcome, count, named, outcome_of, percent, points_estimate, sentence_case
 
 RARE = 0.05
 NOTABLE = 0.25  # a share of the average error
-HARDLY = 0.001  # a share of the log-loss
 EXTREME = "too close to 0 % and 100 %: high ones should be lower and low ones higher"
 TIMID = "too far from 0 % and 100 %: high ones should be higher and low ones lower"
 
@@ -69,10 +72,10 @@ def _headline(data: ReportData) -> tuple[str, str]:
 def _alike(side: Assessment, data: ReportData) -> tuple[str, ...]:
     words = outcome_of(data.top_label)
     often = "never" if data.base_rate == 0.0 else "always"
-    how = f"{words.subject} was {often} right" if data.top_label else f"{words.subject} {often} {words.happened}"
-    mean = percent(side.mean)
+    how = f"was {often} right" if data.top_label else f"{often} {words.happened}"
     chance = ", more than chance explains" if data.verdict.strength else ", which may be chance"
-    same = f"In all {count(data.total)} rows {how}, while on average {mean} was predicted{chance}."
+    rows = f"In all {count(data.tally.total)} rows {words.subject} {how}"
+    same = f"{rows}, while on average {percent(side.mean)} was predicted{chance}."
     return same, "Rows of one outcome cannot show how to repair that: no method can be fitted and compared."
 
 
@@ -158,17 +161,9 @@ def _after(data: ReportData) -> str:
         return text + "."
     if change.high < 0.0:
         return f"{text}, and the predictions as a whole are better by more than chance explains."
-    if max(-change.low, change.high) < HARDLY * _raw(data):
-        return f"{text}; the predictions as a whole hardly change."
     if change.low > 0.0:
         return f"{text}, but the predictions as a whole are worse by more than chance explains."
     return f"{text}; the predictions as a whole are not better beyond chance."
-
-
-def _raw(data: ReportData) -> float:
-    """The log-loss without calibration, of the same predictions that the comparison judges."""
-    raw = None if data.comparison is None else data.comparison[data.comparison.reference].log_loss
-    return 0.0 if raw is None else raw.value
 
 
 def _measure(side: Assessment, key: str) -> Interval | float | None:
@@ -176,11 +171,12 @@ def _measure(side: Assessment, key: str) -> Interval | float | None:
     return next((row.estimates[0] for row in side.evaluation.rows if row.key == key), None)
 
 
-def key_figures(data: ReportData) -> list[KeyFigure]:
+def key_figures(data: ReportData, problem: DecisionProblem | None = None) -> list[KeyFigure]:
     """The figures beside the answer; rows of one outcome have no error after calibration, and no method."""
     if data.one_outcome:
         return [_predicted_figure(data)] if data.before is not None else []
-    return [_error_figure(data), _predicted_figure(data), _method_figure(data)]
+    costs = [] if problem is None or problem.costs is None or data.rows is None else [_threshold_figure(data, problem)]
+    return [_error_figure(data), _predicted_figure(data), _method_figure(data), *costs]
 
 
 def _error_figure(data: ReportData) -> KeyFigure:
@@ -207,3 +203,17 @@ def _method_figure(data: ReportData) -> KeyFigure:
         return KeyFigure("Method", "None yet" if open_question else "None needed", "none is better beyond chance")
     remark = "checked on rows that it had not seen" if data.unseen else "not checked: too few rows"
     return KeyFigure("Method", sentence_case(data.title_of(data.name)), remark)
+
+
+def _threshold_figure(data: ReportData, problem: DecisionProblem) -> KeyFigure:
+    """The raw score from which on it pays to act: that of the map, or where none is needed the threshold itself."""
+    wanted, label = percent(problem.threshold), "Act from a score of"
+    if not data.calibrate:
+        return KeyFigure(label, wanted, "by the costs given, with the scores as they are")
+    score, means = score_reaching(data, problem.threshold), f"a calibrated probability of {wanted}"
+    if score is None:
+        return KeyFigure("Act from", wanted, "of the calibrated probability: no single score parts the rows")
+    if abs(score) == np.inf:
+        who, has = ("No row", "none has") if score > 0.0 else ("All rows", "each has at least")
+        return KeyFigure("Act on", who, f"{has} {means}")
+    return KeyFigure(label, score_text(data, float(f"{score:.3g}")), f"which means {means}")
