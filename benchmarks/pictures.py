@@ -13,8 +13,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_validate
-from sklearn.naive_bayes import GaussianNB
 
 from calibrant import CalibrationMapDisplay, HistogramBinning, PlattScaling, ReliabilityDisplay, simulate
 from calibrant.calibrators import registry
@@ -126,12 +124,6 @@ def one_after_another() -> Any:
     return display
 
 
-def folds() -> Any:
-    X, y = make_classification(3000, flip_y=0.2, random_state=0)
-    result = cross_validate(GaussianNB(), X, y, cv=5, return_estimator=True, return_indices=True)
-    return ReliabilityDisplay.from_cv_results(result, X, y, ax=new_axes())
-
-
 def estimator() -> Any:
     X, y = make_classification(3000, flip_y=0.2, random_state=0)
     model = LogisticRegression().fit(X[:1500], y[:1500])
@@ -194,7 +186,6 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "dark": dark,
     "beside_each_other": beside_each_other,
     "one_after_another": one_after_another,
-    "folds": folds,
     "estimator": estimator,
     "map_isotonic": map_of(registry.create("isotonic"), 1000),
     "map_histogram": map_of(HistogramBinning(), 60),

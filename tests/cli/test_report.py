@@ -56,8 +56,8 @@ def test_report_on_several_classes(cli, refused, animals, tmp_path, quick):
     result = cli("report", animals, *scores, "-o", page)
     assert result.code == 0, result.err
     text = page.read_text(encoding="utf-8")
-    assert all(f'<section id="{name}"' in text for name in ("all-classes", "each-class", "confused-classes"))
-    assert "fox, not cat" in text
+    assert all(f'<section id="{name}"' in text for name in ("all-classes", "each-class"))
+    assert "fox: off by" in text
     assert "--top-label" not in shell_code(page)
     assert "needs --top-label" in refused("report", animals, *scores, "--by", "region", "-o", page)
 

@@ -1,13 +1,11 @@
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_validate
 from sklearn.svm import LinearSVC
 
 from calibrant import IsotonicCalibration, ReliabilityDisplay, simulate
@@ -205,44 +203,12 @@ def test_from_a_calibrator(ax, data):
     assert display.results[0].name == "IsotonicCalibration"
 
 
-@pytest.mark.parametrize("as_table", [False, True])
-def test_from_cv_results(ax, classified, as_table):
-    X, y, _ = classified
-    X = pd.DataFrame(X) if as_table else X
-    folds = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True, return_indices=True)
-    display = ReliabilityDisplay.from_cv_results(folds, X, y, ax=ax, sample_weight=np.full(600, 2.0))
-    assert [result.total for result in display.results] == [400, 400, 400]
-    assert len({line.get_color() for line in display.line_}) == 1
-    assert texts(display) == ["LogisticRegression (3 folds)", "perfectly calibrated"]
-    assert display.points_ == [None, None, None]
-    held_out = folds["indices"]["test"][1]
-    part = X.iloc[held_out] if as_table else X[held_out]
-    by_hand = reliability(y[held_out], folds["estimator"][1].predict_proba(part)[:, 1])
-    np.testing.assert_allclose(display.line_[1].get_ydata(), by_hand.curve["probability"], atol=1e-12)
-
-
-def test_folds_can_have_styles_of_their_own(ax, classified):
-    X, y, _ = classified
-    folds = cross_validate(LogisticRegression(), X, y, cv=2, return_estimator=True, return_indices=True)
-    styles = [{"color": "red"}, {"c": "blue"}]
-    display = ReliabilityDisplay.from_cv_results(folds, X, y, ax=ax, points=True, curve_kwargs=styles, name="m")
-    assert [line.get_color() for line in display.line_] == ["red", "blue"]
-    assert len(display.points_) == 2
-
-
 def test_bad_estimators(ax, classified):
-    X, y, model = classified
+    X, y, _ = classified
     with pytest.raises(InvalidInputError, match="must have `predict_proba`"):
         ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y, ax=ax)
     with pytest.raises(InvalidInputError, match="must know two classes"):
         ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(600) % 3), X, y, pos_label=1, ax=ax)
-    folds = cross_validate(model, X, y, cv=2, return_estimator=True, return_indices=True)
-    with pytest.raises(InvalidInputError, match="must be the data of `cv_results`"):
-        ReliabilityDisplay.from_cv_results(folds, X[:100], y[:100], ax=ax)
-    for key in ("estimator", "indices"):
-        part = {name: value for name, value in folds.items() if name != key}
-        with pytest.raises(InvalidInputError, match=f"return_{key}"):
-            ReliabilityDisplay.from_cv_results(part, X, y, ax=ax)
 
 
 @pytest.mark.parametrize(

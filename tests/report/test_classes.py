@@ -1,25 +1,9 @@
 import numpy as np
-import pytest
 from sklearn.metrics import log_loss
 
 from calibrant import Tally, compare
 from calibrant.report.class_sections import class_sections
 from calibrant.report.classes import ClassPredictions
-
-BEFORE = np.array([[0.8, 0.1, 0.1]] * 4 + [[0.1, 0.7, 0.2]] * 2)
-AFTER = np.array([[0.5, 0.4, 0.1]] * 4 + [[0.2, 0.5, 0.3]] * 2)
-LABELS = np.array([0, 0, 1, 1, 1, 2])
-WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])
-SMALL = ClassPredictions(("ant", "bee", "cow"), LABELS, WEIGHTS, BEFORE, AFTER)
-
-
-def test_confused_pairs_by_hand():
-    first, second = SMALL.confused_pairs(12, 0.9)
-    assert (first.predicted, first.rival, first.rows) == ("ant", "bee", 5.0)
-    assert first.share.value == 0.6
-    assert first.share.low < 0.6 < first.share.high
-    assert first.means == {"before": pytest.approx(0.1), "after": pytest.approx(0.4)}
-    assert (second.predicted, second.rival, second.share.value) == ("bee", "cow", 0.5)
 
 
 def draw(n_classes, n=240):
@@ -32,7 +16,7 @@ def draw(n_classes, n=240):
 
 def test_the_sections_say_what_the_measures_say():
     rows = draw(3)
-    whole, each, confused = class_sections(rows)
+    whole, each = class_sections(rows)
     loss = log_loss(rows.labels, rows.before)
     assert f"the log-loss from {loss:.4f} to" in whole.sentences[0]
     assert whole.tables[0].rows[0][0] == "Log-loss"
@@ -43,23 +27,15 @@ def test_the_sections_say_what_the_measures_say():
     assert each.tables[0].rows[0][0] == each.figures[0].caption.partition(":")[0]
     assert not each.tables[0].folded
     accuracy = 100 * np.mean(rows.predicted == rows.labels)
-    assert f"right in {accuracy:.1f} %" in confused.sentences[0]
-    assert len(confused.tables[0].rows) == 6
+    assert f"right in {accuracy:.1f} %" in whole.sentences[1]
 
 
 def test_many_classes_show_the_worst():
-    _, each, confused = class_sections(draw(25))
-    assert len(each.figures) == len(confused.tables[0].rows) == 12
+    _, each = class_sections(draw(25, 120))
+    assert len(each.figures) == 12
     assert "furthest off" in each.sentences[0]
     assert each.tables[0].folded
     assert len(each.tables[0].rows) == 25
-
-
-def test_nothing_confused_has_no_table():
-    sure = np.tile(np.eye(3) * 0.97 + 0.01, (9, 1))
-    confused = class_sections(ClassPredictions(("a", "b", "c"), np.array([0, 1, 2] * 9), np.ones(27), sure, sure))[2]
-    assert confused.figures == confused.tables == ()
-    assert "right in 100 %" in confused.sentences[0]
 
 
 def test_the_rows_of_a_comparison(class_rows, class_comparison):

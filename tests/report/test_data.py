@@ -173,3 +173,8 @@ def test_what_several_classes_refuse(class_rows, class_comparison):
         make_report_data(scores, y, top_label=True)
     with pytest.raises(InvalidInputError):
         make_report_data(scores)
+
+
+def test_a_method_that_does_not_exist_is_not_taken_for_too_few_rows(tally):
+    with pytest.raises(InvalidInputError, match="plat"):
+        make_report_data(tally, methods=["plat"])

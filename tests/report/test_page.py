@@ -222,7 +222,7 @@ def test_several_classes_on_one_page(tmp_path, class_rows, hostile):
     text = path.read_text("utf-8")
     assert "<script>alert(1)" not in text
     assert "Of the predicted class: its probability, and whether it was right." in text
-    assert '<td role="cell" data-head="How often">' in text  # beside each value where the screen is narrow
+    assert '<td role="cell" data-head="Its share">' in text  # beside each value where the screen is narrow
     assert "predict_proba(new_scores)" in Code(text).text
     assert "space=" in Code(text).text
 

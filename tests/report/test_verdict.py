@@ -57,7 +57,7 @@ def test_rows_that_the_fit_has_seen_are_called_so(data):
     text = answer(replace(data, unseen=False)).sentences[-1]
     assert "not seen" not in text
     assert "on the same rows" in text
-    assert "On new rows it will be larger" in text
+    assert "On new rows expect a larger one" in text
 
 
 def test_segments_that_are_off_are_in_the_verdict(segmented):
@@ -149,6 +149,7 @@ def test_where_nothing_is_to_be_done_no_method_is_named(with_facts, data):
     error, _, method = key_figures(with_facts(p_value=0.5, error=(0.004, 0.002, 0.008)))
     assert "after" not in error.remark
     assert method.value == "None needed"
+    assert key_figures(with_facts(p_value=0.5, error=(0.06, 0.02, 0.12)))[2].value == "None yet"
     assert key_figures(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07)))[2].value == "None yet"
     assert key_figures(replace(data, comparison=None))[2].value == "None yet"
 

@@ -24,7 +24,7 @@ def format_count(count: float) -> str:
     return f"{count:,.0f}" if count >= 10 or count == round(count) else f"{count:.2g}"
 
 
-def draw_points(ax: Any, points: Any, *, color: Any, label: str | None, alpha: float = 1.0) -> dict[str, Any]:
+def draw_points(ax: Any, points: Any, *, color: Any, label: str | None) -> dict[str, Any]:
     """Markers whose area grows with the number of rows, on their intervals.
 
     On a logit axis a fraction of 0 or 1, or a score beyond the limits, has no place: a triangle at the edge points to
@@ -33,10 +33,10 @@ def draw_points(ax: Any, points: Any, *, color: Any, label: str | None, alpha: f
     x, left, right = _inside(points["mean_score"], ax.get_xscale(), ax.get_xlim())
     y, below, above = _inside(points["fraction"], ax.get_yscale(), ax.get_ylim())
     size = SMALLEST + (LARGEST - SMALLEST) * points["total"] / points["total"].max()
-    style = {"color": color, "edgecolors": ax.get_facecolor(), "linewidths": 0.7, "zorder": 3, "alpha": alpha}
+    style = {"color": color, "edgecolors": ax.get_facecolor(), "linewidths": 0.7, "zorder": 3}
     # One broken line, since a legend avoids lines and not collections of them.
     ends = np.column_stack((points["low"], points["high"], np.full(len(points), np.nan))).ravel()
-    bars = {"color": color, "linewidth": 1.3, "alpha": 0.75 * alpha, "zorder": 2.5, "solid_capstyle": "butt"}
+    bars = {"color": color, "linewidth": 1.3, "alpha": 0.75, "zorder": 2.5, "solid_capstyle": "butt"}
     (intervals,) = ax.plot(np.repeat(x, 3), axes.on_axis(ax.yaxis, ends), **bars)
     inside = ~(left | right | below | above)
     drawn = ax.scatter(x[inside], y[inside], s=size[inside], label=label, **style)
@@ -74,7 +74,7 @@ def draw_curve(ax: Any, x: Floats, y: Floats, style: dict[str, Any]) -> Any:
     return line
 
 
-def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool, alpha: float = 1.0) -> Any:
+def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool) -> Any:
     """Bars as one outline; filled where one model is alone."""
     edges, height = visible_bars(ax, table)
     height = height / (height.sum() if share else 1.0)
@@ -84,7 +84,7 @@ def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool, 
         ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
         ax.yaxis.set_minor_formatter(ticker.NullFormatter())
     ax.set_ylabel(f"{'Share' if share else 'Rows'}{', log' if ax.get_yscale() == 'log' else ''}")
-    style = {"alpha": 0.45 * alpha, "baseline": 0} if fill else {"alpha": alpha, "linewidth": 1.2, "baseline": None}
+    style = {"alpha": 0.45, "baseline": 0} if fill else {"linewidth": 1.2, "baseline": None}
     return ax.stairs(height, edges, fill=fill, color=color, **style)
 
 

@@ -85,14 +85,8 @@ class ModelsDisplay(ABC):
         -------
         self
         """
-        drawing, numbers = cls.split_options(options)
-        return cls._from_models(y_true, name_models(y_prob, name), numbers).plot(ax, **drawing)
-
-    @classmethod
-    def split_options(cls, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The options of `plot`, and all others, which are for the numbers."""
-        drawing = {key: options[key] for key in signature(cls.plot).parameters if key in options}
-        return drawing, {key: value for key, value in options.items() if key not in drawing}
+        drawing = {key: options.pop(key) for key in signature(cls.plot).parameters if key in options}
+        return cls._from_models(y_true, name_models(y_prob, name), options).plot(ax, **drawing)
 
     @classmethod
     def _from_models(cls, y_true: Any, models: Mapping[str | None, Any], options: dict[str, Any]) -> Self:

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes, marks
-from calibrant.displays.models import ModelsDisplay, class_probabilities, one_or_list, positive_probabilities
+from calibrant.displays.models import ModelsDisplay, class_probabilities, one_or_list
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label
@@ -28,8 +27,8 @@ ARTISTS = ("line", "band", "points", "intervals", "scores")
 class ReliabilityDisplay(ModelsDisplay):
     """A reliability diagram of one or several models.
 
-    Make one with `from_predictions`, `from_estimator` or `from_cv_results`, which draw at once; or from numbers of
-    `calibrant.reliability.reliability`, and draw with `plot`. The first three take `sample_weight`, `weights`,
+    Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
+    `calibrant.reliability.reliability`, and draw with `plot`. The first two take `sample_weight`, `weights`,
     `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and `scale` of that function.
 
     Probabilities of shape (n, K), a column for each of three or more classes, are drawn for the predicted class: its
@@ -40,8 +39,6 @@ class ReliabilityDisplay(ModelsDisplay):
     ----------
     results : Reliability or list of Reliability
         One for each model, all on one scale.
-    folds : bool
-        Whether the results are folds of one model, drawn alike.
     top_label : bool
         Whether the results are of the predicted one of several classes, which only changes the names of the axes.
     each_class : bool
@@ -87,12 +84,11 @@ class ReliabilityDisplay(ModelsDisplay):
         self,
         results: Reliability | Sequence[Reliability],
         *,
-        folds: bool = False,
         top_label: bool = False,
         each_class: bool = False,
     ) -> None:
         super().__init__(results)
-        self.folds, self.top_label, self.each_class = folds, top_label, each_class
+        self.top_label, self.each_class = top_label, each_class
         if len({result.scale for result in self.results}) > 1:
             raise InvalidInputError("`results` must all have the same `scale`, since they share the axes.")
 
@@ -112,7 +108,7 @@ class ReliabilityDisplay(ModelsDisplay):
             Where to draw; a new figure if not given. Axes that have a diagram already get another model.
         points : bool, optional
             Whether to draw the binned points with their intervals; the area of a marker grows with its number of rows.
-            By default yes, unless the results are folds or each of several classes.
+            By default yes, unless the results are classes of one model.
         histogram : bool
             Whether to draw below how many rows have which probability, in small axes that take a part of the place of
             `ax`.
@@ -128,11 +124,8 @@ class ReliabilityDisplay(ModelsDisplay):
         self.ax_scores_ = axes.axes_below(self.ax_) if histogram else None
         self._set_axes()
         self.identity_ = axes.draw_identity(self.ax_)
-        with_points = not (self.folds or self.each_class) if points is None else points
-        drawn: list[dict[str, Any]] = []
-        for i, style in enumerate(styles):
-            like_first = {"color": drawn[0]["line"].get_color()} if self.folds and drawn else {}
-            drawn.append(self._draw(i, with_points, like_first | style))
+        with_points = not self.each_class if points is None else points
+        drawn = [self._draw(i, with_points, style) for i, style in enumerate(styles)]
         for part in ARTISTS:
             setattr(self, f"{part}_", one_or_list([one.get(part) for one in drawn]))
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
@@ -164,36 +157,34 @@ class ReliabilityDisplay(ModelsDisplay):
         axes.name_axes(self.ax_, self.ax_scores_, *(TOP_LABEL_AXES if self.top_label else AXES))
 
     def _draw(self, i: int, points: bool, style: dict[str, Any]) -> dict[str, Any]:
-        result, alpha = self.results[i], 0.6 if self.folds else 1.0
-        line = self._draw_line(i, result, style, alpha)
+        result = self.results[i]
+        line = self._draw_line(i, result, style)
         color = line.get_color()
         drawn: dict[str, Any] = {"line": line}
         band = result.curve if result.band is None else result.band
         if band is not None:
-            drawn["band"] = marks.draw_band(self.ax_, band, color=color, alpha=0.22 * alpha)
+            drawn["band"] = marks.draw_band(self.ax_, band, color=color)
         if points:
             label = marks.points_label(result.points, result.level)
-            drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label, alpha=alpha)
+            drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label)
         if self.ax_scores_ is not None:
             alone = len(self.results) == 1
             drawn["scores"] = marks.draw_histogram(
-                self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone, alpha=alpha
+                self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone
             )
         return drawn
 
-    def _draw_line(self, i: int, result: Reliability, style: dict[str, Any], alpha: float) -> Any:
+    def _draw_line(self, i: int, result: Reliability, style: dict[str, Any]) -> Any:
         if result.curve is None:
             x, y = result.points["mean_score"], result.points["fraction"]
             base: dict[str, Any] = {"linewidth": 0.8}
         else:
             x, y = result.curve["score"], result.curve["probability"]
             base = {"linewidth": 1.6, "solid_joinstyle": "miter"}
-        return marks.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "alpha": alpha, "zorder": 2.7} | style)
+        return marks.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "zorder": 2.7} | style)
 
     def _label(self, i: int) -> str:
         result = self.results[i]
-        if self.folds:
-            return f"{result.name or 'model'} ({len(self.results)} folds)" if i == 0 else "_fold"
         if len(self.results) > 1:
             return self.model_name(i)
         curve = _curve_label(result)
@@ -229,56 +220,6 @@ class ReliabilityDisplay(ModelsDisplay):
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
 
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: Mapping[str, Any],
-        X: Any,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> Self:
-        """Compute one curve for each fold of a cross-validation, from the rows that the fold held out, and draw.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Of ``sklearn.model_selection.cross_validate(…, return_estimator=True, return_indices=True)``.
-        X, y : array-like of n rows
-            The data that were cross-validated.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights.
-        pos_label : label, optional
-            By default the second of the classes.
-        name : str, optional
-            By default the name of the estimators' class.
-        **options
-            As of `from_predictions`.
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        drawing, options = cls.split_options(options)
-        estimators, held_out = _folds(cv_results)
-        labels, results = _validation.as_array(y, "y"), []
-        weights = None if sample_weight is None else _validation.as_floats(sample_weight, "sample_weight")
-        for estimator, rows in zip(estimators, held_out, strict=True):
-            if len(rows) and rows.max() >= len(labels):
-                raise InvalidInputError(
-                    f"`X` and `y` must be the data of `cv_results`, which has row {rows.max()}; got {len(labels)} rows."
-                )
-            y_prob, positive = positive_probabilities(estimator, _safe_indexing(X, rows), pos_label)
-            part = None if weights is None else weights[rows]
-            fold_name = type(estimator).__name__ if name is None else name
-            results.append(
-                reliability(labels[rows], y_prob, sample_weight=part, pos_label=positive, name=fold_name, **options)
-            )
-        return cls(results, folds=True).plot(**drawing)
-
 
 def _curve_label(result: Reliability) -> str:
     name = "line between bins" if result.curve is None else str(result.curve_name)
@@ -308,12 +249,3 @@ def _each_class(
     ]
     worst = np.argsort(-np.array(errors), kind="stable")[:max_classes]
     return [reliability(labels == k, matrix[:, k], name=str(names[k]), **options) for k in worst]
-
-
-def _folds(cv_results: Mapping[str, Any]) -> tuple[Any, Any]:
-    for key, option in (("estimator", "return_estimator"), ("indices", "return_indices")):
-        if key not in cv_results:
-            raise InvalidInputError(
-                f"`cv_results` must have the entry {key!r}; run cross_validate with `{option}=True`."
-            )
-    return cv_results["estimator"], cv_results["indices"]["test"]

@@ -12,7 +12,7 @@ def next_steps(data: ReportData) -> list[str]:
     verdict = data.verdict
     if data.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
         steps.append(
-            f"Four times as many rows as these {count(data.tally.total)} would halve the intervals on this page."
+            f"Four times as many rows as these {count(data.tally.total)} would about halve the intervals on this page."
         )
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps

@@ -159,7 +159,11 @@ def measures_section(data: ReportData) -> Section:
         name = Cell(sentence_case(short_title(row.name).partition(",")[0]), meaning)
         found = [{row.key: row.estimates[0] for row in one.rows}.get(key) for one in evaluations.values()]
         rows.append((name, *estimate_cells(found)))
-    sentence = f"Smaller numbers are {100 * data.level:g} % confidence intervals."
+    sentence = (
+        f"Smaller numbers are {100 * data.level:g} % confidence intervals. The average error of the answer is found by "
+        "a smooth curve through the outcomes, less what chance adds; the calibration errors here have other rules, "
+        "which count chance in or leave it out, so that they differ from it."
+    )
     if data.top_label:
         sentence = f"Of the predicted class: its probability, and whether it was right. {sentence}"
     if "after" in evaluations:

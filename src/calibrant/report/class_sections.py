@@ -1,4 +1,4 @@
-"""Sections on several classes: the whole matrix, each class against the rest, and the classes that are confused."""
+"""Sections on several classes: the whole matrix, and each class against the rest."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,11 @@ from calibrant.report.calibration_sections import estimate_cells
 from calibrant.report.classes import ClassPredictions
 from calibrant.report.data import JUDGE, LEVEL, judged_diagram
 from calibrant.report.figures import small_diagram
-from calibrant.report.sections import Cell, Figure, Row, Section, Table
+from calibrant.report.sections import Figure, Row, Section, Table
 from calibrant.report.wording import count, loss_change, percent, sentence_case
 from calibrant.tally import Tally
 
 MOST_DIAGRAMS = 12
-MOST_PAIRS = 12
 MOST_CLASSES = 200  # in the table
 RESAMPLED_ENTRIES = 50_000_000  # replicates × rows × classes
 FEWEST_RESAMPLES = 20
@@ -36,9 +35,9 @@ def class_sections(rows: ClassPredictions) -> tuple[Section, ...]:
     >>> p = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9)
     >>> rows = ClassPredictions(("a", "b", "c"), np.array([0, 1, 1] * 9), np.ones(27), p, p)
     >>> [section.title for section in class_sections(rows)]
-    ['All classes', 'Class by class', 'Confused classes']
+    ['All classes', 'Class by class']
     """
-    return _whole(rows), _each_class(rows), _confused(rows)
+    return _whole(rows), _each_class(rows)
 
 
 def _whole(rows: ClassPredictions) -> Section:
@@ -59,7 +58,12 @@ def _whole(rows: ClassPredictions) -> Section:
         (sentence_case(row.name), *estimate_cells(list(row.estimates))) for row in evaluation.rows
     )
     table = Table("Measures of all classes", ("Measure", "Before", "After"), cells)
-    return Section("all-classes", "All classes", (scores, test), tables=(table,))
+    changed = float(np.average(rows.before.argmax(axis=1) != rows.after.argmax(axis=1), weights=rows.weights))
+    accuracy = (
+        f"The predicted class is right in {percent(rows.accuracy('before'))} of the rows before and "
+        f"{percent(rows.accuracy('after'))} after calibration, which changes it in {percent(changed)} of them."
+    )
+    return Section("all-classes", "All classes", (scores, accuracy, test), tables=(table,))
 
 
 @dataclass(frozen=True)
@@ -108,31 +112,3 @@ def _class_row(gap: _ClassGap) -> tuple[str, ...]:
     means = (percent(float(tally.scores @ tally.totals / tally.total)) for tally in gap.tallies.values())
     errors = (f"{100 * error:.2g} points" for error in gap.errors.values())
     return gap.name, count(before.total_positive), percent(before.base_rate), *means, *errors
-
-
-def _confused(rows: ClassPredictions) -> Section:
-    pairs = rows.confused_pairs(MOST_PAIRS, LEVEL)
-    changed = float(np.average(rows.predicted != rows.after.argmax(axis=1), weights=rows.weights))
-    accuracy = (
-        f"The predicted class is right in {percent(rows.accuracy('before'))} of the rows before and "
-        f"{percent(rows.accuracy('after'))} after calibration, which changes it in {percent(changed)} of them."
-    )
-    if not pairs:
-        return Section("confused-classes", "Confused classes", (accuracy,))
-    most = (
-        "Each line of the table is a class that was the right one where another was predicted, the most frequent "
-        f"first: how often it was right there, with a {100 * LEVEL:g} % interval, and what was predicted for it."
-    )
-    head = ("Right class", "Predicted class", "Rows", "How often", "Predicted for it before", "After")
-    cells: tuple[Row, ...] = tuple(
-        (
-            pair.rival,
-            pair.predicted,
-            count(pair.rows),
-            Cell(percent(pair.share.value), f"{percent(pair.share.low)} to {percent(pair.share.high)}"),
-            *(percent(pair.means[side]) for side in SIDES),
-        )
-        for pair in pairs
-    )
-    table = Table("Confused classes", head, cells)
-    return Section("confused-classes", "Confused classes", (accuracy, most), tables=(table,))

@@ -8,26 +8,13 @@ import numpy as np
 
 from calibrant import _limits
 from calibrant._numerics import bins
-from calibrant._numerics.binomial_limits import clopper_pearson
 from calibrant._typing import Floats, Ints
 from calibrant.comparison import Comparison
 from calibrant.comparison.candidates import RAW
-from calibrant.intervals import Interval
 from calibrant.reliability.tables import Table, table
 from calibrant.tally import Tally
 
 MAP_GROUPS = 40
-
-
-@dataclass(frozen=True)
-class ConfusedPair:
-    """Rows in which one class was predicted, and a rival: how often it was right, and what was predicted for it."""
-
-    predicted: str
-    rival: str
-    rows: float
-    share: Interval
-    means: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -110,26 +97,3 @@ class ClassPredictions:
             np.add.reduceat(one[order] * self.weights[order], starts) for one in (np.ones(len(order)), before, after)
         )
         return table(score=sums[0] / weight, probability=sums[1] / weight)
-
-    def confused_pairs(self, most: int, level: float) -> list[ConfusedPair]:
-        """The rivals that were right most often where another class was predicted."""
-        n_classes, predicted = len(self.names), self.predicted
-        rows = np.bincount(predicted, self.weights, n_classes)
-        right = np.zeros((n_classes, n_classes))  # by predicted class, then by the right one
-        np.add.at(right, (predicted, self.labels), self.weights)
-        np.fill_diagonal(right, 0.0)
-        pairs = []
-        for place in np.argsort(-right, axis=None, kind="stable")[:most]:
-            top, rival = divmod(int(place), n_classes)
-            times = right[top, rival]
-            if not times:
-                break
-            (low,), (high,) = clopper_pearson(np.array([times]), np.array([rows[top]]), level)
-            chosen = predicted == top
-            means = {
-                side: float(np.average(getattr(self, side)[chosen, rival], weights=self.weights[chosen]))
-                for side in ("before", "after")
-            }
-            share = Interval(float(times / rows[top]), float(low), float(high), level)
-            pairs.append(ConfusedPair(self.names[top], self.names[rival], float(rows[top]), share, means))
-        return pairs

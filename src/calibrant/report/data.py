@@ -248,6 +248,8 @@ def _read_scores(
         try:
             comparison = compare(scores, y, **options)
         except InvalidInputError as error:
+            if min(tally.total_positive, tally.total - tally.total_positive) >= 2.0:
+                raise  # not for want of rows
             notes.append(f"Methods are not compared. {error}")
     cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
     fit = _find_fit(comparison, name, method, (scores, y), options)

@@ -61,7 +61,7 @@ def write_report(
 
     It says in plain words whether the model is calibrated and how sure that is, draws reliability diagrams before and
     after calibration and the fitted map, and gives measures, a comparison of methods, segments, and the code to go on.
-    Of several classes it shows the predicted one, then all of them together, each by itself, and which are confused.
+    Of several classes it shows the predicted one, then all of them together, and each by itself.
     Everything after calibration is cross-fitted: no row is judged by a fit that has seen it. Where a class has too few
     rows for that, the page says so.
 

@@ -38,7 +38,7 @@ def answer(data: ReportData) -> Answer:
     """Answer whether the model is calibrated, and whether calibrating it helps."""
     side, words = data.before, outcome_of(data.top_label)
     if side is None:
-        sentences = ["Some scores lie outside 0 to 1, so they rank the rows but cannot be read as probabilities."]
+        sentences = ["The scores are decision scores: they rank the rows, but cannot be read as probabilities."]
     elif data.one_outcome:
         return Answer(*_headline(data), _alike(side, data))
     elif data.verdict.strength:
@@ -155,7 +155,7 @@ def _after(data: ReportData) -> str:
         f"({100 * error.level:g} % interval: {ends})"
     )
     if not data.unseen:
-        return f"{text}. On new rows it will be larger: these are too few to hold some back for a check."
+        return f"{text}. On new rows expect a larger one: these are too few to hold some back for a check."
     change = _change(data)
     if change is None:
         return text + "."
@@ -199,8 +199,8 @@ def _method_figure(data: ReportData) -> KeyFigure:
     if data.comparison is None:
         return KeyFigure("Method", "None yet", "too few rows to compare methods")
     if not data.calibrate:
-        open_question = data.verdict.strength and not data.verdict.small
-        return KeyFigure("Method", "None yet" if open_question else "None needed", "none is better beyond chance")
+        needed = "None needed" if data.verdict.small else "None yet"
+        return KeyFigure("Method", needed, "none is better beyond chance")
     remark = "checked on rows that it had not seen" if data.unseen else "not checked: too few rows"
     return KeyFigure("Method", sentence_case(data.title_of(data.name)), remark)
 
