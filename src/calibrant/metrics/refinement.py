@@ -130,8 +130,9 @@ def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
     """The interval of the gain on the scale on which its error is even.
 
     The gain g is about the square of a distance between two maps, and that distance, not g, has an error that does not
-    depend on it: with the half width h of g's interval, h / 2√g. Squared again, both ends lie h² / 4g higher, and the
-    lower one no further down than a distance of 0. Here g is the gain that the recalibrated probabilities q foresee,
+    depend on it: with the half width h of g's interval, h / 2√g. Squared again, the upper end lies h² / 4g higher. The
+    lower end is that of a distance of 0, where the interval of the distance holds 0; where it does not, it stays, since
+    the fitted line varies too. Here g is the gain that the recalibrated probabilities q foresee,
     which is never negative.
     """
     if_positive, if_negative = np.split(saved, 2)
@@ -141,7 +142,7 @@ def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
     if not foreseen > 0.0:
         return gain
     moved = half**2 / (4.0 * foreseen)
-    low = gain.low + moved if half < 2.0 * foreseen else gain.value - foreseen
+    low = gain.low if half < 2.0 * foreseen else gain.value - foreseen
     return replace(gain, low=low, high=gain.high + moved)
 
 
