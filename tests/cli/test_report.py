@@ -72,29 +72,11 @@ def test_report_on_the_predicted_class(cli, animals, tmp_path, quick):
     assert "--top-label" in shell_code(page)
 
 
-def test_report_where_nothing_can_be_compared(cli, tmp_path, quick):
+def test_rows_that_allow_no_comparison_are_refused(refused, tmp_path, quick):
     rows = tmp_path / "one.csv"
     rows.write_text("score,label\n" + "".join(f"{0.02 * i},1\n" for i in range(1, 40)))
-    result = cli("report", rows, "-o", tmp_path / "report.html")
-    assert result.code == 0, result.err
-    assert "A comparison needs at least 2 rows of each class" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_rows_that_allow_no_comparison_are_compared_once(cli, tmp_path, monkeypatch):
-    from calibrant.report import data
-
-    calls = []
-
-    def counted(*arguments, **options):
-        calls.append(arguments)
-        return plain(*arguments, **options)
-
-    plain = data.compare
-    monkeypatch.setattr(data, "compare", counted)
-    rows = tmp_path / "one.csv"
-    rows.write_text("score,label\n" + "".join(f"{0.02 * i},1\n" for i in range(1, 40)))
-    assert cli("report", rows, "-o", tmp_path / "report.html").code == 0
-    assert len(calls) == 1
+    message = refused("report", rows, "-o", tmp_path / "report.html")
+    assert "A comparison needs at least 2 rows of each class" in message
 
 
 def test_a_report_does_not_replace_its_table(refused, data, tmp_path, monkeypatch):

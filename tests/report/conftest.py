@@ -97,12 +97,6 @@ def with_facts(data):
 
 
 @pytest.fixture(scope="session")
-def one_sided():
-    """Rows that all turned out the same."""
-    return make_report_data(Tally.from_arrays(np.linspace(0.1, 0.4, 60), np.zeros(60)))
-
-
-@pytest.fixture(scope="session")
 def class_rows():
     """Scores and labels of three classes, whose probabilities are too extreme."""
     rng = np.random.default_rng(0)

@@ -18,13 +18,6 @@ def test_advice_agrees_with_the_comparison(with_facts):
     assert "optional" in advice(p_value=0.0001, error=(0.004, 0.003, 0.005), recommended="platt")
 
 
-def test_without_a_comparison_nothing_is_recommended(data, one_sided):
-    assert next_steps(one_sided)[0].startswith("Gather rows of the other outcome")
-    steps = next_steps(replace(data, comparison=None))
-    assert steps[0].startswith("Gather more rows, of both outcomes")
-    assert not any("as many rows" in step for step in steps)  # four times too few are too few
-
-
 def test_another_method_is_named_only_if_it_is_better_and_the_rows_tell_it_apart(with_facts):
     facts = {"p_value": 0.0001, "error": (0.06, 0.05, 0.07), "recommended": "platt"}
     losses = {"platt": 0.500, "bayes_iso": 0.510, "identity": 0.6}
@@ -80,7 +73,6 @@ def test_the_result_of_the_comparison_in_words(data):
     assert "lower than without calibration (90 % confidence interval: " in text
     tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
     assert "cannot tell it from isotonic regression or Bayesian spline" in tied
-    assert comparison_result(replace(data, comparison=None)) == ""
 
 
 def test_no_winner_among_many(data):

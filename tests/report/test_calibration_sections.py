@@ -54,7 +54,6 @@ def test_methods_best_first_with_marks(data):
     for column in (1, 2, 3):
         cells = [row[column] for row in table.rows if row[column].small]
         assert len({len(cell.text.partition(".")[2]) for cell in cells}) == 1  # decimals
-    assert methods_section(replace(data, comparison=None)) is None
 
 
 def test_of_many_methods_the_figure_shows_the_best_and_the_one_of_the_page(data):

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import PlattScaling, SplineCalibration, Tally, compare, metrics
 from calibrant._limits import REPORT_CELLS
-from calibrant.calibrators.registry import DEFAULT_METHOD, METHODS
+from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.calibrators.registry import get as registry_get
 from calibrant.errors import InvalidInputError
 from calibrant.report.data import make_report_data
@@ -42,14 +42,6 @@ def test_after_is_cross_fitted():
     data = make_report_data(noise, comparison=compare(noise, methods=["isotonic"]), method="isotonic")
     own = noise.rescored(data.calibrator.predict(noise.scores))
     assert metrics.log_loss(own) < np.log(2.0) < data.after.evaluation["log_loss"].value
-
-
-def test_a_class_of_one_row_cannot_be_held_back():
-    lonely = Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.arange(30) == 20)
-    data = make_report_data(lonely, method="spline")
-    assert not data.unseen
-    assert data.after.tally == lonely.rescored(data.calibrator.predict(lonely.scores))
-    assert any("judged on the rows that it was fitted to" in text for text in data.notes)
 
 
 def test_the_page_shows_what_the_comparison_recommends(tally):
@@ -98,23 +90,6 @@ def test_scores_that_are_no_probabilities():
         make_report_data(tally)
 
 
-def test_one_class_is_reported_with_a_note():
-    data = make_report_data(Tally.from_arrays(np.linspace(0.1, 0.9, 30), np.ones(30)), method="bayes_iso")
-    assert data.comparison is None
-    assert "Methods are not compared" in data.notes[0]
-
-
-def test_a_method_that_needs_both_classes_says_so():
-    needy = next(name for name in METHODS["score"] if not registry_get(name).accepts_single_class)
-    with pytest.raises(InvalidInputError, match="both classes"):
-        make_report_data(Tally.from_arrays([0.2, 0.4, 0.6], [1, 1, 1]), method=needy)
-
-
-def test_too_few_rows():
-    with pytest.raises(InvalidInputError, match="at least 2 rows"):
-        make_report_data(Tally.from_arrays([0.3], [1]))
-
-
 def test_same_data_same_numbers(data, tally, comparison):
     again = make_report_data(tally, comparison=comparison, method="bayes_iso")
     assert again.before.evaluation == data.before.evaluation
@@ -129,25 +104,6 @@ def test_many_distinct_scores_are_joined():
     data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
     assert len(data.before.tally) <= REPORT_CELLS
     assert data.tally.total == tally.total
-
-
-def test_sides_are_those_that_can_be_judged(data, unbounded, one_sided):
-    assert list(data.assessments) == ["before", "after"]
-    assert list(unbounded.assessments) == ["after"]
-    assert list(one_sided.assessments) == ["before"]
-
-
-def test_rows_that_refuse_a_comparison_are_compared_once(monkeypatch):
-    calls = []
-
-    def refuse(*arguments, **options):
-        calls.append(options)
-        return compare(*arguments, **options)
-
-    monkeypatch.setattr("calibrant.report.data.compare", refuse)
-    data = make_report_data(np.linspace(0.1, 0.9, 30), np.ones(30))
-    assert data.comparison is None
-    assert len(calls) == 1
 
 
 def test_several_classes_are_shown_by_their_predicted_class(classes, class_rows, class_comparison):
@@ -178,3 +134,19 @@ def test_what_several_classes_refuse(class_rows, class_comparison):
 def test_a_method_that_does_not_exist_is_not_taken_for_too_few_rows(tally):
     with pytest.raises(InvalidInputError, match="plat"):
         make_report_data(tally, methods=["plat"])
+
+
+@pytest.mark.parametrize("positives", [0, 1, 20])
+def test_rows_that_cannot_be_compared_are_refused(positives):
+    with pytest.raises(InvalidInputError, match="at least 2 rows of each class"):
+        make_report_data(np.linspace(0.1, 0.9, 20), np.arange(20) < positives)
+
+
+def test_a_method_that_cannot_be_fitted_is_refused(unbounded):
+    with pytest.raises(InvalidInputError, match=r"No method could be fitted|can be fitted"):
+        make_report_data(unbounded.rows, comparison=unbounded.comparison, space="decision", method="histogram")
+
+
+def test_what_is_shown_of_scores_that_are_no_probabilities(data, unbounded):
+    assert list(data.assessments) == ["before", "after"]
+    assert list(unbounded.assessments) == ["after"]

@@ -94,14 +94,6 @@ def test_no_time_and_no_duration_in_the_page(tally, data, render_page):
     assert render_page(type(data)(**changed)) == render_page(data)
 
 
-def test_the_page_does_not_claim_what_was_not_done(data, render_page):
-    claims = ("not seen it", "had not seen", "has not seen")
-    assert any(claim in render_page(data) for claim in claims)
-    page = render_page(replace(data, unseen=False))
-    assert not any(claim in page for claim in claims)
-    assert "flatters" in page
-
-
 def test_notes_call_methods_by_their_titles(unbounded, render_page):
     results = (
         *unbounded.comparison.results,
@@ -206,12 +198,6 @@ def test_what_to_do_comes_second(page):
     order = ["verdict-title", "What to do:", "On average", "Average error"]
     places = [screen.index(text) for text in order]
     assert places == sorted(places)
-
-
-def test_one_outcome_shows_no_calibration_that_it_cannot_judge(one_sided, render_page):
-    page = render_page(one_sided)
-    assert "Before calibration" in page
-    assert not any(text in page for text in ('id="meaning"', "After calibration", "Calibrated with", "<pre"))
 
 
 def test_several_classes_on_one_page(tmp_path, class_rows, hostile):

@@ -52,14 +52,6 @@ def test_scores_that_are_no_probabilities(unbounded):
     assert shown.headline == "These scores are not probabilities yet."
 
 
-def test_rows_that_the_fit_has_seen_are_called_so(data):
-    assert "checked on rows that the fit had not seen" in answer(data).sentences[-1]
-    text = answer(replace(data, unseen=False)).sentences[-1]
-    assert "not seen" not in text
-    assert "on the same rows" in text
-    assert "On new rows expect a larger one" in text
-
-
 def test_segments_that_are_off_are_in_the_verdict(segmented):
     shown = answer(segmented)
     assert "segments" in shown.sentences[-1]
@@ -73,16 +65,6 @@ def test_a_whole_without_error_does_not_hide_its_segments(segmented, with_facts)
     assert shown.tone == "fair"
     assert "some segments are off" in shown.headline
     assert any(text.startswith("In 1 of 3 segments the probabilities do not fit: “south”") for text in shown.sentences)
-
-
-def test_one_outcome_is_said_and_no_claim_is_made_of_calibrating(one_sided):
-    shown = answer(one_sided)
-    text = " ".join(shown.sentences)
-    assert shown.headline == "Not on these rows: all of them turned out the same."
-    assert "In all 60 rows the event never happened, while on average 25.0 % was predicted" in text
-    assert "more than chance explains" in text
-    assert "no method can be fitted and compared" in text
-    assert "Calibrated with" not in text
 
 
 def test_where_the_mean_is_wrong_low_ones_are_not_called_too_high(segmented):
@@ -125,7 +107,7 @@ def test_all_segments_are_called_all(segmented, with_facts):
     )
 
 
-@pytest.mark.parametrize("name", ["data", "segmented", "unbounded", "one_sided"])
+@pytest.mark.parametrize("name", ["data", "segmented", "unbounded"])
 def test_the_first_screen_has_one_kind_of_interval_and_no_term_of_art(name, request):
     shown = answer(request.getfixturevalue(name))
     text = " ".join((shown.headline, *shown.sentences))
@@ -142,21 +124,17 @@ def test_key_figures_are_error_prediction_and_method(with_facts):
     assert method.value == "Bayes-Iso"
     assert "not seen" in method.remark
     assert " % right;" in key_figures(replace(data, top_label=True))[1].remark
-    assert "not seen" not in key_figures(replace(data, unseen=False))[2].remark
 
 
-def test_where_nothing_is_to_be_done_no_method_is_named(with_facts, data):
+def test_where_nothing_is_to_be_done_no_method_is_named(with_facts):
     error, _, method = key_figures(with_facts(p_value=0.5, error=(0.004, 0.002, 0.008)))
     assert "after" not in error.remark
     assert method.value == "None needed"
     assert key_figures(with_facts(p_value=0.5, error=(0.06, 0.02, 0.12)))[2].value == "None yet"
     assert key_figures(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07)))[2].value == "None yet"
-    assert key_figures(replace(data, comparison=None))[2].value == "None yet"
 
 
-def test_key_figures_where_something_is_missing(one_sided, unbounded):
-    (only,) = key_figures(one_sided)
-    assert (only.value, only.remark) == ("25.0 % predicted", "0 % happened; before calibration")
+def test_key_figures_without_probabilities(unbounded):
     error, predicted, _ = key_figures(unbounded)
     assert error.label == "Average error after calibration"
     assert "after" in predicted.remark

@@ -81,7 +81,7 @@ def test_all_words_differ():
     assert not set(asdict(EVENT).values()) & set(asdict(HIT).values())
 
 
-@pytest.mark.parametrize("name", ["data", "segmented", "one_sided", "classes"])
+@pytest.mark.parametrize("name", ["data", "segmented", "classes"])
 def test_a_page_about_predicted_classes_speaks_of_right_and_wrong(name, request, render_page):
     data = replace(request.getfixturevalue(name), top_label=True)
     page = render_page(data)

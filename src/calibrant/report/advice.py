@@ -10,7 +10,7 @@ def next_steps(data: ReportData) -> list[str]:
     """The steps to take, most important first."""
     steps = [_first_step(data), *_other_method(data), *_segment_step(data)]
     verdict = data.verdict
-    if data.comparison is not None and verdict.probabilities and verdict.strength < 2 and not verdict.small:
+    if verdict.probabilities and verdict.strength < 2 and not verdict.small:
         steps.append(
             f"Four times as many rows as these {count(data.tally.total)} would about halve the intervals on this page."
         )
@@ -20,10 +20,6 @@ def next_steps(data: ReportData) -> list[str]:
 
 def _first_step(data: ReportData) -> str:
     verdict, title = data.verdict, data.title_of(data.name)
-    if data.comparison is None and data.one_outcome:
-        return "Gather rows of the other outcome as well: with one alone, no method can be fitted and compared."
-    if data.comparison is None:
-        return "Gather more rows, of both outcomes: these are too few to say whether calibrating would help."
     if not verdict.probabilities:
         return f"Turn the scores into probabilities with {title}. The model stays as it is."
     if verdict.calibrate and verdict.small:
@@ -46,7 +42,7 @@ def _first_step(data: ReportData) -> str:
 def _other_method(data: ReportData) -> list[str]:
     """The recommended method, where the page was asked to show one that is clearly worse."""
     comparison = data.comparison
-    if comparison is None or comparison.recommended in ("identity", data.name) or data.name in comparison.tied:
+    if comparison.recommended in ("identity", data.name) or data.name in comparison.tied:
         return []
     losses = {one.name: one.log_loss.value for one in comparison.results if one.log_loss is not None}
     best = losses[comparison.recommended]
@@ -71,8 +67,6 @@ def _segment_step(data: ReportData) -> list[str]:
 def comparison_result(data: ReportData) -> str:
     """The recommended method, and how sure that is."""
     comparison = data.comparison
-    if comparison is None:
-        return ""
     best, reference = comparison[comparison.recommended], comparison.reference
     change = best.log_loss_difference
     if change is None:

@@ -50,14 +50,8 @@ def reliability_section(data: ReportData) -> Section:
         "below count the rows."
     )
     judged = "After calibration, every row is judged by a fit that has not seen it."
-    if not data.unseen:
-        judged = (
-            "After calibration, the rows are judged by a fit to these same rows, which flatters it: they are too few "
-            "to hold some back."
-        )
-    sentences = (how, judged) if "after" in data.assessments else (how,)
     title = "Before and after" if len(data.assessments) == 2 else f"{next(iter(alts)).capitalize()} calibration"
-    return Section("reliability", title, sentences, tuple(figures))
+    return Section("reliability", title, (how, judged), tuple(figures))
 
 
 def _diagram_alt(side: Assessment, name: str, words: wording.Outcome) -> str:
@@ -82,11 +76,9 @@ def _points_table(caption: str, side: Assessment, share: str, level: str) -> Tab
     return Table(caption, ("Predicted", f"{share.capitalize()}, {level} interval", "Rows"), rows, folded=True)
 
 
-def methods_section(data: ReportData) -> Section | None:
-    """The methods that were compared; None where nothing could be."""
+def methods_section(data: ReportData) -> Section:
+    """The methods that were compared."""
     comparison = data.comparison
-    if comparison is None:
-        return None
     results = [one for one in comparison.results if one.log_loss is not None]
     reference = "doing nothing" if comparison.reference == "identity" else data.title_of(comparison.reference)
     level = f"{100 * comparison.level:g} %"
@@ -127,9 +119,8 @@ def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
 
 
 def _method_cell(result: MethodResult, data: ReportData) -> Cell:
-    comparison: Any = data.comparison
-    tag = "recommended" if result.name == comparison.recommended else "on this page" if result.name == data.name else ""
-    return Cell(sentence_case(result.title or result.name), tag=tag)
+    tags = {data.name: "on this page"} | {data.comparison.recommended: "recommended"}
+    return Cell(sentence_case(result.title or result.name), tag=tags.get(result.name, ""))
 
 
 def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
@@ -166,8 +157,6 @@ def measures_section(data: ReportData) -> Section:
     )
     if data.top_label:
         sentence = f"Of the predicted class: its probability, and whether it was right. {sentence}"
-    if "after" in evaluations:
-        fitted = "the rows that the method was fitted to, so it is too good"
-        sentence += f" The column “after” is for {'rows that the fit had not seen' if data.unseen else fitted}."
+    sentence += " The column “after” is for rows that the fit had not seen."
     head = ("Measure", *(side.capitalize() for side in evaluations))
     return Section("measures", "Measures", (sentence,), tables=(Table("Measures", head, tuple(rows)),))

@@ -6,7 +6,7 @@ This is the one place of the report that knows the shape of the data: everything
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,19 +15,17 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.comparison import Comparison, MethodFit, compare
 from calibrant.comparison.candidates import RAW, create, title_of
-from calibrant.comparison.problems import ScoreProblem
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.evaluation import evaluate
 from calibrant.metrics.evaluation_table import Evaluation
-from calibrant.metrics.samples import ScoreSample
-from calibrant.metrics.verdict import Verdict, judge_calibration
+from calibrant.metrics.verdict import Verdict
 from calibrant.reliability.result import Reliability, reliability
 from calibrant.reliability.tables import Table, curve_grid, tabulate_map
 from calibrant.report.classes import ClassPredictions
 from calibrant.report.segments import SegmentResults, judge_segments
-from calibrant.report.wording import sentence_case, short_title
+from calibrant.report.wording import short_title
 from calibrant.tally import Tally, row_count, to_tally
 
 LEVEL = 0.9
@@ -86,17 +84,14 @@ class ReportData:
     before : Assessment or None
         None where the scores are not probabilities.
     after : Assessment
-        The chosen method's probabilities.
-    unseen : bool
-        Whether `after` is cross-fitted, so that each row's probability comes from a fit that did not see it. False
-        where a class has too few rows to hold some back; `after` then flatters the method.
+        The chosen method's probabilities, each from a fit that did not see its row.
     map : Table
         The fitted map: `score`, `probability`, and `low`, `high` of a band if any. With several classes, what the
         probability of the predicted class becomes on average.
     titles : dict of str to str
         The methods in words.
-    comparison : Comparison or None
-        None where the data are too few, with the reason among the notes.
+    comparison : Comparison
+        The methods compared.
     segments : SegmentResults or None
         Each segment by itself.
     classes : ClassPredictions or None
@@ -115,10 +110,9 @@ class ReportData:
     calibrator: Any
     before: Assessment | None
     after: Assessment
-    unseen: bool
     map: Table
     titles: dict[str, str]
-    comparison: Comparison | None
+    comparison: Comparison
     segments: SegmentResults | None = None
     classes: ClassPredictions | None = None
     notes: tuple[str, ...] = ()
@@ -138,18 +132,12 @@ class ReportData:
     @property
     def calibrate(self) -> bool:
         """Whether the page advises to calibrate."""
-        return self.comparison is not None and self.verdict.calibrate
-
-    @property
-    def one_outcome(self) -> bool:
-        """Whether all rows turned out the same."""
-        return self.base_rate in (0.0, 1.0)
+        return self.verdict.calibrate
 
     @property
     def assessments(self) -> dict[str, Assessment]:
-        """What is shown, before and after; rows of one outcome show no calibration, which they cannot judge."""
-        after = None if self.one_outcome and self.before is not None else self.after
-        return {name: one for name, one in (("before", self.before), ("after", after)) if one is not None}
+        """What is shown, before (where scores are probabilities) and after."""
+        return ({} if self.before is None else {"before": self.before}) | {"after": self.after}
 
     def title_of(self, name: str) -> str:
         """The title of a method in a sentence."""
@@ -231,48 +219,29 @@ def _read_scores(
     scores: Any, y: Any, comparison: Comparison | None, method: Any, options: Mapping[str, Any]
 ) -> ReportData:
     tally = to_tally(scores, y, options.get("sample_weight"), options.get("pos_label"))
-    if tally.total < 2.0:
-        raise InvalidInputError(
-            f"A report needs at least 2 rows; the rows of this tally add up to {row_count(tally.total)}."
-        )
-    probabilities = _validation.check_choice("space", options["space"], _validation.SPACES) == "probability"
-    if probabilities:
-        _validation.check_unit_interval(tally.scores, "scores")
     if comparison is not None and not np.isclose(comparison.n_rows, tally.total):
         raise InvalidInputError(
             f"`comparison` must be of the same rows as the report; it has {row_count(comparison.n_rows)} rows, the "
             f"tally {row_count(tally.total)}."
         )
-    notes = []
-    if comparison is None:
-        try:
-            comparison = compare(scores, y, **options)
-        except InvalidInputError as error:
-            if min(tally.total_positive, tally.total - tally.total_positive) >= 2.0:
-                raise  # not for want of rows
-            notes.append(f"Methods are not compared. {error}")
+    comparison = comparison or compare(scores, y, **options)
+    probabilities = options["space"] == "probability"
+    if probabilities:
+        _validation.check_unit_interval(tally.scores, "scores")
     cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
     fit = _find_fit(comparison, name, method, (scores, y), options)
-    if fit is None:  # nothing can be held back
-        fit = MethodFit(
-            _template(name, method, options), None, ScoreProblem(ScoreSample(tally, space=options["space"]))
-        )
-        title = sentence_case(short_title(title_of(fit.calibrator, name)))
-        notes.append(f"{title} is judged on the rows that it was fitted to: one class has too few to hold back.")
-    before = assess(cells) if probabilities else None
-    verdict = (comparison.verdict if comparison is not None else None) or judge_calibration(tally)
+    out_of_fold: Any = fit.out_of_fold
+    before, verdict = assess(cells) if probabilities else None, comparison.verdict
     return ReportData(
         rows=cells,
-        verdict=replace(verdict, error=before.error if before is not None else None),
+        verdict=replace(cast("Verdict", verdict), error=before.error if before is not None else None),
         name=name,
         calibrator=fit.fitted,
         before=before,
-        after=assess(fit.out_of_fold.tally() if fit.out_of_fold else cells.rescored(fit.fitted.predict(cells.scores))),
-        unseen=fit.out_of_fold is not None,
+        after=assess(out_of_fold.tally()),
         map=tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL),
         titles=_titles(comparison, name, fit.calibrator),
         comparison=comparison,
-        notes=tuple(notes),
     )
 
 
@@ -283,18 +252,15 @@ def _map_scores(fitted: Any, cells: Tally, *, probabilities: bool) -> Floats:
     return np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])]) if len(knots) <= MOST_CORNERS else grid
 
 
-def _titles(comparison: Comparison | None, name: str, calibrator: Any) -> dict[str, str]:
-    results = comparison.results if comparison is not None else ()
-    return {name: title_of(calibrator, name)} | {one.name: one.title or one.name for one in results}
+def _titles(comparison: Comparison, name: str, calibrator: Any) -> dict[str, str]:
+    return {name: title_of(calibrator, name)} | {one.name: one.title or one.name for one in comparison.results}
 
 
-def choose_name(method: Any, comparison: Comparison | None) -> str:
+def choose_name(method: Any, comparison: Comparison) -> str:
     """The method to show: as asked, else as recommended; where that is none, the default or else the best."""
     default = registry.DEFAULT_METHOD
     if method is not None:
         return method if isinstance(method, str) else registry.name_of(method)
-    if comparison is None or not comparison.fits:
-        return default
     if comparison.recommended != RAW:
         return comparison.recommended
     fits = {one.name: comparison.fits[one.name] for one in comparison.results if one.name in comparison.fits}
@@ -302,21 +268,19 @@ def choose_name(method: Any, comparison: Comparison | None) -> str:
     return usable[0] if usable and default not in usable else default
 
 
-def _template(name: str, method: Any, options: Mapping[str, Any]) -> Any:
-    return create(name, space=options["space"]) if method is None or isinstance(method, str) else method
-
-
 def _find_fit(
-    comparison: Comparison | None, name: str, method: Any, rows: tuple[Any, Any], options: Mapping[str, Any]
-) -> MethodFit | None:
+    comparison: Comparison, name: str, method: Any, rows: tuple[Any, Any], options: Mapping[str, Any]
+) -> MethodFit:
     """The fit of the comparison; a method that was not compared is fitted by the same rules."""
-    if comparison is None:
-        return None
     by_name = method is None or isinstance(method, str)
     for key, fit in comparison.fits.items():
         if (by_name and key == name) or fit.calibrator is method:
             return fit
-    return compare(*rows, **{**options, "methods": {name: _template(name, method, options)}}).fits.get(name)
+    calibrator = create(name, space=options["space"]) if by_name else method
+    alone = compare(*rows, **{**options, "methods": {name: calibrator}})
+    if name not in alone.fits:
+        raise InvalidInputError(f"`method` must be one that can be fitted to these rows. {alone.notes[0]}")
+    return alone.fits[name]
 
 
 def _check_class_options(segments: Mapping[Any, Tally] | None, *, top_label: bool) -> None:
@@ -344,7 +308,6 @@ def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[
         calibrator=fit.fitted,
         before=before,
         after=assess(rows.top_label("after")),
-        unseen=fit.out_of_fold is not None,
         map=rows.mean_map(),
         titles=_titles(comparison, name, fit.calibrator),
         comparison=comparison,

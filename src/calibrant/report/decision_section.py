@@ -114,7 +114,7 @@ def _threshold_sentence(problem: DecisionProblem) -> str:
 
 def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[str, ...]:
     """What calibrating first saves: in the unit of the costs, or else in rows rightly acted on for each 1000."""
-    if data.before is None or not data.unseen:
+    if data.before is None:
         return ()
     threshold = problem.threshold
     # Without costs a false negative is the unit, and what is saved is net benefit.

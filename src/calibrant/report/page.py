@@ -62,8 +62,8 @@ def write_report(
     It says in plain words whether the model is calibrated and how sure that is, draws reliability diagrams before and
     after calibration and the fitted map, and gives measures, a comparison of methods, segments, and the code to go on.
     Of several classes it shows the predicted one, then all of them together, and each by itself.
-    Everything after calibration is cross-fitted: no row is judged by a fit that has seen it. Where a class has too few
-    rows for that, the page says so.
+    Everything after calibration is cross-fitted: no row is judged by a fit that has seen it, so it takes at least two
+    rows of each class.
 
     Parameters
     ----------
@@ -187,7 +187,6 @@ def render(
         finalize=_unbroken,
     )
     markup = jinja2.utils.markupsafe.Markup
-    compared = data.comparison.notes if data.comparison is not None else ()
     text: str = environment.from_string(template).render(
         title=title,
         data=data,
@@ -201,7 +200,7 @@ def render(
         markup=markup,
         style=markup(style),
         code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(data, commands).items()},
-        notes=[_note(text, data.titles) for text in (*data.notes, *compared)],
+        notes=[_note(text, data.titles) for text in (*data.notes, *data.comparison.notes)],
     )
     return text
 
@@ -228,8 +227,6 @@ def _note(text: str, titles: Mapping[str, str]) -> str:
 
 def _code(data: ReportData, commands: str | None) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
-    if data.one_outcome and data.before is not None:
-        return {}  # nothing could be judged
     cls, several = type(data.calibrator), data.classes is not None
     known = getattr(calibrant, cls.__name__, None) is cls
     head = "import calibrant" if known else f"from {cls.__module__} import {cls.__name__}"

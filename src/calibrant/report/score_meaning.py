@@ -14,10 +14,8 @@ from calibrant.tally import Tally
 QUANTILES = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])  # of the rows
 
 
-def meaning_section(data: ReportData) -> Section | None:
-    """The fitted map in a picture and in numbers; None where rows cannot judge a calibration."""
-    if "after" not in data.assessments:
-        return None
+def meaning_section(data: ReportData) -> Section:
+    """The fitted map in a picture and in numbers."""
     title, level = data.title_of(data.name), f"{100 * data.level:g} %"
     points = _table_points(data)
     banded = "low" in (points.dtype.names or ())

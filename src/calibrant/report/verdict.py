@@ -8,7 +8,7 @@ from calibrant.intervals import Interval
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.decision_section import DecisionProblem
 from calibrant.report.score_meaning import score_reaching, score_text
-from calibrant.report.wording import Outcome, count, named, outcome_of, percent, points_estimate, sentence_case
+from calibrant.report.wording import Outcome, named, outcome_of, percent, points_estimate, sentence_case
 
 RARE = 0.05
 NOTABLE = 0.25  # a share of the average error
@@ -39,8 +39,6 @@ def answer(data: ReportData) -> Answer:
     side, words = data.before, outcome_of(data.top_label)
     if side is None:
         sentences = ["The scores are decision scores: they rank the rows, but cannot be read as probabilities."]
-    elif data.one_outcome:
-        return Answer(*_headline(data), _alike(side, data))
     elif data.verdict.strength:
         sentences = [_size(side, words), *_direction(side, words)]
     else:
@@ -54,9 +52,6 @@ def _headline(data: ReportData) -> tuple[str, str]:
     verdict = data.verdict
     if not verdict.probabilities:
         return "open", "These scores are not probabilities yet."
-    if data.one_outcome:
-        off = "Not on these rows" if verdict.strength else "These rows cannot tell"
-        return ("fair" if verdict.strength else "open"), f"{off}: all of them turned out the same."
     if verdict.strength == 0 and data.segments_off("before"):
         return "fair", "On the whole no error shows, but some segments are off."
     if verdict.strength == 0:
@@ -67,16 +62,6 @@ def _headline(data: ReportData) -> tuple[str, str]:
     if verdict.strength == 2:
         return "bad", f"No, its probabilities are {'far off' if verdict.large else 'off'}."
     return "fair", "Probably not quite."
-
-
-def _alike(side: Assessment, data: ReportData) -> tuple[str, ...]:
-    words = outcome_of(data.top_label)
-    often = "never" if data.base_rate == 0.0 else "always"
-    how = f"was {often} right" if data.top_label else f"{often} {words.happened}"
-    chance = ", more than chance explains" if data.verdict.strength else ", which may be chance"
-    rows = f"In all {count(data.tally.total)} rows {words.subject} {how}"
-    same = f"{rows}, while on average {percent(side.mean)} was predicted{chance}."
-    return same, "Rows of one outcome cannot show how to repair that: no method can be fitted and compared."
 
 
 def _segments(data: ReportData) -> list[str]:
@@ -141,21 +126,17 @@ def _direction(side: Assessment, words: Outcome) -> list[str]:
 
 def _change(data: ReportData) -> Interval | None:
     """The change of the log-loss by the method shown against the raw score, paired by row."""
-    if data.comparison is None or data.comparison.reference != "identity":
-        return None
-    return next((r.log_loss_difference for r in data.comparison.results if r.name == data.name), None)
+    results = data.comparison.results if data.comparison.reference == "identity" else ()
+    return next((one.log_loss_difference for one in results if one.name == data.name), None)
 
 
 def _after(data: ReportData) -> str:
     error = data.after.error
     value, ends = points_estimate(error)
-    how = "and checked on rows that the fit had not seen" if data.unseen else "and looked at on the same rows"
     text = (
-        f"Calibrated with {data.title_of(data.name)} {how}, the average error is about {value} points "
-        f"({100 * error.level:g} % interval: {ends})"
+        f"Calibrated with {data.title_of(data.name)} and checked on rows that the fit had not seen, the average error "
+        f"is about {value} points ({100 * error.level:g} % interval: {ends})"
     )
-    if not data.unseen:
-        return f"{text}. On new rows expect a larger one: these are too few to hold some back for a check."
     change = _change(data)
     if change is None:
         return text + "."
@@ -172,9 +153,7 @@ def _measure(side: Assessment, key: str) -> Interval | float | None:
 
 
 def key_figures(data: ReportData, problem: DecisionProblem | None = None) -> list[KeyFigure]:
-    """The figures beside the answer; rows of one outcome have no error after calibration, and no method."""
-    if data.one_outcome:
-        return [_predicted_figure(data)] if data.before is not None else []
+    """The figures beside the answer."""
     costs = [] if problem is None or problem.costs is None or data.rows is None else [_threshold_figure(data, problem)]
     return [_error_figure(data), _predicted_figure(data), _method_figure(data), *costs]
 
@@ -196,13 +175,10 @@ def _predicted_figure(data: ReportData) -> KeyFigure:
 
 
 def _method_figure(data: ReportData) -> KeyFigure:
-    if data.comparison is None:
-        return KeyFigure("Method", "None yet", "too few rows to compare methods")
     if not data.calibrate:
         needed = "None needed" if data.verdict.small else "None yet"
         return KeyFigure("Method", needed, "none is better beyond chance")
-    remark = "checked on rows that it had not seen" if data.unseen else "not checked: too few rows"
-    return KeyFigure("Method", sentence_case(data.title_of(data.name)), remark)
+    return KeyFigure("Method", sentence_case(data.title_of(data.name)), "checked on rows that it had not seen")
 
 
 def _threshold_figure(data: ReportData, problem: DecisionProblem) -> KeyFigure:
