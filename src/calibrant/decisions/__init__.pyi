@@ -1,3 +1,5 @@
+from calibrant.decisions.costs import CostCurve as CostCurve
+from calibrant.decisions.costs import cost_curve as cost_curve
 from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import relative_economic_value as relative_economic_value
 from calibrant.decisions.net_benefits import DecisionCurve as DecisionCurve
