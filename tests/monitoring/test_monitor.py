@@ -1,3 +1,5 @@
+from functools import reduce
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -55,6 +57,51 @@ def test_drift_is_found(truth):
     for _ in range(30):
         monitor = monitor.updated(day(rng, truth=truth))
     assert monitor.alarms(0.05) == [ALL]
+
+
+def shocked_day(rng, n=200, scale=1.0):
+    """Rows that are right on average over days, all moved by one shock a day."""
+    return day(
+        rng, n, lambda p: special.expit(special.logit(p) * np.sqrt(1 + np.pi / 8 * scale**2) + scale * rng.normal())
+    )
+
+
+def test_rows_that_share_their_outcome_need_clustered():
+    """400 series, also of the adaptive calibrator, are in `benchmarks.accuracy.adaptive`."""
+    rng = np.random.default_rng(7)
+    alarms = 0
+    for _ in range(20):
+        plain, clustered = CalibrationMonitor(), CalibrationMonitor(clustered=True)
+        days = [shocked_day(rng) for _ in range(30)]
+        for rows in days:
+            clustered = clustered.updated(rows)
+        with pytest.warns(UserWarning, match="start again with `clustered=True`"):
+            plain = reduce(CalibrationMonitor.updated, days, plain)
+        assert plain.alarms() == [ALL]
+        alarms += bool(clustered.alarms())
+    assert alarms <= 2
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_clustered_e_values_keep_their_mean_and_find_changes(shape, tmp_path):
+    rng = np.random.default_rng(1)
+    values = [CalibrationMonitor(clustered=True).updated(*SHAPES[shape](rng, 3)).e_value for _ in range(400)]
+    assert np.mean(values) == pytest.approx(1.0, abs=0.06)
+    monitor = CalibrationMonitor(clustered=True)
+    for _ in range(60):
+        monitor = monitor.updated(day(rng, truth=shifted(1.5)))
+    monitor.save(tmp_path / "monitor.json")
+    assert CalibrationMonitor.load(tmp_path / "monitor.json").clustered
+    assert monitor.alarms() == [ALL]
+
+
+@pytest.mark.parametrize("change", [0.0, 2.0])
+def test_neither_chance_nor_one_change_looks_like_shared_outcomes(change):
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        monitor = CalibrationMonitor()
+        for look in range(40):
+            monitor = monitor.updated(day(rng, truth=shifted(change * (look > 20))))  # a warning is an error here
 
 
 def late_score(rng, bad):
@@ -168,7 +215,7 @@ def test_names_of_numpy_are_saved_and_other_things_are_refused(tmp_path):
 )
 def test_damaged_monitors_are_refused(tmp_path, change, message):
     nothing = dict.fromkeys(("map_kind", "map", "classes", "segments"))
-    content = {"kind": "monitor", **nothing, "looks": 1, "largest_e_value": 1.0}
+    content = {"kind": "monitor", **nothing, "looks": 1, "largest_e_value": 1.0, "clustered": False, "residuals": []}
     write_model(tmp_path / "monitor.json", content | {"tests": []} | change)
     with pytest.raises(ModelFileError, match=message):
         CalibrationMonitor.load(tmp_path / "monitor.json")

@@ -25,10 +25,13 @@ from calibrant.monitoring.named_tallies import (
     read_named_tallies,
 )
 from calibrant.monitoring.sequential_test import SequentialTest
+from calibrant.monitoring.shared_outcomes import deviation_of, warn_if_together
+from calibrant.tally import Tally
 
 __all__ = ["CalibrationMonitor"]
 
 KIND = "monitor"
+MOST_RESIDUALS = 100  # of the last looks: more are not needed to see whether rows share their outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +51,9 @@ class CalibrationMonitor:
         The labels of the columns of a matrix; by default those of the map, or the numbers of the columns.
     segments : sequence, optional
         The segments to watch: values, or tuples with several keys; by default those of the first look.
+    clustered : bool
+        Whether rows of a look may share their outcome, as all forecasts of one match do. Each look then counts as one
+        piece of evidence, and a change takes more looks to show. Without it, a warning says if rows seem to.
 
     Attributes
     ----------
@@ -75,10 +81,12 @@ class CalibrationMonitor:
     map_: FrozenMap | None = None
     classes: Sequence[Any] | None = None
     segments: Sequence[Hashable] | None = None
+    clustered: bool = field(default=False, kw_only=True)
     looks: int = field(default=0, kw_only=True)
     largest_e_value: float = field(default=1.0, kw_only=True)
     _tests: Mapping[Any, SequentialTest] = field(default_factory=dict, kw_only=True)
     _largest: Mapping[Any, float] = field(default_factory=dict, kw_only=True)
+    _residuals: tuple[float, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if self.classes is not None and self.segments is not None:
@@ -114,13 +122,18 @@ class CalibrationMonitor:
         found = gather(predict_tallies(tallies, self.map_), tests)
         if not found:
             return self
-        tests |= {name: tests[name].updated(tally) for name, tally in found.items()}
+        tests |= {name: tests[name].updated(tally, clustered=self.clustered) for name, tally in found.items()}
         now = {name: test.e_value for name, test in tests.items()}
         adjusted = adjust_e_values(list(now.values()), weights_of(now))
         largest = {
             name: max(self._largest.get(name, 1.0), float(value)) for name, value in zip(now, adjusted, strict=True)
         }
-        new = replace(self, looks=self.looks + 1, _tests=tests, _largest=largest)
+        rows = found[TOP] if TOP in found else sum(found.values(), Tally.empty())
+        residual = (rows.total_positive - float(rows.scores @ rows.totals)) / deviation_of(rows.scores, rows)
+        residuals = (*self._residuals, residual)[-MOST_RESIDUALS:]
+        if not self.clustered:
+            warn_if_together(self._residuals, residuals)
+        new = replace(self, looks=self.looks + 1, _tests=tests, _largest=largest, _residuals=residuals)
         return replace(new, largest_e_value=max(self.largest_e_value, new.e_value))
 
     @property
@@ -161,6 +174,8 @@ class CalibrationMonitor:
             "map": None if self.map_ is None else self.map_.to_dict(),
             "classes": None if self.classes is None else [_as_plain(name) for name in self.classes],
             "segments": None if self.segments is None else [_as_plain(name) for name in self.segments],
+            "clustered": self.clustered,
+            "residuals": list(self._residuals),
             "looks": self.looks,
             "largest_e_value": self.largest_e_value,
             "tests": [[_as_plain(name), self._largest[name], test.to_dict()] for name, test in self._tests.items()],
@@ -184,10 +199,12 @@ class CalibrationMonitor:
             map_=map_,
             classes=data["classes"],
             segments=None if data["segments"] is None else [_as_name(name) for name in data["segments"]],
+            clustered=bool(data["clustered"]),
             looks=int(data["looks"]),
             largest_e_value=float(data["largest_e_value"]),
             _tests={name: SequentialTest.from_dict(test) for name, _, test in tests},
             _largest={name: float(largest) for name, largest, _ in tests},
+            _residuals=tuple(map(float, data["residuals"])),
         )
 
 

@@ -49,13 +49,17 @@ class SequentialTest:
     from_start: Floats | None = None
     from_any: Floats | None = None
 
-    def updated(self, tally: Tally) -> SequentialTest:
-        """The test after one more look at rows whose scores are the probabilities to be tested."""
+    def updated(self, tally: Tally, *, clustered: bool = False) -> SequentialTest:
+        """The test after one more look at rows whose scores are the probabilities to be tested.
+
+        Where rows of a look may share their outcome, the product of their likelihood ratios is no e-value; their mean
+        is one, however they depend on each other.
+        """
         if len(tally) == 0:
             return self
         if (tally.totals != np.round(tally.totals)).any():
             raise InvalidInputError("`tally` must count whole rows; weighted rows have no valid sequential test.")
-        ratios, look = _log_ratios(tally), self.looks + 1
+        ratios, look = _log_ratios(tally, clustered=clustered), self.looks + 1
         so_far = -np.inf if self.from_any is None else self.from_any
         # Shiryaev's recursion with a prior over the look of the change: (so far + weight of this look) · its ratio.
         begun = np.logaddexp(so_far, -math.log(look * (look + 1))) + ratios
@@ -91,8 +95,8 @@ class SequentialTest:
         return cls(looks, logs[0], logs[1])
 
 
-def _log_ratios(tally: Tally) -> Floats:
-    """Log likelihood ratio of each alternative to the probabilities, for all rows of a tally."""
+def _log_ratios(tally: Tally, *, clustered: bool) -> Floats:
+    """Log likelihood ratio of each alternative to the probabilities: product, or mean, over all rows of a tally."""
     z = links.logit(tally.scores)
     lines = [a + b * z for a in SHIFTS for b in SLOPES if (a, b) != (0.0, 1.0)]
     bin_of_cell = np.searchsorted(LOCAL_EDGES, z)
@@ -101,6 +105,9 @@ def _log_ratios(tally: Tally) -> Floats:
     positive = special.log_expit(other) - special.log_expit(z)
     negative = special.log_expit(-other) - special.log_expit(-z)
     out: Floats = positive @ tally.positives + negative @ tally.negatives
+    if clustered:
+        counts = np.concatenate((tally.positives, tally.negatives)) / tally.total
+        out = special.logsumexp(np.hstack((positive, negative)), axis=1, b=counts)
     return out
 
 

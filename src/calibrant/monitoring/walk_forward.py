@@ -1,0 +1,265 @@
+"""Replay a history: what standing still, refits that forget and an adaptive calibrator would have brought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._frames import make_frame
+from calibrant._numerics import links
+from calibrant._tables import align
+from calibrant._typing import ArrayLike, Floats
+from calibrant.calibrators import registry
+from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval, plain
+from calibrant.monitoring.adaptive import AdaptiveCalibrator
+from calibrant.tally import Tally, row_count
+
+__all__ = ["WalkForward", "WalkForwardResult", "walk_forward"]
+
+STATIC, ADAPTIVE = "static", "adaptive"
+#: The ways that are compared, and which of the forecasts each of them is: the reference, or the refit so forgetting.
+REFITS = {STATIC: 0, "all rows": 1, "forgetting 0.97": 2, "forgetting 0.7": 4}
+HEADERS = ("way", "log-loss", "Brier score", "log-loss − static", "Brier − static")
+
+
+@dataclass(frozen=True)
+class WalkForwardResult:
+    """What one way reached on periods that it had not seen.
+
+    Attributes
+    ----------
+    name : str
+        "static", "all rows", "forgetting 0.97", "forgetting 0.7" or "adaptive".
+    log_loss, brier_score : Interval
+        Mean over rows; the intervals take each period as one draw.
+    log_loss_difference, brier_difference : Interval
+        Against "static"; negative is better.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.monitoring import walk_forward
+    >>> data = simulate.from_truth("underconfident", 2000)
+    >>> walk_forward(data.scores, data.labels, [row // 250 for row in range(2000)])["static"].log_loss_difference.value
+    0.0
+    """
+
+    name: str
+    log_loss: Interval
+    brier_score: Interval
+    log_loss_difference: Interval
+    brier_difference: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {key: plain(value) for key, value in vars(self).items()}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class WalkForward:
+    """A replayed history; print it, plot it with `calibrant.displays.WalkForwardDisplay`, or look ways up by name.
+
+    Attributes
+    ----------
+    results : tuple of WalkForwardResult
+        One for each way.
+    periods : tuple
+        The periods that were predicted, in order.
+    rows : ndarray of shape (periods,)
+        Their numbers of rows.
+    log_losses : dict of str to ndarray of shape (periods,)
+        Mean log-loss of each way in each period.
+    adaptive : AdaptiveCalibrator
+        After the last period, ready for the next one.
+    delay : int
+        How many periods late labels were.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.monitoring import walk_forward
+    >>> data = simulate.from_truth("underconfident", 2000)
+    >>> walk_forward(data.scores, data.labels, [row // 250 for row in range(2000)])
+    WalkForward(7 periods, 1750 rows, delay 0, 5 ways)
+    """
+
+    results: tuple[WalkForwardResult, ...]
+    periods: tuple[Any, ...]
+    rows: Floats
+    log_losses: dict[str, Floats]
+    adaptive: AdaptiveCalibrator
+    delay: int
+
+    def __getitem__(self, name: str) -> WalkForwardResult:
+        found = {result.name: result for result in self.results}
+        return found[_validation.check_choice("name", name, list(found))]
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each way."""
+        return make_frame([result.to_dict() for result in self.results])
+
+    def __repr__(self) -> str:
+        rows = row_count(float(self.rows.sum()))
+        return f"WalkForward({len(self.periods)} periods, {rows} rows, delay {self.delay}, {len(self.results)} ways)"
+
+    def __str__(self) -> str:
+        title = (
+            f"{len(self.periods)} periods ({self.periods[0]} … {self.periods[-1]}), "
+            f"{row_count(float(self.rows.sum()))} rows, labels known {self.delay} period{'s' * (self.delay != 1)} late"
+        )
+        table = [HEADERS] + [tuple(str(cell) for cell in vars(result).values()) for result in self.results]
+        return "\n".join((title, *align(table), "", self._advice(), str(self.adaptive)))
+
+    def _advice(self) -> str:
+        gain = -self[ADAPTIVE].log_loss_difference
+        if gain.low > 0.0:
+            return f"Adapting pays: the log-loss is {gain.value:.4f} nats per row lower than that of the static map."
+        if gain.high < 0.0:
+            return "Adapting would have cost more than it brought: keep the map."
+        return "Adapting would have changed the log-loss by no more than chance: keep the map, and go on watching."
+
+
+def walk_forward(
+    scores: ArrayLike,
+    y: ArrayLike,
+    time: ArrayLike,
+    *,
+    delay: int = 0,
+    n_reference: int = 1,
+    reference: Any = None,
+    method: str = "spline",
+    clustered: bool = False,
+    level: float = 0.9,
+    pos_label: Any = None,
+) -> WalkForward:
+    """Replay a history: predict each period from the labels that were known before it.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Scores of the rows.
+    y : array-like of shape (n,)
+        Labels.
+    time : array-like of shape (n,)
+        The period of each row, such as its month: numbers, dates or text, in whose order periods follow each other.
+    delay : int
+        How many periods late labels are: those of a period are known before the next one is predicted if 0.
+    n_reference : int
+        The first periods, to which the map that stands still is fitted; they are not predicted.
+    reference : Calibrator, optional
+        The method of that map, not fitted; Blend by default.
+    method : str
+        The method of the refits.
+    clustered : bool
+        Whether rows of a period may share their outcome; see `AdaptiveCalibrator`.
+    level : float
+        Confidence level of the intervals.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    WalkForward
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.monitoring import walk_forward
+    >>> rng = np.random.default_rng(0)
+    >>> month = np.repeat(np.arange(12), 400)
+    >>> scores = rng.random(4800)
+    >>> found = walk_forward(scores, rng.random(4800) < np.where(month < 6, scores, scores**2), month)
+    >>> found["adaptive"].log_loss_difference.high < 0
+    True
+    """
+    periods, tallies = _split(scores, y, time, pos_label)
+    _validation.check_count("delay", delay, least=0)
+    first = _validation.check_count("n_reference", n_reference)
+    if len(periods) < first + 2:
+        raise InvalidInputError(
+            f"`time` must have at least two periods after the {first} of the reference; got {len(periods)} in all. "
+            "Name shorter periods, or lower `n_reference`."
+        )
+    known = sum(tallies[:first], Tally.empty())
+    fitted = (registry.create(registry.DEFAULT_METHOD) if reference is None else reference).fit_tally(known)
+    adaptive = AdaptiveCalibrator(fitted, known, method, delay=delay, clustered=clustered)
+    losses = []
+    for number, tally in enumerate(tallies[first:], start=first):
+        losses.append(_losses(adaptive, tally))
+        learnt = number - delay  # its labels are known before the next period is predicted
+        if learnt >= first:
+            adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
+    for learnt in range(max(len(tallies) - delay, first), len(tallies)):
+        adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
+    rows = np.array([tally.total for tally in tallies[first:]])
+    return _summarise(np.array(losses), rows, periods[first:], adaptive, _validation.check_level(level))
+
+
+def _split(scores: ArrayLike, y: ArrayLike, time: ArrayLike, pos_label: Any) -> tuple[list[Any], list[Tally]]:
+    """The periods in order, and the tally of each."""
+    values = _validation.check_scores(scores)
+    positive, _ = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
+    stamps = _validation.as_array(time, "time").ravel()
+    for column, name in ((positive, "y"), (stamps, "time")):
+        _validation.check_same_length(len(values), len(column), name)
+    try:
+        periods, period_of_row = np.unique(stamps, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInputError("`time` must be all numbers, all dates or all text, to have an order.") from error
+    if any(_validation.is_missing(period) for period in periods):
+        raise InvalidInputError("`time` must be known for every row; got missing values. Drop these rows first.")
+    names = [str(period) if periods.dtype.kind in "MO" else period.item() for period in periods]
+    order = np.argsort(period_of_row, kind="stable")
+    starts = np.searchsorted(period_of_row[order], np.arange(len(periods) + 1))
+    rows = [order[low:high] for low, high in pairwise(starts)]
+    return names, [Tally.from_arrays(values[row], positive[row]) for row in rows]
+
+
+def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:
+    """Summed log-loss and Brier score of each way, (2, ways)."""
+    forecasts = adaptive.forecasts(rows.scores)
+    ways = links.clip(np.vstack((forecasts[list(REFITS.values())], adaptive.weights @ forecasts)))
+    log_loss = -(np.log(ways) @ rows.positives + np.log1p(-ways) @ rows.negatives)
+    brier = (1.0 - ways) ** 2 @ rows.positives + ways**2 @ rows.negatives
+    return np.array((log_loss, brier))
+
+
+def _summarise(
+    sums: Floats, rows: Floats, periods: Sequence[Any], adaptive: AdaptiveCalibrator, level: float
+) -> WalkForward:
+    """The result from sums over the rows of each period, (periods, 2, ways)."""
+    names = [*REFITS, ADAPTIVE]
+    results = []
+    for way, name in enumerate(names):
+        log_loss, brier = sums[:, 0, way], sums[:, 1, way]
+        results.append(
+            WalkForwardResult(
+                name=name,
+                log_loss=_mean_by_period(log_loss, rows, level, lowest=0.0),
+                brier_score=_mean_by_period(brier, rows, level, lowest=0.0),
+                log_loss_difference=_mean_by_period(log_loss - sums[:, 0, 0], rows, level),
+                brier_difference=_mean_by_period(brier - sums[:, 1, 0], rows, level),
+            )
+        )
+    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(names)}
+    return WalkForward(
+        results=tuple(results),
+        periods=tuple(periods),
+        rows=rows,
+        log_losses=log_losses,
+        adaptive=adaptive,
+        delay=adaptive.delay,
+    )
+
+
+def _mean_by_period(sums: Floats, rows: Floats, level: float, lowest: float = -np.inf) -> Interval:
+    """Mean over rows, with the error of a ratio of sums over periods: rows of a period may depend on each other."""
+    mean, n_periods = float(sums.sum() / rows.sum()), len(rows)
+    spread = float(np.sqrt(((sums - mean * rows) ** 2).sum() * n_periods / (n_periods - 1.0)))
+    return Interval.normal(mean, spread / float(rows.sum()), level, lowest, degrees=n_periods - 1.0)

@@ -1,0 +1,189 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from calibrant import Blend, CalibrationMap, IsotonicCalibration, PlattScaling, Tally, load
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps import functions
+from calibrant.maps.files import write_model
+from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.monitoring import AdaptiveCalibrator
+from calibrant.monitoring.adaptive import FORGETTING
+from calibrant.monitoring.forecast_pool import ForecastPool
+
+from .rows import day, shifted
+
+IDENTITY = CalibrationMap(functions.Identity(), "probability", True)
+
+
+def start(rng, n=2000, **options):
+    return AdaptiveCalibrator(Blend().fit_tally(day(rng, n)), **options)
+
+
+def test_weights_and_e_value_by_hand():
+    """Two members, one period of one positive row, then a negative one: the formulas of the explanation page."""
+    rows = Tally.from_arrays([0.5], [1])
+    forecasts, reference = np.array([[0.8], [0.4]]), np.array([0.5])
+    pool = ForecastPool.start(2)
+    assert pool.share == pytest.approx(0.25 / (0.25 + 0.5 + 0.25))  # half of the half may begin now
+    new = pool.updated(forecasts, reference, rows)
+    posterior = np.array([0.8, 0.4]) / 1.2
+    assert new.weights == pytest.approx(0.98 * posterior + 0.01)
+    ratio = 0.6 / 0.5
+    assert math.exp(new.log_e_value) == pytest.approx(0.5 + 0.5 * (0.5 * ratio + 0.5))
+    again = new.updated(forecasts, reference, Tally.from_arrays([0.5], [0]))
+    second = (1.0 - new.weights @ forecasts[:, 0]) / 0.5
+    expected = 0.5 + 0.5 * ((0.5 * ratio + 1 / 6) * second + 1 / 3)
+    assert math.exp(again.log_e_value) == pytest.approx(expected)
+    assert again.largest_log_e_value == new.log_e_value
+
+
+def test_one_row_at_a_time_costs_at_most_ln_2_more_than_the_reference():
+    """Labels that are always the ones the mixture likes less, the reference at 1/2, members far off."""
+    rng, pool, excess, evidence = np.random.default_rng(0), ForecastPool.start(3), 0.0, 0.0
+    reference = np.array([0.5])
+    for _ in range(2000):
+        forecasts = rng.random((3, 1)).clip(0.02, 0.98)
+        mixed = (1 - pool.share) * reference + pool.share * (pool.weights @ forecasts)
+        label = int(mixed[0] < 0.5)
+        issued = mixed[0] if label else 1 - mixed[0]
+        excess += math.log(0.5) - math.log(issued)
+        pool = pool.updated(forecasts, reference, Tally.from_arrays([0.5], [label]))
+        evidence = pool.log_e_value
+        assert excess == pytest.approx(-evidence, abs=1e-9)  # the e-value is the gain of the forecasts
+        assert excess <= math.log(2.0)
+    assert excess > 0.4
+
+
+def test_the_rate_drops_where_all_members_miss_by_more_than_chance():
+    rng, pool = np.random.default_rng(1), ForecastPool.start(2)
+    for _ in range(40):
+        rows = day(rng, 200, shifted(rng.choice([-2.0, 2.0])))
+        pool = pool.updated(np.array([rows.scores, rows.scores]), rows.scores, rows)
+    assert pool.rate < 0.1
+    calm = ForecastPool.start(2)
+    for _ in range(40):
+        rows = day(rng)
+        calm = calm.updated(np.array([rows.scores, rows.scores]), rows.scores, rows)
+    assert calm.rate > 0.6
+
+
+def test_a_jump_is_followed_and_promoted():
+    rng = np.random.default_rng(2)
+    adaptive = start(rng)
+    for _ in range(8):
+        adaptive = adaptive.updated(day(rng, 300))
+    assert not adaptive.promote()
+    assert "Keep the reference map" in str(adaptive)
+    for _ in range(3):
+        adaptive = adaptive.updated(day(rng, 300, shifted(1.0)))
+    at = np.array([0.2, 0.5, 0.8])
+    assert np.abs(adaptive.predict(at) - shifted(1.0)(at)).max() < 0.06
+    assert adaptive.promote(alpha=1e-6)
+    assert "A better map is available" in str(adaptive)
+    assert adaptive.correction([0.5])[0] == pytest.approx(adaptive.predict([0.5])[0] - adaptive.reference(0.5))
+    low, high = adaptive.predict_interval(at)
+    assert ((low < shifted(1.0)(at)) & (shifted(1.0)(at) < high)).all()
+    frame = adaptive.to_frame()
+    assert list(frame["period"]) == list(range(1, 12))
+    assert frame["observed"].iloc[-1] > frame["reference"].iloc[-1] + 0.1
+    assert frame["residual"].iloc[8] > 4.0
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_right_reference_is_seldom_replaced(clustered):
+    """400 series are in `benchmarks.accuracy.adaptive`."""
+    rng, promoted = np.random.default_rng(3), 0
+    for _ in range(8):
+        adaptive = AdaptiveCalibrator(IDENTITY, method="platt", clustered=clustered)
+        for _ in range(10):
+            adaptive = adaptive.updated(day(rng, 100))
+        promoted += adaptive.promote()
+    assert promoted <= 2
+
+
+def test_the_map_is_the_mixture_and_can_be_saved(tmp_path):
+    rng = np.random.default_rng(4)
+    adaptive = start(rng).updated(day(rng, 300, shifted(1.0)), period="May")
+    scores = np.linspace(0.01, 0.99, 40)
+    mixed = adaptive.weights @ adaptive.forecasts(scores)
+    assert adaptive.weights.sum() == pytest.approx(1.0)
+    assert len(adaptive.weights) == 1 + len(FORGETTING)
+    assert adaptive.map_(scores) == pytest.approx(mixed, abs=3e-5)
+    assert adaptive.predict_proba(scores)[:, 1] == pytest.approx(adaptive.predict(scores))
+    adaptive.map_.save(tmp_path / "map.json")
+    assert load(tmp_path / "map.json") == adaptive.map_
+
+
+@pytest.mark.parametrize("periods", [0, 3])
+def test_a_saved_state_goes_on_where_it_was(periods, tmp_path):
+    rng = np.random.default_rng(5)
+    adaptive = start(rng, delay=2, clustered=True)
+    for _ in range(periods):
+        adaptive = adaptive.updated(day(rng, 300))
+    path = tmp_path / "state.json"
+    adaptive.save(path)
+    assert path.stat().st_size < 100_000
+    loaded, new = AdaptiveCalibrator.load(path), day(rng, 300)
+    assert repr(loaded) == repr(adaptive)
+    assert loaded.predict_interval(0.5) == adaptive.predict_interval(0.5)
+    assert loaded.updated(new).history[-1] == adaptive.updated(new).history[-1]
+
+
+def test_scores_of_any_kind_and_a_reference_without_rows():
+    rng = np.random.default_rng(6)
+    z = rng.normal(size=1500)
+    labels = rng.random(1500) < special.expit(2.0 * z)
+    by_margin = AdaptiveCalibrator(Blend(space="decision").fit(z, labels))
+    no_rows = AdaptiveCalibrator(PlattScaling(space="decision").fit(z, labels).map_)
+    with pytest.raises(InvalidInputError, match="with rows of both classes"):
+        no_rows.predict_interval([0.0])
+    assert no_rows.predict(z) == pytest.approx(no_rows.reference(z), abs=3e-5)
+    for _ in range(4):
+        z = rng.normal(size=500)
+        labels = np.where(rng.random(500) < special.expit(2.0 * z + 1.5), "bad", "good")
+        by_margin, no_rows = (old.updated(z, labels, pos_label="bad") for old in (by_margin, no_rows))
+    for adaptive in (by_margin, no_rows):
+        assert adaptive.predict([0.0])[0] == pytest.approx(special.expit(1.5), abs=0.06)
+        assert adaptive.map_.space == "decision"
+        low, high = adaptive.predict_interval([0.0])
+        assert low[0] < adaptive.sample_maps([0.0], 300).mean() < high[0]
+
+
+def test_members_without_rows_of_both_classes_are_the_reference():
+    adaptive = AdaptiveCalibrator(IDENTITY).updated([0.2, 0.3, 0.4], [0, 0, 0])
+    assert adaptive.predict([0.3])[0] == pytest.approx(0.3, abs=3e-5)
+    assert adaptive.updated(Tally.empty()) is adaptive
+
+
+def test_late_labels_are_learnt_more_slowly_where_periods_move_together():
+    pool = ForecastPool(np.array([0.5, 0.5]), np.array([80.0, 80.0]))
+    rows, forecasts = Tally.from_arrays([0.5] * 50, [1] * 50), np.array([[0.6], [0.5]])
+    early, late = (pool.updated(forecasts, forecasts[1], rows, delay=delay).weights for delay in (0, 3))
+    assert early[0] > late[0] > 0.5
+
+
+def test_what_cannot_be_adapted_is_refused(tmp_path):
+    rng = np.random.default_rng(7)
+    halves = MatrixMap((0, 1, 2), "decision", 0.5, (MatrixMember(1.0),))
+    isotonic = AdaptiveCalibrator(IsotonicCalibration().fit_tally(day(rng)), day(rng), "isotonic")
+    IDENTITY.save(tmp_path / "map.json")
+    start(rng).save(tmp_path / "state.json")
+    refused = {
+        "of one score": lambda: AdaptiveCalibrator(halves),
+        "`delay` must": lambda: AdaptiveCalibrator(IDENTITY, delay=-1),
+        "`method` must be one of": lambda: AdaptiveCalibrator(IDENTITY, method="splin"),
+        "must count whole rows": lambda: start(rng).updated(day(rng).scaled(0.5)),
+        "`alpha` must lie between 0 and 1": lambda: start(rng).promote(2.0),
+        "such as 'spline'": lambda: isotonic.predict_interval([0.5]),
+    }
+    for message, call in refused.items():
+        with pytest.raises(InvalidInputError, match=message):
+            call()
+    with pytest.raises(ModelFileError, match="holds no adaptive calibrator"):
+        AdaptiveCalibrator.load(tmp_path / "map.json")
+    write_model(tmp_path / "damaged.json", {"kind": "adaptive", "pool": {}})
+    with pytest.raises(ModelFileError, match="not a sound model"):
+        AdaptiveCalibrator.load(tmp_path / "damaged.json")
