@@ -5,6 +5,6 @@ from calibrant.monitoring.comparison import TallyComparison as TallyComparison
 from calibrant.monitoring.comparison import compare_tallies as compare_tallies
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
 from calibrant.monitoring.refit import update as update
-from calibrant.monitoring.walk_forward import WalkForward as WalkForward
-from calibrant.monitoring.walk_forward import WalkForwardResult as WalkForwardResult
-from calibrant.monitoring.walk_forward import walk_forward as walk_forward
+from calibrant.monitoring.replay import WalkForward as WalkForward
+from calibrant.monitoring.replay import WalkForwardResult as WalkForwardResult
+from calibrant.monitoring.replay import walk_forward as walk_forward

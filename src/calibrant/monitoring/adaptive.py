@@ -14,7 +14,7 @@ from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._frames import make_frame
 from calibrant._numerics import links
-from calibrant._numerics.interpolation import interpolate
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import quantile_ends
