@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from calibrant.multiclass import posterior
+from calibrant.multiclass import features, posterior
 from calibrant.multiclass.blend import MatrixBlend
+from calibrant.multiclass.matrix_scaling import MatrixScaling
 
 
 def draw(truth, rng):
@@ -69,17 +70,36 @@ def test_summary_says_whether_it_was_needed_and_what_carries_it():
     assert MatrixBlend().fit(scores, y).summary().startswith("The data do not show")
 
 
-def test_a_first_look_at_some_rows_changes_little(monkeypatch):
-    scores, y, _ = make_rows(1500, change=CHANGES["vector"])
-    p = MatrixBlend().fit(scores, y).predict_proba(scores)
-    monkeypatch.setattr(posterior, "START_ROWS", 300)
-    np.testing.assert_allclose(MatrixBlend().fit(scores, y).predict_proba(scores), p, atol=0.01)
+def differences_to_other_rows(method, scores, y, seed):
+    """How far the probabilities move when weights become repeated rows, and when rows and classes change places."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, len(y))
+    fitted = method.fit(scores, y, sample_weight=weights).predict_proba(scores)
+    repeated = method.fit(np.repeat(scores, weights, axis=0), np.repeat(y, weights)).predict_proba(scores)
+    order, columns = rng.permutation(len(y)), rng.permutation(scores.shape[1])
+    names = np.argsort(columns)[y[order]]
+    other = method.fit(scores[order][:, columns], names, sample_weight=weights[order])
+    return [np.abs(fitted - repeated).max(), np.abs(fitted[:, columns] - other.predict_proba(scores[:, columns])).max()]
+
+
+def test_weights_are_repeated_rows_and_order_does_not_matter_with_many_rows():
+    scores, y, _ = make_rows(20_000, 5, seed=2, change=lambda x: 0.6 * x + np.linspace(-0.5, 0.5, 5))
+    assert max(differences_to_other_rows(MatrixBlend(), scores, y, 2)) < 1e-6
+
+
+@pytest.mark.parametrize("method", [MatrixBlend(), MatrixScaling()])
+def test_weights_are_repeated_rows_and_order_does_not_matter_where_a_sample_is_used(method, monkeypatch):
+    monkeypatch.setattr(posterior, "SAMPLED_ENTRIES", 6_000)
+    monkeypatch.setattr(features, "QUANTILE_ENTRIES", 3_000)
+    monkeypatch.setattr(posterior, "SHARED_ROWS", 1000)
+    scores, y, _ = make_rows(3000, 4, change=CHANGES["vector"])
+    assert max(differences_to_other_rows(method, scores, y, 0)) < 1e-4
 
 
 def test_many_entries_learn_classes_on_all_rows(monkeypatch):
     scores, y, truth = make_rows(4000, 8, change=CHANGES["bias"])
     monkeypatch.setattr(posterior, "SAMPLED_ENTRIES", 10_000)
-    monkeypatch.setattr(posterior, "START_ROWS", 1000)
+    monkeypatch.setattr(posterior, "SHARED_ROWS", 1000)
     blend = MatrixBlend().fit(scores.astype(np.float32), y)
     assert np.abs(blend.predict_proba(scores) - truth).mean() < 0.015
     low, high = blend.predict_interval(scores[:50])

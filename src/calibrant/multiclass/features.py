@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from calibrant._numerics.softmax import log_odds
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curves import Curve, weighted_quantiles
 
 TINY = 1e-300
@@ -19,7 +19,7 @@ TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
 RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
-QUANTILE_ENTRIES = 400_000
+QUANTILE_ENTRIES = 400_000  # from twice as many on, knots come from a sample of rows
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
 # Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
@@ -55,8 +55,8 @@ class Features:
     @classmethod
     def from_rows(cls, ell: Floats, weights: Floats, *, bounded: bool = True, standardised: bool = True) -> Self:
         """Knots, bounds and spreads for log-probabilities (n, K); without bounds the linear terms are unlimited."""
-        step = max(1, ell.size // QUANTILE_ENTRIES)
-        some, w = ell[::step], weights[::step]
+        part, w = sample_rows(ell, ell.argmax(axis=1), weights, QUANTILE_ENTRIES)
+        some = ell[part]
         flat, q = some.ravel(), np.exp(some).ravel()
         mass = np.repeat(w, ell.shape[1]) * (q * (1.0 - q) + EVERY_ENTRY)  # knots go where probability is at stake
         # One sort gives the quantiles for three sets of knots, which are then taken apart again.
@@ -122,6 +122,33 @@ class Features:
         center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
         scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
         return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
+
+
+def repeated_entries(weights: Floats, n_classes: int) -> float:
+    """How many entries the score matrix would have if rows of weight 2 came twice; lighter rows count as one."""
+    return max(len(weights), float(weights.sum())) * n_classes
+
+
+def sample_rows(
+    scores: np.ndarray[Any, Any], labels: Ints, weights: Floats, entries: float
+) -> tuple[Ints | slice, Floats]:
+    """About as many rows as have so many entries, and their weights; all rows if there are not twice as many. O(n K).
+
+    Which rows they are depends neither on the order of the rows nor on that of the classes.
+    """
+    every = repeated_entries(weights, scores.shape[1]) // entries
+    if every < 2.0:
+        return slice(None), weights
+    # Rows in the order of the score of the label, which makes the sample even, too; where that is equal, of what else
+    # does not depend on the order of classes. Then every k-th unit of weight, so that a row of weight 2 is two rows.
+    own = scores[np.arange(len(labels)), labels]
+    order = np.lexsort((np.einsum("ij,ij->i", scores, scores), scores.max(axis=1), own))
+    below = np.cumsum(weights[order])
+    repeats = max(len(weights), float(below[-1]))
+    count = int(np.ceil(repeats / every))
+    places = np.searchsorted(below, (np.arange(count) + 0.5) * (below[-1] / count))
+    rows, times = np.unique(places, return_counts=True)
+    return order[rows], times * (below[-1] / repeats)
 
 
 def _standard(values: Floats, weights: Floats) -> tuple[Floats, float]:

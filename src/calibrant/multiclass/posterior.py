@@ -15,6 +15,7 @@ from calibrant.multiclass.base import BayesianMatrixCalibrator
 from calibrant.multiclass.class_rows import ClassRows
 from calibrant.multiclass.curvature import Arrow
 from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature
+from calibrant.multiclass.features import repeated_entries, sample_rows
 from calibrant.multiclass.formula import write_formula
 from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, fit
 from calibrant.multiclass.rows import Rows
@@ -24,17 +25,14 @@ __all__ = ["MultinomialCalibrator"]
 LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
-START_ROWS = 2000  # that the search begins with where there are many more
-# A first look at some rows drops models: simpler ones that would be so many nats behind the best on all rows, and
-# richer ones that are so many nats behind it on the rows of the look.
-DROP_SIMPLER_BEHIND, DROP_RICHER_BEHIND = 20.0, 30.0
 # Models are weighed by how they can be expected to predict new rows. (Evidence asks how they would have predicted these
 # rows from the first one on, which holds early mistakes against rich models for ever.) The estimate is noisy and no
 # model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
 EXPECTED_FIT_POWER, PRIOR_OF_NEXT_MODEL = 0.2, 0.8
 # The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
 SCALE_FREEDOM = 20.0
-SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with more, what classes share is learned on a part of the rows
+SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with twice as many, temperature and knots come from a sample,
+SHARED_ROWS = 2000  # and what classes share from about so many rows of it
 
 
 @dataclass(frozen=True)
@@ -76,22 +74,21 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     lapses: ClassVar[float] = 0.0  # rows' worth of labels that have nothing to do with the scores
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
-        every = max(1, scores.size // SAMPLED_ENTRIES)
-        first = slice(None, None, every)
+        some, times = sample_rows(scores, labels, weights, SAMPLED_ENTRIES)
         self._feature_fit = FeatureFit.from_rows(
-            scores[first],
-            labels[first],
-            weights[first],
+            scores[some],
+            labels[some],
+            times,
             self.space,
             tempered=self.tempered,
             bounded=self.bounded,
             standardised=self.standardised,
         )
-        y = self._feature_fit.labels(labels)
-        if every > 1:
-            self._fitted = self._fit_many(scores, y, weights, every)
+        if isinstance(some, slice) or "vector" not in self.models:
+            ell, y = self._feature_fit.tempered(scores), self._feature_fit.labels(labels)
+            self._fitted = self._fit_models(ell, y, weights)
         else:
-            self._fitted = self._fit_models(self._feature_fit.tempered(scores), y, weights)
+            self._fitted = self._fit_many(scores, labels, weights)
         members = [
             self._formula(model, model.centre + deviation, model.weight / len(model.deviations))
             for model in self._fitted
@@ -111,40 +108,34 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         """What is known about the sizes of coefficients."""
         return ScalePrior(self.centers)
 
-    def draws_for(self, entries: int) -> int:
+    def draws_for(self, entries: float) -> int:
         """How many coefficient vectors to average over; 0 is the mode alone."""
         return DRAWS if entries <= AVERAGED_ENTRIES else 0
 
     def _fit_models(self, ell: Floats, y: Ints, weights: Floats) -> list[FittedModel]:
         models = self.models_for(ell.shape[1])
         prior = self.scale_prior(float(weights.sum()), ell.shape[1])
-        starts: dict[str, Posterior] = {}
-        every = len(ell) // START_ROWS
-        if every > 1:
-            # Many rows begin with some of them: where to start from, and which models are not worth more.
-            some = slice(None, None, every)
-            few = self._rows(ell[some], y[some], weights[some], models)
-            first = _fit_in_turn(few, prior, self._first_starts(few, prior))
-            starts = _worth_more(first, every)
-            models = {name: blocks for name, blocks in models.items() if name in starts}
         rows = self._rows(ell, y, weights, models)
-        posteriors = _fit_in_turn(rows, prior, starts or self._first_starts(rows, prior))
+        # Every model starts where the one before ended.
+        posteriors: dict[str, Posterior] = {}
+        start = self._first_start(next(iter(rows.values())), prior)
+        for name, these in rows.items():
+            start = posteriors[name] = fit(these, prior, start)
         self._weigh(posteriors)
-        draws = self.draws_for(ell.size)
+        draws = self.draws_for(repeated_entries(weights, ell.shape[1]))
         kept = [name for name, weight in self.weights_.items() if weight >= LEAST_WEIGHT]
         total = sum(self.weights_[name] for name in kept)
         return [_average(rows[name], posteriors[name], self.weights_[name] / total, draws) for name in kept]
 
-    def _first_starts(self, rows: dict[str, Rows], prior: ScalePrior) -> dict[str, Start]:
+    def _first_start(self, rows: Rows, prior: ScalePrior) -> Start | None:
         """Where there is no temperature before the model, it starts at one: extreme scores make Newton's steps lame."""
         if self.tempered:
-            return {}
-        name, first = next(iter(rows.items()))
-        excess = fit_prior_temperature(first.ell, first.y, first.weights) - 1.0
-        features, group = first.features, first.layout.group
+            return None
+        excess = fit_prior_temperature(rows.ell, rows.y, rows.weights) - 1.0
+        features, group = rows.features, rows.layout.group
         block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
         mean = np.where(group == block, excess * spread, 0.0)
-        return {name: Start(first.layout, mean, {b: prior.centers[b] for b in first.layout.members()})}
+        return Start(rows.layout, mean, {b: prior.centers[b] for b in rows.layout.members()})
 
     def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
         """The rows of each model; the features are computed once, for the last, which has all blocks."""
@@ -161,20 +152,20 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         self.weights_ = dict.fromkeys(names, 0.0) | dict(zip(posteriors, (shares / shares.sum()).tolist(), strict=True))
         self.scales_ = dict(posteriors[max(posteriors, key=self.weights_.__getitem__)].scales)
 
-    def _fit_many(self, scores: np.ndarray[Any, Any], y: Ints, weights: Floats, every: int) -> list[FittedModel]:
+    def _fit_many(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> list[FittedModel]:
         """What classes share from a part of the rows, each class's bias and slope from all of them."""
         # A thousand classes and fifty thousand rows have no room for features of every block. But the shared terms (a
         # slope, a curve, a gate) have a few dozen coefficients, which a sample of rows determines as well as all; only
         # a class's own bias and slope need every row of that class. So there are two fits:
-        #   1. all blocks but curves of classes, on every k-th row (`sample`);
+        #   1. all blocks but curves of classes, on a part of the rows (`sample`);
         #   2. bias and slope of each class on all rows, the shared terms of the first fit being a fixed offset.
         # The posteriors of the two are put together as if they were independent.
         feature_fit = self._feature_fit
         prior = self.scale_prior(float(weights.sum()), scores.shape[1])
-        every = max(every, len(y) // START_ROWS)
-        some = slice(None, None, every)
+        y = feature_fit.labels(labels)
+        some, times = sample_rows(scores, labels, weights, SHARED_ROWS * scores.shape[1])
         blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
-        sample = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], weights[some], blocks)
+        sample = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], times, blocks)
         first = fit(sample, prior)
         ell = feature_fit.tempered(scores, np.float32)
         rows = ClassRows(feature_fit.features, ell, self._offsets(ell, first), y, weights)
@@ -184,9 +175,9 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         size = first.layout.n_shared
         mean = np.concatenate((first.mean[:size], second.mean))
         precision = np.concatenate((first.precision[:size], second.precision))
-        # The shared coefficients are as sure as all rows would make them, which is `every` times the curvature of the
-        # sample; their link to the classes is left out.
-        shared = every * sample.arrow(np.exp(sample.log_probabilities(first.mean)))[0]
+        # The shared coefficients are as sure as all rows would make them, the curvature of the sample times as much
+        # as their weight is larger; their link to the classes is left out.
+        shared = (weights.sum() / times.sum()) * sample.arrow(np.exp(sample.log_probabilities(first.mean)))[0]
         link = np.zeros((scores.shape[1], size, 2))
         curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(second.mean))))
         posterior = replace(
@@ -223,29 +214,6 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             shifts *= np.sqrt(SCALE_FREEDOM / rng.chisquare(SCALE_FREEDOM, (count, 1)))
             members += [self._formula(model, model.centre + shift, 1.0 / n_draws) for shift in shifts]
         return members
-
-
-def _fit_in_turn(rows: dict[str, Rows], prior: ScalePrior, starts: Mapping[str, Start]) -> dict[str, Posterior]:
-    """Every model, from its start or from where the one before ended."""
-    posteriors: dict[str, Posterior] = {}
-    last: Posterior | None = None
-    for name, these in rows.items():
-        last = posteriors[name] = fit(these, prior, starts.get(name, last))
-    return posteriors
-
-
-def _worth_more(posteriors: dict[str, Posterior], every: int) -> dict[str, Posterior]:
-    """Without models that a richer one beats, which more rows would only confirm, and without hopeless ones."""
-    # A simpler model falls behind in proportion to the rows, so its lag on every k-th row counts k times. A richer one
-    # may lag because its coefficients are not yet determined, which more rows cure: it goes only if it is far behind.
-    expected = {name: posterior.expected for name, posterior in posteriors.items()}
-    best = max(expected, key=expected.__getitem__)
-    names = list(expected)
-    limits = {
-        name: DROP_SIMPLER_BEHIND / every if names.index(name) < names.index(best) else DROP_RICHER_BEHIND
-        for name in names
-    }
-    return {name: posteriors[name] for name in names if expected[name] > expected[best] - limits[name]}
 
 
 def _average(rows: Rows, posterior: Posterior, weight: float, draws: int) -> FittedModel:

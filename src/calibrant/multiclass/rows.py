@@ -15,7 +15,7 @@ import numpy as np
 
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curvature import Arrow, Curvature, Dense
-from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features
+from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, repeated_entries
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
@@ -67,7 +67,9 @@ class Rows:
     def __init__(self, features: Features, ell: Floats, y: Ints, weights: Floats, blocks: tuple[str, ...]) -> None:
         self.features, self.y, self.weights = features, y, weights
         n, n_classes = ell.shape
-        self.ell: np.ndarray[Any, Any] = ell if ell.size <= DOUBLE_UP_TO else ell.astype(np.float32)
+        self.ell: np.ndarray[Any, Any] = (
+            ell if repeated_entries(weights, n_classes) <= DOUBLE_UP_TO else ell.astype(np.float32)
+        )
         self.layout = Layout.of(features, blocks, n_classes)
         self.places = [self.layout.places(k) for k in range(n_classes)]
         values = n_classes * len(self.places[0])
