@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from scipy import integrate, optimize
+from scipy import integrate, optimize, stats
 from scipy.special import log_softmax
 
+from calibrant.multiclass import laplace
 from calibrant.multiclass import rows as rows_module
 from calibrant.multiclass.features import Features
 from calibrant.multiclass.laplace import ScalePrior, fit
@@ -125,3 +126,17 @@ def test_the_arrow_finds_nearly_the_same(monkeypatch):
     arrow = fit(rows, fixed(slope=0.3, bias=0.5))
     p, q = (np.exp(rows.log_probabilities(found.mean)) for found in (dense, arrow))
     np.testing.assert_allclose(p, q, atol=5e-3)
+
+
+def test_draws_agree_with_the_posterior_when_the_scale_is_unknown(monkeypatch):
+    """A scaled inverse χ² prior of the squared scale makes that of the coefficient Student's t: by quadrature."""
+    monkeypatch.setattr(laplace, "FREEDOM", 1e9)
+    rows, prior = make_rows(("slope",), n=20), ScalePrior({"slope": 0.5})
+    posterior = fit(rows, prior)
+    draws = laplace.draw(posterior, posterior.mean, prior, {}, 4000, np.random.default_rng(0))[:, 0]
+    curvature = posterior.curvature.times(np.ones(1))[0]
+    linear = (curvature + posterior.precision[0]) * posterior.mean[0]
+    grid = np.linspace(-4.0, 4.0, 8001)
+    density = np.exp(linear * grid - 0.5 * curvature * grid**2) * stats.t.pdf(grid / 0.5, prior.strength)
+    quantiles = np.interp([0.05, 0.25, 0.5, 0.75, 0.95], np.cumsum(density) / density.sum(), grid)
+    np.testing.assert_allclose(np.quantile(draws, [0.05, 0.25, 0.5, 0.75, 0.95]), quantiles, atol=0.05)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from calibrant.maps.effects import CURVE, LINE
 from calibrant.segments.terms import ODD, SETTINGS, Term
@@ -44,6 +45,17 @@ def test_the_scale_of_shifts_comes_back():
         term = make_term(scale * rng.standard_normal(80), 400)
         assert term.difference > 0.9
         assert np.sqrt(term.effects.prior[0, 0]) == pytest.approx(scale, rel=0.35)
+
+
+def test_the_scale_of_strong_slopes_comes_back():
+    """Per standard deviation of the pooled logit: 0.4 a logit is 0.6 where logits have a spread of 1.5."""
+    for scale in (0.6, 1.5):
+        rng = np.random.default_rng(3)
+        codes, u = np.repeat(np.arange(60), 400), rng.standard_normal(60 * 400)
+        y = (rng.random(len(u)) < expit(u + (scale * rng.standard_normal(60))[codes] * u)).astype(float)
+        term = Term(LINE, 0.5, codes, 60, np.column_stack((np.ones(len(u)), u)))
+        term.update(u, y, np.ones(len(y)), everything=True)
+        assert np.sqrt(term.effects.prior[1, 1]) == pytest.approx(scale, rel=0.3)
 
 
 def test_an_odd_segment_is_not_pulled_in():

@@ -90,6 +90,15 @@ class Features:
         curves = {"curve": self.curve.size, "gate": self.gate.size, "class_curve": self.class_curve.size}
         return {name: size for name, size in (single | curves).items() if name in blocks}
 
+    def pivots(self) -> dict[str, Floats]:
+        """By how much the squared bias of each class changes with the squared slopes of a block, (K,).
+
+        Slopes turn around the mean score of a class. Had they another pivot, up to a logarithm (or a probability) of 0,
+        biases would be so much larger: intervals allow for that.
+        """
+        logs, shares = (self.center / self.spread) ** 2, (self.mean / self.deviation) ** 2
+        return {"vector": logs, "matrix": logs.sum() - logs, "confusion": shares.sum() - shares}
+
     def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
         """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
         scaled, gates, shares = common

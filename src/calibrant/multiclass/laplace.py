@@ -11,6 +11,7 @@ Automatic Control 19, 1974; for penalised fits Moody, 1992), so the log-likeliho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -32,6 +33,8 @@ SETTLED = 0.02  # change of a log-scale at the end
 LITTLE = 1e-4  # gain in log-posterior, a row, after which the curvature is not computed again
 ENOUGH = 0.2  # gain in log-posterior at the end
 SURE = 0.3  # change of the evidence at the end, in nats
+SCALE_SETS_COST, LEAST_SCALE_SETS, BURN_IN = 2e9, 5, 5  # sets of scales that intervals draw, times D³
+FREEDOM = 20.0  # Laplace's method is an approximation, so draws have the tails of Student's t with so many degrees
 ROUNDING = 1e-3  # nats by which single precision may miss a gain
 
 
@@ -189,6 +192,63 @@ def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
     for b, places in members.items():
         precision[places] = 1.0 / scales[b] ** 2
     return precision
+
+
+def draw(
+    posterior: Posterior,
+    centre: Floats,
+    prior: ScalePrior,
+    pivots: Mapping[str, Floats],
+    count: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Coefficients (count, D) whose scales are unknown, by Gibbs sampling in the quadratic approximation at `centre`.
+
+    Coefficients are Gaussian given their scales. A set of scales costs O(D³) and serves several draws where D is large.
+    """
+    curvature, members = copy(posterior.curvature), posterior.layout.members()
+    linear = curvature.times(centre) + posterior.precision * centre
+    sets = int(np.clip(SCALE_SETS_COST / len(centre) ** 3, LEAST_SCALE_SETS, max(count, 1))) if prior.learns else 1
+    sizes = [1] * (BURN_IN if prior.learns else 0) + [len(part) for part in np.array_split(np.arange(count), sets)]
+    scales, theta, mean, drawn = posterior.scales, centre, centre, []
+    for size in sizes:
+        if prior.learns:
+            scales, variances = _draw_scales(theta, scales, members, prior, pivots, rng)
+            mean = curvature.with_prior(1.0 / variances).solve(linear)
+        shifts = curvature.draw(rng.standard_normal((len(centre), size + 1))).T
+        theta = mean + shifts[0]
+        drawn.append(mean + shifts[1:] * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, (size, 1))))
+    return np.concatenate(drawn[-sets:])
+
+
+def _draw_scales(
+    theta: Floats,
+    scales: Mapping[str, float],
+    members: dict[str, Ints],
+    prior: ScalePrior,
+    pivots: Mapping[str, Floats],
+    rng: np.random.Generator,
+) -> tuple[dict[str, float], Floats]:
+    """Scales given the coefficients, and the prior variance of each coefficient under them.
+
+    A squared scale is (‖θ_B‖² + ν c²) / χ² with |B| + ν degrees of freedom, c the prior's centre and ν its strength.
+    """
+    own, bias = theta.copy(), members.get("bias", np.empty(0, np.intp))
+    if len(bias):
+        # What a bias owes to the pivots of slopes says nothing about the scale of biases: it is drawn and taken away.
+        share = scales["bias"] ** 2 / (scales["bias"] ** 2 + _pivot_variances(scales, pivots))
+        own[bias] = share * theta[bias] + scales["bias"] * np.sqrt(1.0 - share) * rng.standard_normal(len(bias))
+    new = {}
+    for b, places in members.items():
+        size = float((own[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
+        new[b] = float(np.clip(np.sqrt(size / rng.chisquare(len(places) + prior.strength)), *SCALE_LIMITS))
+    variances = 1.0 / precision_of(members, new)
+    variances[bias] += _pivot_variances(new, pivots)
+    return new, variances
+
+
+def _pivot_variances(scales: Mapping[str, float], pivots: Mapping[str, Floats]) -> Floats | float:
+    return sum(scales[b] ** 2 * squares for b, squares in pivots.items() if b in scales)
 
 
 def _line_search(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:

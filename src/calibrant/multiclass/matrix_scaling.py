@@ -38,3 +38,4 @@ class MatrixScaling(MultinomialCalibrator):
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("slope", "bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3, "matrix": 0.25}
     tempered: ClassVar[bool] = False
+    standardised: ClassVar[bool] = False

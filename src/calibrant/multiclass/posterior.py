@@ -17,7 +17,7 @@ from calibrant.multiclass.curvature import Arrow
 from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature
 from calibrant.multiclass.features import repeated_entries, sample_rows
 from calibrant.multiclass.formula import write_formula
-from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, fit
+from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, draw, fit
 from calibrant.multiclass.rows import Rows
 
 __all__ = ["MultinomialCalibrator"]
@@ -29,8 +29,6 @@ AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so
 # rows from the first one on, which holds early mistakes against rich models for ever.) The estimate is noisy and no
 # model is quite true, so a power of it is taken, and each model is less likely beforehand than the one before.
 EXPECTED_FIT_POWER, PRIOR_OF_NEXT_MODEL = 0.2, 0.8
-# The sizes of the corrections are learned, not known, so draws have the tails of Student's t with so many degrees.
-SCALE_FREEDOM = 20.0
 SAMPLED_ENTRIES = 12_000_000  # of the score matrix; with twice as many, temperature and knots come from a sample,
 SHARED_ROWS = 2000  # and what classes share from about so many rows of it
 
@@ -114,7 +112,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _fit_models(self, ell: Floats, y: Ints, weights: Floats) -> list[FittedModel]:
         models = self.models_for(ell.shape[1])
-        prior = self.scale_prior(float(weights.sum()), ell.shape[1])
+        prior = self._prior = self.scale_prior(float(weights.sum()), ell.shape[1])
         rows = self._rows(ell, y, weights, models)
         # Every model starts where the one before ended.
         posteriors: dict[str, Posterior] = {}
@@ -161,7 +159,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         #   2. bias and slope of each class on all rows, the shared terms of the first fit being a fixed offset.
         # The posteriors of the two are put together as if they were independent.
         feature_fit = self._feature_fit
-        prior = self.scale_prior(float(weights.sum()), scores.shape[1])
+        prior = self._prior = self.scale_prior(float(weights.sum()), scores.shape[1])
         y = feature_fit.labels(labels)
         some, times = sample_rows(scores, labels, weights, SHARED_ROWS * scores.shape[1])
         blocks = tuple(b for b in self.models_for(scores.shape[1])["vector"] if b != "class_curve")
@@ -209,10 +207,10 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     def draw_members(self, n_draws: int, rng: np.random.Generator) -> list[MatrixMember]:
         counts = rng.multinomial(n_draws, [model.weight for model in self._fitted])
         members: list[MatrixMember] = []
+        pivots = self._feature_fit.features.pivots()
         for model, count in zip(self._fitted, counts, strict=True):
-            shifts = model.posterior.curvature.draw(rng.standard_normal((len(model.centre), count))).T
-            shifts *= np.sqrt(SCALE_FREEDOM / rng.chisquare(SCALE_FREEDOM, (count, 1)))
-            members += [self._formula(model, model.centre + shift, 1.0 / n_draws) for shift in shifts]
+            thetas = draw(model.posterior, model.centre, self._prior, pivots, count, rng)
+            members += [self._formula(model, theta, 1.0 / n_draws) for theta in thetas]
         return members
 
 

@@ -37,3 +37,4 @@ class VectorScaling(MultinomialCalibrator):
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"vector": ("slope", "bias", "vector")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3}
     tempered: ClassVar[bool] = False
+    standardised: ClassVar[bool] = False

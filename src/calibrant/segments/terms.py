@@ -21,7 +21,7 @@ __all__ = ["SETTINGS", "Settings", "Term"]
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
 INTERCEPTS = {0.0: 1.0, 0.06: 0.5, 0.1: 0.5, 0.18: 0.5, 0.3: 0.5, 0.54: 0.5, 0.9: 0.3, 1.62: 0.3}
-SLOPES = {0.0: 1.0, 0.12: 0.4, 0.36: 0.3}
+SLOPES = {0.0: 1.0, 0.12: 0.4, 0.36: 0.3, 0.6: 0.15, 1.08: 0.15, 1.8: 0.1}  # per standard deviation of the pooled logit
 CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
