@@ -80,5 +80,5 @@ class DirichletCalibration(MultinomialCalibrator):
         bias = np.sqrt(n_classes / (2.0 * n_rows * self.intercept))
         return ScalePrior({"bias": float(bias), "vector": FREE, "matrix": float(off)}, strength=np.inf)
 
-    def draws_for(self, entries: int) -> int:
+    def draws_for(self, entries: float) -> int:
         return 0 if self.regularisation == "odir" else super().draws_for(entries)
