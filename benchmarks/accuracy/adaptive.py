@@ -67,7 +67,7 @@ def coverage(series):
         )
 
 
-def promotions(series, periods=12, rows=200):
+def promotions(series, method, periods=12, rows=200):
     """Series in which an exactly right reference is replaced; shared shocks leave it right on average over periods."""
     reference = CalibrationMap(Identity(), "probability", True)
     grid, weights = np.polynomial.hermite_e.hermegauss(31)
@@ -77,7 +77,8 @@ def promotions(series, periods=12, rows=200):
     for seed in range(series):
         rng = np.random.default_rng(seed)
         states = {
-            name: AdaptiveCalibrator(reference, clustered="not" not in name and "shocks" in name) for name in counts
+            name: AdaptiveCalibrator(reference, method=method, clustered="not" not in name and "shocks" in name)
+            for name in counts
         }
         states["monitor, shocks, clustered"] = CalibrationMonitor(clustered=True)
         for _ in range(periods):
@@ -96,9 +97,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["coverage", "promotions"])
     parser.add_argument("--series", type=int, default=8)
+    parser.add_argument("--method", default="spline", help="of the refits; the promise holds for all, platt is fast")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # shared outcomes are there on purpose
-    {"coverage": coverage, "promotions": promotions}[options.what](options.series)
+    if options.what == "coverage":
+        coverage(options.series)
+    else:
+        promotions(options.series, options.method)
 
 
 if __name__ == "__main__":

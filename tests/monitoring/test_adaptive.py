@@ -76,13 +76,13 @@ def test_a_jump_is_followed_and_promoted():
     for _ in range(8):
         adaptive = adaptive.updated(day(rng, 300))
     assert not adaptive.promote()
-    assert "Keep the reference map" in str(adaptive)
+    assert "keep the reference map" in str(adaptive)
     for _ in range(3):
         adaptive = adaptive.updated(day(rng, 300, shifted(1.0)))
     at = np.array([0.2, 0.5, 0.8])
     assert np.abs(adaptive.predict(at) - shifted(1.0)(at)).max() < 0.06
     assert adaptive.promote(alpha=1e-6)
-    assert "A better map is available" in str(adaptive)
+    assert "a better map is available" in str(adaptive)
     assert adaptive.correction([0.5])[0] == pytest.approx(adaptive.predict([0.5])[0] - adaptive.reference(0.5))
     low, high = adaptive.predict_interval(at)
     assert ((low < shifted(1.0)(at)) & (shifted(1.0)(at) < high)).all()
@@ -112,7 +112,6 @@ def test_the_map_is_the_mixture_and_can_be_saved(tmp_path):
     assert adaptive.weights.sum() == pytest.approx(1.0)
     assert len(adaptive.weights) == 1 + len(FORGETTING)
     assert adaptive.map_(scores) == pytest.approx(mixed, abs=3e-5)
-    assert adaptive.predict_proba(scores)[:, 1] == pytest.approx(adaptive.predict(scores))
     adaptive.map_.save(tmp_path / "map.json")
     assert load(tmp_path / "map.json") == adaptive.map_
 
@@ -149,7 +148,7 @@ def test_scores_of_any_kind_and_a_reference_without_rows():
         assert adaptive.predict([0.0])[0] == pytest.approx(special.expit(1.5), abs=0.06)
         assert adaptive.map_.space == "decision"
         low, high = adaptive.predict_interval([0.0])
-        assert low[0] < adaptive.sample_maps([0.0], 300).mean() < high[0]
+        assert low[0] < special.expit(1.5) < high[0]
 
 
 def test_members_without_rows_of_both_classes_are_the_reference():

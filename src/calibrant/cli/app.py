@@ -16,13 +16,14 @@ from calibrant.cli.evaluate import evaluate, monitor
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
 from calibrant.cli.printing import drop_stdout, escape, settings, warn
+from calibrant.cli.replay import adapt, replay
 from calibrant.cli.simulate import simulate
 
 QUIET = {"-q", "--quiet"}
 VERSION = "Show the version and exit."
 PANELS = {
-    "Judge": (compare, evaluate, estimate, report, monitor),
-    "Calibrate": (fit, apply, export),
+    "Judge": (compare, evaluate, estimate, report, monitor, replay),
+    "Calibrate": (fit, apply, export, adapt),
     "Learn": (demo, methods, simulate),
 }
 

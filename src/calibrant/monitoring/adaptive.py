@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from calibrant._files import AnyPath
 from calibrant._frames import make_frame
 from calibrant._numerics import links
 from calibrant._numerics.piecewise import interpolate
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import quantile_ends
 from calibrant.errors import InvalidInputError, ModelFileError
@@ -238,30 +237,23 @@ class AdaptiveCalibrator:
         out: Floats = self.map_.predict(scores)
         return out
 
-    def predict_proba(self, scores: ArrayLike) -> Floats:
-        """Probabilities of both classes, (n, 2)."""
-        return self.map_.predict_proba(scores)
-
-    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
-        """Draws of the whole map of the coming period, (n_draws, n).
+    @cached_property
+    def _draws(self) -> Floats:
+        """Draws of the map of the coming period at the scores of the refit on all rows, for intervals.
 
         They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows),
         moved by as much as periods have lately moved.
         """
-        base, rng = self.reference(scores), _validation.generator(random_state)
-        return self._draw(base if self._behind else self.reference.check_scores(scores), n_draws, rng)
-
-    def _draw(self, inputs: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         if not all(hasattr(refit, "sample_maps") for refit in self._members):
             raise InvalidInputError(
                 "Intervals and draws need refits by a Bayesian method, such as 'spline', with rows of both classes; "
                 f"got {self.method!r} after {len(self.history)} periods. Choose another method, or add rows."
             )
-        weights = self.weights[1:]
+        weights, nodes, rng = self.weights[1:], self._tallies[0].scores, _validation.generator(0)
         weights[0] += self.weights[0]
-        counts = rng.multinomial(_validation.check_count("n_draws", n_draws), weights).tolist()
-        drawn = [refit.sample_maps(inputs, n, rng) for refit, n in zip(self._members, counts, strict=True) if n]
-        return links.expit(links.logit(np.concatenate(drawn)) + self._change * rng.standard_normal((n_draws, 1)))
+        counts = rng.multinomial(INTERVAL_DRAWS, weights).tolist()
+        drawn = [refit.sample_maps(nodes, n, rng) for refit, n in zip(self._members, counts, strict=True) if n]
+        return links.expit(links.logit(np.concatenate(drawn)) + self._change * rng.standard_normal((INTERVAL_DRAWS, 1)))
 
     @property
     def _change(self) -> float:
@@ -272,20 +264,15 @@ class AdaptiveCalibrator:
         scale = float(np.median([abs(one.residual) for one in last])) / NORMAL_MEDIAN
         return math.sqrt(max(scale**2 - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
 
-    @cached_property
-    def _interval_draws(self) -> tuple[Floats, Floats]:
-        nodes = self._tallies[0].scores
-        return nodes, self._draw(nodes, INTERVAL_DRAWS, _validation.generator(0))
-
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
 
         Quantiles of the mixture of the refits' posteriors at up to 128 scores, joined by lines.
         """
-        array, (nodes, draws) = self.reference.check_scores(scores), self._interval_draws
-        ends = quantile_ends(_validation.check_level(level), draws, draws)
+        array = self.reference.check_scores(scores)
         inputs, predicted = self.reference.function(array) if self._behind else array, self.map_(array)
-        low, high = (interpolate(inputs, nodes, end) for end in ends)
+        ends = quantile_ends(_validation.check_level(level), self._draws, self._draws)
+        low, high = (interpolate(inputs, self._tallies[0].scores, end) for end in ends)
         return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
 
     def correction(self, scores: ArrayLike) -> Floats:
@@ -321,11 +308,11 @@ class AdaptiveCalibrator:
         )
 
     def __str__(self) -> str:
+        after = f"After {self._pool.periods} period{'s' * (self._pool.periods != 1)}"
         largest = self._pool.largest_log_e_value / math.log(10.0)
-        evidence = f"the e-value against the reference has reached 10 to the {largest:.1f}"
-        if not self.promote():
-            return f"{self._pool.periods} periods. Keep the reference map: {evidence}, less than 20."
-        return f"{self._pool.periods} periods. A better map is available, `map_`: {evidence}."
+        if self.promote():
+            return f"{after} a better map is available, `map_`: the e-value for it has reached 10 to the {largest:.1f}."
+        return f"{after} keep the reference map: the largest e-value against it is {10.0**largest:.3g}, less than 20."
 
     def save(self, path: AnyPath) -> None:
         """Write the state as JSON of some ten kilobytes with a checksum; `load` goes on where it was."""
@@ -349,23 +336,19 @@ class AdaptiveCalibrator:
         if document["kind"] != KIND:
             raise ModelFileError(f"{path} holds no adaptive calibrator; it is of the kind {document['kind']!r}.")
         with reading(path):
-            return cls._from_dict(document)
-
-    @classmethod
-    def _from_dict(cls, data: Mapping[str, Any]) -> AdaptiveCalibrator:
-        pool, tallies = ForecastPool.from_dict(data["pool"]), tuple(map(Tally.from_dict, data["tallies"]))
-        if not len(pool.weights) == len(tallies) == len(FORGETTING):
-            raise ModelFileError("This adaptive calibrator is of a version with other refits; start a new one.")
-        return cls(
-            reference=CalibrationMap.from_dict(data["map"]),
-            method=data["method"],
-            delay=int(data["delay"]),
-            clustered=bool(data["clustered"]),
-            history=tuple(Period(*period) for period in data["history"]),
-            _pool=pool,
-            _tallies=tallies,
-            _behind=bool(data["behind"]),
-        )
+            pool, tallies = ForecastPool.from_dict(document["pool"]), tuple(map(Tally.from_dict, document["tallies"]))
+            if not len(pool.weights) == len(tallies) == len(FORGETTING):
+                raise ModelFileError("This adaptive calibrator is of a version with other refits; start a new one.")
+            return cls(
+                reference=CalibrationMap.from_dict(document["map"]),
+                method=document["method"],
+                delay=int(document["delay"]),
+                clustered=bool(document["clustered"]),
+                history=tuple(Period(*period) for period in document["history"]),
+                _pool=pool,
+                _tallies=tallies,
+                _behind=bool(document["behind"]),
+            )
 
 
 def _behind(map_: CalibrationMap, rows: Tally) -> Tally:

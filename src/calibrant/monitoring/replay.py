@@ -25,6 +25,7 @@ __all__ = ["WalkForward", "WalkForwardResult", "walk_forward"]
 STATIC, ADAPTIVE = "static", "adaptive"
 #: The ways that are compared, and which of the forecasts each of them is: the reference, or the refit so forgetting.
 REFITS = {STATIC: 0, "all rows": 1, "forgetting 0.97": 2, "forgetting 0.7": 4}
+WAYS = (*REFITS, ADAPTIVE)
 HEADERS = ("way", "log-loss", "Brier score", "log-loss − static", "Brier − static")
 
 
@@ -234,28 +235,18 @@ def _summarise(
     sums: Floats, rows: Floats, periods: Sequence[Any], adaptive: AdaptiveCalibrator, level: float
 ) -> WalkForward:
     """The result from sums over the rows of each period, (periods, 2, ways)."""
-    names = [*REFITS, ADAPTIVE]
-    results = []
-    for way, name in enumerate(names):
-        log_loss, brier = sums[:, 0, way], sums[:, 1, way]
-        results.append(
-            WalkForwardResult(
-                name=name,
-                log_loss=_mean_by_period(log_loss, rows, level, lowest=0.0),
-                brier_score=_mean_by_period(brier, rows, level, lowest=0.0),
-                log_loss_difference=_mean_by_period(log_loss - sums[:, 0, 0], rows, level),
-                brier_difference=_mean_by_period(brier - sums[:, 1, 0], rows, level),
-            )
+    results = tuple(
+        WalkForwardResult(
+            name=name,
+            log_loss=_mean_by_period(log_loss, rows, level, lowest=0.0),
+            brier_score=_mean_by_period(brier, rows, level, lowest=0.0),
+            log_loss_difference=_mean_by_period(log_loss - sums[:, 0, 0], rows, level),
+            brier_difference=_mean_by_period(brier - sums[:, 1, 0], rows, level),
         )
-    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(names)}
-    return WalkForward(
-        results=tuple(results),
-        periods=tuple(periods),
-        rows=rows,
-        log_losses=log_losses,
-        adaptive=adaptive,
-        delay=adaptive.delay,
+        for name, (log_loss, brier) in zip(WAYS, sums.transpose(2, 1, 0), strict=True)
     )
+    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(WAYS)}
+    return WalkForward(results, tuple(periods), rows, log_losses, adaptive, adaptive.delay)
 
 
 def _mean_by_period(sums: Floats, rows: Floats, level: float, lowest: float = -np.inf) -> Interval:
