@@ -417,9 +417,18 @@ def spoiled(values, bad, index=2):
 N = 60
 WEIGHTS = np.ones(N)
 BAD_FITS = {
-    "NaN score": (lambda rows: {"scores": spoiled(rows.scores, np.nan)}, "`scores` must be finite; got NaN at index"),
-    "infinite score": (lambda rows: {"scores": spoiled(rows.scores, np.inf)}, "`scores` must be finite; got inf at"),
-    "missing score": (lambda rows: {"scores": spoiled(rows.scores, None)}, "`scores` must be finite; got NaN at"),
+    "NaN score": (
+        lambda rows: {"scores": spoiled(rows.scores, np.nan)},
+        "`scores` must be finite; got NaN",
+    ),
+    "infinite score": (
+        lambda rows: {"scores": spoiled(rows.scores, np.inf)},
+        "`scores` must be finite; got inf",
+    ),
+    "missing score": (
+        lambda rows: {"scores": spoiled(rows.scores, None)},
+        "`scores` must be finite; got NaN",
+    ),
     "text scores": (lambda rows: {"scores": rows.scores.astype(str)}, "`scores` must be numbers"),
     "complex scores": (lambda rows: {"scores": rows.scores * 1j}, "Complex data not supported: `scores`"),
     "sparse scores": (
@@ -487,8 +496,8 @@ def test_scores_are_what_space_says(case, outside):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda scores: spoiled(scores, np.nan), "`scores` must be finite; got NaN at index"),
-        (lambda scores: spoiled(scores, -np.inf), "`scores` must be finite; got -inf at index"),
+        (lambda scores: spoiled(scores, np.nan), "`scores` must be finite; got NaN"),
+        (lambda scores: spoiled(scores, -np.inf), "`scores` must be finite; got -inf"),
         (lambda scores: scores.astype(str), "`scores` must be numbers"),
         (lambda scores: np.ones((len(scores), 3)) / 3.0, "`scores` must have"),
     ],

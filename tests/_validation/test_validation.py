@@ -202,7 +202,7 @@ def test_single_numbers_are_known(value, expected):
     [
         ([0.2, 0.3], r"got shape \(2,\)\. For one score in each row use a method for two classes, such as Blend\."),
         ([[0.2, 0.3, 0.46]], r"the sum 0\.96\. Divide each row by its sum, or pass log-probabilities with"),
-        ([[0.2, 0.3, 0.5], [0.2, np.nan, 0.5]], r"got nan in row 1, column 1"),
+        ([[0.2, 0.3, 0.5], [0.2, np.nan, 0.5]], r"got NaN in row 1, column 1"),
         ([[20.0, 30.0, 50.0]], r"the sum 100\. Divide percentages by 100\."),
         ([[-2.0, 0.5, 101.5]], r"the sum 100\. If they are logits or log-probabilities, pass space=.decision.\."),
     ],

@@ -112,8 +112,9 @@ def _check_finite_rows(matrix: Floats) -> None:
     bad = np.argwhere(~np.isfinite(matrix))
     if len(bad):
         row, column = bad[0]
+        value = "NaN" if np.isnan(matrix[row, column]) else f"{matrix[row, column]}"
         raise InvalidInputError(
-            f"`scores` must be finite; got {matrix[row, column]:g} in row {row}, column {column} ({len(bad)} such "
+            f"`scores` must be finite; got {value} in row {row}, column {column} ({len(bad)} such "
             "entries). Drop or repair these rows first."
         )
 

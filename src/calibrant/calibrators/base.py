@@ -185,8 +185,8 @@ class Calibrator(Estimator):
             return self._fit_matrix(scores, y, sample_weight, pos_label)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         column = _validation.check_scores(scores)
-        self._check_space(column)
         tally = Tally.from_arrays(column, positive, sample_weight)
+        self._check_space(column)  # of the rows as they came: an error names the row, not its place in the tally
         warn_of_reversal(tally)
         self.fit_tally(tally)
         self.classes_ = np.array(classes)

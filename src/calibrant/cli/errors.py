@@ -33,9 +33,9 @@ ADVICE = {
     "missing='segment'": "--missing segment",
     "Use the calibrator alone.": "Leave out --by.",
     ", or a calibrator; got": "; got",
-    "If they are logits, pass space='decision'.": "If they are logits, pass --space decision.",
     "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision').":
         "for decision scores, such as logits, fit a model to such scores first.",
+    "space='decision'": "--space decision",
 }  # fmt: skip
 
 
