@@ -198,3 +198,57 @@ def test_decimal_commas_are_read_and_written(cli, tmp_path):
     first = output.read_text().splitlines()[1].split(";")
     assert first[:2] == ["0,05", "0"]
     assert float(first[2].replace(",", ".")) == pytest.approx(calibrant.load(model)(0.05))
+
+
+@pytest.mark.parametrize("shape", ["score", "matrix", "segments"])
+def test_intervals_are_columns(cli, refused, data, animals, tmp_path, shape):
+    model, output = tmp_path / "m.json", tmp_path / "out.parquet"
+    names, table, more = ["probability"], data, ()
+    if shape == "matrix":
+        names, table = [f"probability_{name}" for name in ("cat", "dog", "fox")], animals
+        more = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
+    if shape == "segments":
+        rows = data.read_text().splitlines()
+        data.write_text("\n".join([f"{rows[0]},team", *(f"{row},{'ab'[i % 2]}" for i, row in enumerate(rows[1:]))]))
+        more = ("--by", "team")
+    cli("fit", table, *more, "-o", model)
+    assert cli("apply", model, table, "-o", output, "--level", "0.8").code == 0
+    map_ = calibrant.load(model)
+    scores = np.column_stack([column(table, name) for name in map_.columns]) if more[:1] == ("-s",) else None
+    scores = column(table, "score") if scores is None else scores
+    how = {"segment": list(column(table, "team"))} if shape == "segments" else {}
+    for end, expected in zip(("low", "high"), map_.predict_interval(scores, 0.8, **how), strict=True):
+        found = np.column_stack([column(output, f"{name}_{end}") for name in names])
+        np.testing.assert_allclose(found, np.asarray(expected).reshape(found.shape), rtol=1e-12)
+    assert "--level must" in refused("apply", model, table, "-o", output, "--level", "9")
+
+
+def test_intervals_need_a_posterior(refused, data, model, tmp_path):
+    assert "has no posterior" in refused("apply", model, data, "--level", "0.9", "-o", tmp_path / "out.csv")
+
+
+def test_strict_makes_warnings_an_exit_code(cli, data, model, tmp_path):
+    holes = tmp_path / "holes.csv"
+    holes.write_text('score\n0.5\n0.6\n""\n')
+    for strict, code in ((), 0), (("--strict",), 4):
+        result = cli("apply", model, holes, *strict, "-o", tmp_path / "out.csv")
+        assert result.code == code
+        assert "warning: 1 rows have scores that are missing" in result.err
+    assert cli("--strict", "apply", model, data, "-o", tmp_path / "out.csv").code == 0
+
+
+def test_columns_in_names_of_folders(cli, model, tmp_path):
+    for day, score in (("2026-01-01", 0.2), ("2026-01-02", 0.7)):
+        folder = tmp_path / "big" / f"day={day}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"score": [score, 0.5], "label": [0, 1]}), folder / "part.parquet")
+    assert cli("apply", model, tmp_path / "big", "-o", tmp_path / "out.parquet").code == 0
+    assert [str(day) for day in pq.read_table(tmp_path / "out.parquet")["day"].to_pylist()] == [
+        *["2026-01-01"] * 2,
+        *["2026-01-02"] * 2,
+    ]
+    by_day = cli("evaluate", tmp_path / "big", "--by", "day")
+    assert by_day.code == 0
+    assert "2026-01-02" in by_day.out
+    tallies = calibrant.engines.tally(tmp_path / "big", score="score", label="label", by="day")
+    assert [tally.total for tally in tallies.values()] == [2, 2]

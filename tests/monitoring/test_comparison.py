@@ -30,9 +30,9 @@ def test_names_are_given_where_they_can_be():
     assert alarming(adjusted, 60.0, 0.05) == ["c", "a"]
     assert alarming(adjusted, 60.0, 0.018) == [ALL]  # 1 / alpha = 56: the mean reaches it, no single one does
     assert alarming(adjusted, 60.0, 0.01) == []
-    assert alarm_sentence([], 3.21, 0.05) == (
-        "No alarm: the e-value against the probabilities is 3.21 (alarm when the e-value reaches 20)."
-    )
+    assert alarm_sentence([], 19.2, 0.05) == "No alarm: the e-value is 19.2; it alarms at 20."
+    later = alarm_sentence([], 0.29, 0.05, largest=19.2)
+    assert later == "No alarm: the e-value is 0.29, at most 19.2 so far; it alarms at 20."
     assert "the probabilities of 0, 1, 2, 3, 4, 5 and 2 more no longer hold" in alarm_sentence([*range(8)], 90.0, 0.05)
 
 

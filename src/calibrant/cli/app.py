@@ -11,15 +11,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from calibrant.cli import options
 from calibrant.cli.compare import compare, demo, report
-from calibrant.cli.errors import check_interruption, explain, interruption, report_interruption
-from calibrant.cli.evaluate import evaluate, monitor
+from calibrant.cli.errors import WARNED, check_interruption, explain, interruption, report_interruption
+from calibrant.cli.evaluate import evaluate
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
+from calibrant.cli.monitor import monitor
 from calibrant.cli.printing import drop_stdout, escape, settings, warn
 from calibrant.cli.replay import adapt, replay
 from calibrant.cli.simulate import simulate
 
-QUIET = {"-q", "--quiet"}
+QUIET, STRICT = {"-q", "--quiet"}, {"--strict"}
 VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, estimate, report, monitor, replay),
@@ -39,11 +40,11 @@ class _PlainFlags:
         return params
 
 
-class _Command(_PlainFlags, TyperCommand):
+class _Command(TyperCommand):
     pass
 
 
-class _Group(_PlainFlags, TyperGroup):
+class _Group(TyperGroup):
     pass
 
 
@@ -69,9 +70,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _before(
     quiet: options.Quiet = False,
+    strict: options.Strict = False,
     version: Annotated[bool, options.option(VERSION, "--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
-    del version, quiet  # a callback does the one, `run` the other
+    del version, quiet, strict  # a callback does the one, `run` the others
 
 
 for panel, commands in PANELS.items():
@@ -82,18 +84,17 @@ for panel, commands in PANELS.items():
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
     _open_streams()
-    # People write --quiet behind the command, too, where the parser does not look for it.
-    settings.quiet = not QUIET.isdisjoint(arguments)
+    # People write --quiet and --strict behind the command, too, where the parser does not look for them.
+    settings.quiet, settings.warned = not QUIET.isdisjoint(arguments), False
+    words = [word for word in arguments if word not in QUIET | STRICT]
     try:
         with warnings.catch_warnings():
             # without the line of code that it comes from
             warnings.showwarning = lambda message, *_place, **_more: warn(str(message))
-            code = app(
-                args=[word for word in arguments if word not in QUIET], prog_name="calibrant", standalone_mode=False
-            )
+            code = app(args=words, prog_name="calibrant", standalone_mode=False) or 0
             sys.stdout.flush()
         check_interruption()
-        return code if isinstance(code, int) else 0
+        return code or (WARNED if settings.warned and not STRICT.isdisjoint(arguments) else 0)
     except BaseException as caught:
         error = interruption() or caught  # compiled code reports a signal as something else
         if isinstance(error, KeyboardInterrupt | SystemExit) or type(error).__name__ == "Abort":

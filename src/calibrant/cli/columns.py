@@ -52,7 +52,7 @@ def choose_columns(table: Table, named: Columns) -> Columns:
     single = (("--label", label), ("--weight", named.weight), ("--groups", named.groups))
     for option, name in (*single, *(("--by", key) for key in keys)):
         if name:
-            _check_name(table, name, option)
+            check_name(table, name, option)
     for name in scores:
         check_number(table, name, "--score")
     if label in scores:
@@ -92,7 +92,7 @@ def choose_keys(table: Table, given: Sequence[str], fitted: Sequence[str]) -> tu
     if len(keys) != len(fitted):
         raise InvalidInputError(f"--by must name a column for each key of the fit, {_list(fitted)}; got {len(keys)}.")
     for name in keys:
-        _check_name(table, name, "--by")
+        check_name(table, name, "--by")
     return keys
 
 
@@ -110,7 +110,8 @@ def split(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for given in names for name in given.split(",") if name.strip())
 
 
-def _check_name(table: Table, name: str, option: str) -> None:
+def check_name(table: Table, name: str, option: str) -> None:
+    """Refuse a column that is not there."""
     if name in table.columns:
         return
     near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
@@ -119,7 +120,7 @@ def _check_name(table: Table, name: str, option: str) -> None:
 
 def check_number(table: Table, name: str, option: str) -> None:
     """Refuse a column that is not of numbers, and show what it holds."""
-    _check_name(table, name, option)
+    check_name(table, name, option)
     if table.is_number(name):
         return
     column = quote(name)

@@ -22,6 +22,7 @@ FITTING_ROWS = {
 }
 MOST_NAMED = 5
 ONLY_NEW = "Write only the new columns; faster for wide tables."
+INTERVALS = "Add the ends of the interval of each probability at this level, such as 0.9: NAME_low and NAME_high."
 NAME = "Name of the new column; for several classes its beginning."
 
 WHAT = "What to estimate, a,b,c: mean, positives, accuracy, precision, recall, specificity, f1, auc, …; by default all."
@@ -80,6 +81,7 @@ def apply(
     top_label: options.Top = False,
     output: options.Output = None,
     format_: options.Format = None,
+    level: Annotated[float | None, options.option(INTERVALS, "--level", value="LEVEL")] = None,
 ) -> None:
     """Add the calibrated probability to a table of any size; all columns and the order of rows are kept.
 
@@ -93,6 +95,8 @@ def apply(
     map_ = load_model(model)
     if map_.kind != "segments" and (by or missing):
         raise Refusal("--by and --missing are for a model of segments; fit one with `calibrant fit --by`.")
+    if level is not None:
+        _check_posterior(model, map_)
     with open_table(files) as table:
         scores = _choose_scores(map_, table, score or [], top_label)
         keys = choose_keys(table, by or [], map_.keys.names) if map_.kind == "segments" else ()
@@ -108,6 +112,7 @@ def apply(
                 name=name,
                 only_new=only_new,
                 format=kind,
+                level=level,
             )
     where = "" if is_stdout(output) else f" Saved to {output}."
     last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
@@ -207,11 +212,15 @@ def _load_posterior(path: str) -> Any:
     map_ = load_model(path)
     if map_.kind != "score":
         raise Refusal(f"{path} is a model of {describe_kind(map_)}; estimates are for models of one score.")
+    _check_posterior(path, map_)
+    return map_
+
+
+def _check_posterior(path: str, map_: Any) -> None:
     if not map_.has_posterior:
         raise Refusal(
             f"{path} has no posterior, so it cannot say how sure it is; fit a Bayesian method, such as blend."
         )
-    return map_
 
 
 def _print(answers: list[dict[str, Any]], title: str, level: float) -> None:

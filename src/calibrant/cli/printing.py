@@ -18,7 +18,7 @@ LONGEST_NAME = 60
 # What a terminal may take for a command, or what changes the order of the letters around it.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 WIDEST = 10_000  # columns where there is no screen
-settings = SimpleNamespace(quiet=False)  # what the options before the command say
+settings = SimpleNamespace(quiet=False, warned=False)  # what the options before the command say; what was said
 
 
 def escape(text: str) -> str:
@@ -42,6 +42,7 @@ def note(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print a warning, which is never suppressed."""
+    settings.warned = True
     sys.stderr.write(f"warning: {escape(text)}\n")
 
 
@@ -112,7 +113,7 @@ def check_target(output: str | None, sources: Iterable[str] = ()) -> None:
         raise Refusal(f"The folder {path.parent} cannot be written to: permission denied.")
     for name in (name for source in sources if source != "-" for name in find_files(source)):
         if Path(name).exists() and path.exists() and path.samefile(name):
-            raise Refusal(f"{output} is an input and would be overwritten; name another file with -o.")
+            raise Refusal(f"{output} is an input and would be overwritten; name another file.")
 
 
 @contextmanager

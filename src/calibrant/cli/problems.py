@@ -55,6 +55,8 @@ class Problem:
         The labels of the columns of a matrix.
     space : {"probability", "decision"}
         What the scores are.
+    positive : label
+        The positive one of two labels; None where the labels say it.
     """
 
     shape: str
@@ -65,6 +67,7 @@ class Problem:
     classes: tuple[Any, ...] = ()
     space: str = "probability"
     name: str = ""
+    positive: Any = None
 
     @property
     def method_shape(self) -> str:
@@ -150,8 +153,14 @@ class Problem:
         raise Refusal(f"'{name}' goes from {low:.4g} to {high:.4g}, so it holds no probabilities. {percent}{advice}")
 
 
-def read_problem(
-    files: list[str],
+def read_problem(files: list[str], named: Columns, **how: Any) -> Problem:
+    """Read the rows of some files; how, `read_rows` says."""
+    with open_table(files) as table:
+        return read_rows(table, named, **how)
+
+
+def read_rows(
+    table: Table,
     named: Columns,
     *,
     drop_missing: bool = False,
@@ -160,32 +169,35 @@ def read_problem(
     top_label: bool = False,
     most_segments: int | None = None,
     crossfitted: bool = False,
+    like: Problem | None = None,
 ) -> Problem:
-    """Read the rows of some files: the columns named or guessed say what shape they have."""
+    """Read the rows of a table: the columns named or guessed say what shape they have.
+
+    Rows `like` those of another problem have its positive label, even where only the other label is among them.
+    """
     from calibrant import _validation
     from calibrant.tally import Tally
 
-    with open_table(files) as table:
-        columns = choose_columns(table, named)
-        chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
-        is_matrix = len(columns.scores) > 1 and not top_label
-        _refuse_options(columns, is_matrix, chosen, positive, top_label)
-        rows = drop(table, columns) if drop_missing else table
-        if crossfitted and columns.weight is not None:
-            _warn_of_copies(rows, columns.weight)
-        if is_matrix:
-            return _read_matrix(rows, columns, chosen)
-        view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
-        label = _positive_label(view, names.label, positive)
-        if columns.by:
-            if most_segments is not None:
-                _check_number_of_segments(view, columns.by, most_segments)
-            segments = _count_segments(view, names, label)
-            whole = sum(segments.values(), Tally.empty())
-            return Problem("segments", columns, whole, segments, space=chosen, name=table.name)
-        tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
-        in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
-        return Problem("score", columns, tally, rows=in_groups, space=chosen, name=table.name)
+    columns = choose_columns(table, named)
+    chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
+    is_matrix = len(columns.scores) > 1 and not top_label
+    _refuse_options(columns, is_matrix, chosen, positive, top_label)
+    rows = drop(table, columns) if drop_missing else table
+    if crossfitted and columns.weight is not None:
+        _warn_of_copies(rows, columns.weight)
+    if is_matrix:
+        return _read_matrix(rows, columns, chosen)
+    view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
+    label = like.positive if like is not None else _positive_label(view, names.label, positive)
+    about: dict[str, Any] = {"space": chosen, "name": table.name, "positive": label}
+    if columns.by:
+        if most_segments is not None:
+            _check_number_of_segments(view, columns.by, most_segments)
+        segments = _count_segments(view, names, label)
+        return Problem("segments", columns, sum(segments.values(), Tally.empty()), segments, **about)
+    tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
+    in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
+    return Problem("score", columns, tally, rows=in_groups, **about)
 
 
 def _refuse_options(columns: Columns, is_matrix: bool, space: str, positive: str | None, top_label: bool) -> None:
@@ -254,7 +266,7 @@ def _positive_label(table: Table, label: str, given: str | None) -> Any:
     values = [] if given is None and table.is_number(label) else table.distinct(label, 3)
     if given is not None:
         # The engine reads yes as true, and 2 as 2.0.
-        typed = table.values(f"SELECT try_cast({_literal(given)} AS {table.kind(label)})")[0][0]
+        typed = table.values(f"SELECT try_cast({literal(given)} AS {table.kind(label)})")[0][0]
         if typed not in values and len(values) < 3:
             known = ", ".join(shorten(str(value)) for value in values)
             raise Refusal(f"--positive must be a label in '{shorten(label)}' ({known}); got {given!r}.")
@@ -358,7 +370,7 @@ def _view_top_label(table: Table, columns: Columns) -> tuple[Table, Columns]:
     """Return the highest score of each row, and whether its class was right; of equal scores the first wins."""
     highest = f"greatest({', '.join(map(quote, columns.scores))})"
     classes = zip(columns.scores, _classes_of(table, columns), strict=True)
-    cases = " ".join(f"WHEN {quote(name)} = {highest} THEN {_literal(label)}" for name, label in classes)
+    cases = " ".join(f"WHEN {quote(name)} = {highest} THEN {literal(label)}" for name, label in classes)
     return _view(table, columns, {"confidence": highest, "hit": f"(CASE {cases} END = {quote(columns.label)})"})
 
 
@@ -370,6 +382,6 @@ def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[
     return view, replace(columns, scores=(score,), label=label)
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a label as SQL writes it."""
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

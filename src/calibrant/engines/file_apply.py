@@ -57,6 +57,7 @@ def apply_file(
     name: str = "probability",
     only_new: bool = False,
     format: str | None = None,
+    level: float | None = None,
 ) -> Applied:
     r"""Add calibrated probabilities to a table in files of any size.
 
@@ -88,6 +89,9 @@ def apply_file(
         Write the new columns only; quicker for wide tables.
     format : {"csv", "parquet", "arrow", "json"}, optional
         By default what the ending of `output` says.
+    level : float, optional
+        Add the ends of the interval of each probability at this confidence level, as ``probability_low`` and
+        ``probability_high``; the map must have a posterior.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def apply_file(
         if any(map(is_remote, table.files)):
             raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
         scores = [score] if isinstance(score, str) else list(score or ())
-        new = NewColumns(map_, scores, name, by=by, missing=missing)
+        new = NewColumns(map_, scores, name, by=by, missing=missing, level=level)
         path = stack.enter_context(replacing(output))
         old, batches = read_batches(table, new.sources if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
@@ -173,6 +177,9 @@ class NewColumns:
         The name of the new column, or the beginning of the names.
     by, missing
         For a map of segments, as in `SegmentReader`.
+    level : float, optional
+        The confidence level of intervals, whose ends are columns, too: after the probabilities all lower, then all
+        upper ones.
     """
 
     decimal = "."  # of numbers that are kept as text
@@ -185,8 +192,12 @@ class NewColumns:
         *,
         by: Sequence[str] = (),
         missing: str | None = None,
+        level: float | None = None,
     ) -> None:
+        if level is not None and not map_.has_posterior:
+            raise map_.no_posterior()
         self.map_: Any = map_
+        self.level = None if level is None else _validation.check_level(level)
         self.rows = self.unusable = self.outside = 0
         self.range: tuple[float, float] | None = None
         self.segments: SegmentReader | None = None
@@ -201,6 +212,8 @@ class NewColumns:
                 )
         elif isinstance(map_, SegmentedMap):
             self.segments = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
+        if level is not None:
+            self.names += [f"{column}_{end}" for end in ("low", "high") for column in self.names]
 
     @property
     def sources(self) -> list[str]:
@@ -213,6 +226,8 @@ class NewColumns:
             if name not in columns:
                 raise InvalidInputError(f"{table} must have a column '{name}'; its columns are {', '.join(columns)}.")
         new = {name.casefold() for name in self.names}  # many engines do not tell a from A
+        if self.level is not None and len(new) < len(self.names):
+            raise InvalidInputError("A class is called like the interval of another one; leave out `level`.")
         taken = next((name for name in columns if name.casefold() in new and not only_new), None)
         if taken is not None:
             raise InvalidInputError(f"{table} already has a column '{taken}'; choose another with `name`.")
@@ -235,15 +250,25 @@ class NewColumns:
         is_matrix = isinstance(self.map_, MatrixMap)
         scores = np.column_stack(columns) if is_matrix else np.maximum.reduce(columns)
         usable = self.map_.accepts(scores) if is_matrix else _are_usable(scores, self.map_.space)
-        new = np.full(scores.shape, np.nan)
+        new = np.full((len(scores), len(self.names)), np.nan)
         if usable.any():
             known = scores[usable]
-            new[usable] = self.map_(known) if codes is None else self.map_.probabilities(known, codes[usable])
+            found = self._predict(known, None if codes is None else codes[usable])
+            new[usable] = np.column_stack(found)
             if not is_matrix:
                 self._watch(known)
         self.rows += len(new)
         self.unusable += int((~usable).sum())
-        return list(new.reshape(len(new), -1).T)
+        return list(new.T)
+
+    def _predict(self, scores: Floats, codes: Ints | None) -> list[Floats]:
+        """The probabilities and, where wanted, the ends of their intervals; by segment where there are codes."""
+        found = [self.map_(scores) if codes is None else self.map_.probabilities(scores, codes)]
+        if self.level is None:
+            return found
+        if codes is None:
+            return [*found, *self.map_.predict_interval(scores, self.level)]
+        return [*found, *self.map_.interval(scores, codes, self.level)]
 
     @property
     def fitted_range(self) -> tuple[float, float] | None:

@@ -35,7 +35,7 @@ def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[A
     mixed = [name for name in only or table.columns if table.kind(name) == "JSON"]
     if mixed:
         raise InvalidInputError(f"Column '{mixed[0]}' has values of several types; write only the new column.")
-    if table.format in ("csv", "json"):
+    if table.format in ("csv", "json") or table.partitioned:
         relation = table.as_text() if as_text else table.relation
         if only is not None:
             relation = relation.project(", ".join(map(quote, only)))

@@ -38,6 +38,8 @@ class Table:
         The files that are read.
     format : str
         csv, parquet, arrow or json.
+    partitioned : bool
+        Whether some columns are in the names of folders, as in ``day=2026-01-01``.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Table:
     format: str = ""
     csv: dict[str, Any] = field(default_factory=dict)
     connection: Any = None
+    partitioned: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -112,7 +115,8 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
     r"""Open a table in one or several files, in the block of a ``with`` statement.
 
     Formats are told by content: CSV with any of the usual delimiters, packed or not, Parquet, Arrow, and JSON lines.
-    Several files are one table; their columns are matched by name.
+    Several files are one table; their columns are matched by name. In a folder, names of folders such as
+    ``day=2026-01-01`` are a column, too.
 
     Parameters
     ----------
@@ -152,11 +156,18 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
         if len(formats) > 1:
             raise InvalidInputError(f"The files must have one format; they are {' and '.join(formats)}.")
         connection = stack.enter_context(connect())
-        relation, names, csv = _read(connection, files, shown, formats[0])
+        hive = formats == ["parquet"] and all(_is_partition(name, sources) for name in named)
+        relation, names, csv = _read(connection, files, shown, formats[0], hive)
         twice = next((name for name in names if names.count(name) > 1 and name in relation.columns), None)
         if twice is not None:
             raise InvalidInputError(f"{title} has {names.count(twice)} columns '{twice}'; rename one of them.")
-        yield Table(title, relation, files, formats[0], csv, connection)
+        yield Table(title, relation, files, formats[0], csv, connection, hive)
+
+
+def _is_partition(name: str, sources: Sequence[AnyPath]) -> bool:
+    """Tell whether a file of a folder that was asked for lies in one with a column and its value as name."""
+    inner = (Path(name).relative_to(source) for source in sources if Path(name).is_relative_to(source))
+    return any("=" in folder for path in inner for folder in path.parts[:-1])
 
 
 @contextmanager
@@ -194,11 +205,13 @@ def connect() -> Iterator[Any]:
         yield connection
 
 
-def _read(connection: Any, files: list[str], shown: list[str], kind: str) -> tuple[Any, list[str], dict[str, Any]]:
+def _read(
+    connection: Any, files: list[str], shown: list[str], kind: str, hive: bool = False
+) -> tuple[Any, list[str], dict[str, Any]]:
     """Return the rows, the names of the columns in the first file, and how CSV is written."""
     alone = not is_remote(files[0])
     if kind == "parquet":
-        relation = connection.read_parquet(_escape(files), union_by_name=len(files) > 1)
+        relation = connection.read_parquet(_escape(files), union_by_name=len(files) > 1, hive_partitioning=hive)
         parquet = require("pyarrow.parquet", "tables", CALLER)
         return relation, parquet.read_schema(files[0]).names if alone else [], {}
     if kind == "arrow":

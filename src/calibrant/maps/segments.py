@@ -110,10 +110,14 @@ class SegmentedMap(FrozenMap):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        z = -NormalDist().inv_cdf(0.5 * (1.0 - _validation.check_level(level)))
         array, codes = self.check(scores, segment)
-        centre, spread = self.centre_and_spread(self._first(array), codes)
-        return ends_like(scores, (links.expit(centre - z * spread), links.expit(centre + z * spread)))
+        return ends_like(scores, self.interval(array, codes, level))
+
+    def interval(self, scores: Floats, codes: Ints, level: float) -> tuple[Floats, Floats]:
+        """The ends of the intervals of checked scores."""
+        z = -NormalDist().inv_cdf(0.5 * (1.0 - _validation.check_level(level)))
+        centre, spread = self.centre_and_spread(self._first(scores), codes)
+        return links.expit(centre - z * spread), links.expit(centre + z * spread)
 
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None

@@ -72,12 +72,13 @@ def alarming(adjusted: Mapping[Any, float], mean: float, alpha: float) -> list[A
     return named or ([ALL] if mean >= 1.0 / alpha else [])
 
 
-def alarm_sentence(alarms: list[Any], mean: float, alpha: float) -> str:
-    """What the test says at this level, for people."""
-    needed = f"alarm when the e-value reaches {1.0 / alpha:g}"
+def alarm_sentence(alarms: list[Any], now: float, alpha: float, largest: float | None = None) -> str:
+    """What the test says at this level, for people: the e-value now and, of several looks, the largest."""
+    peak = f", at most {largest:.3g} so far" if largest is not None and largest > max(1.0, now) else ""
+    e_value = f"the e-value is {now:.3g}{peak}; it alarms at {1.0 / alpha:g}."
     if not alarms:
-        return f"No alarm: the e-value against the probabilities is {mean:.3g} ({needed})."
+        return f"No alarm: {e_value}"
     more = f" and {len(alarms) - MOST_NAMED} more" if len(alarms) > MOST_NAMED else ""
     named = ", ".join(map(name_of, alarms[:MOST_NAMED]))
     of = "" if alarms == [ALL] else f" of {named}{more}"
-    return f"ALARM: the probabilities{of} no longer hold; the e-value is {mean:.3g} ({needed})."
+    return f"ALARM: the probabilities{of} no longer hold; {e_value}"

@@ -116,6 +116,10 @@ class TallyComparison:
 
     def describe(self, alpha: float = 0.05) -> str:
         """All changes for people, and what the test says at this level."""
+        return f"{self.describe_changes()}\n{alarm_sentence(self.alarms(alpha), self.e_value, alpha)}"
+
+    def describe_changes(self) -> str:
+        """All changes for people."""
         whole, change = self.whole, self.whole.base_rate_change
         share = "Predicted class right" if TOP in self.changes else "Share of positives"
         interval = f"{100 * change.level:g} % interval of the change [{change.low:+.4f}, {change.high:+.4f}]"
@@ -126,7 +130,6 @@ class TallyComparison:
             f"Mean predicted probability now: {whole.mean_predicted:.4f}.",
             f"Shift of the scores: largest gap {whole.score_shift:.4f}, {index}.",
             *(_table(self.changes, self.e_values) if ALL not in self.changes else ()),
-            alarm_sentence(self.alarms(alpha), self.e_value, alpha),
         ]
         return "\n".join(lines)
 

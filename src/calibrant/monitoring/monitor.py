@@ -155,6 +155,11 @@ class CalibrationMonitor:
         """
         return alarming(self._largest, self.largest_e_value, alpha)
 
+    def describe(self, alpha: float = 0.05) -> str:
+        """How many looks there were, and what the test says at this level."""
+        sentence = alarm_sentence(self.alarms(alpha), self.e_value, alpha, self.largest_e_value)
+        return f"{self.looks} look{'s' * (self.looks != 1)}. {sentence}"
+
     def __repr__(self) -> str:
         looks = f"{self.looks} look{'s' * (self.looks != 1)}"
         tests = f" at {len(self._tests)} tests" if len(self._tests) > 1 else ""
@@ -163,8 +168,7 @@ class CalibrationMonitor:
         return f"CalibrationMonitor({looks}{tests}, {values}, {of})"
 
     def __str__(self) -> str:
-        sentence = alarm_sentence(self.alarms(), self.largest_e_value, 0.05)
-        return f"{self.looks} look{'s' * (self.looks != 1)}. {sentence}"
+        return self.describe()
 
     def save(self, path: AnyPath) -> None:
         """Write the monitor with its map as JSON with a checksum; `load` goes on where it was."""
