@@ -12,10 +12,9 @@ from typer.core import TyperCommand, TyperGroup
 from calibrant.cli import options
 from calibrant.cli.compare import compare, demo, report
 from calibrant.cli.errors import WARNED, check_interruption, explain, interruption, report_interruption
-from calibrant.cli.evaluate import evaluate
+from calibrant.cli.evaluate import evaluate, monitor
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
-from calibrant.cli.monitor import monitor
 from calibrant.cli.printing import drop_stdout, escape, settings, warn
 from calibrant.cli.replay import adapt, replay
 from calibrant.cli.simulate import simulate
@@ -40,11 +39,11 @@ class _PlainFlags:
         return params
 
 
-class _Command(TyperCommand):
+class _Command(_PlainFlags, TyperCommand):
     pass
 
 
-class _Group(TyperGroup):
+class _Group(_PlainFlags, TyperGroup):
     pass
 
 

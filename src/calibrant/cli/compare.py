@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from calibrant.cli import options
 from calibrant.cli.columns import Columns, name_columns, split
-from calibrant.cli.errors import Refusal, check_interruption
+from calibrant.cli.errors import Refusal
 from calibrant.cli.methods import check_methods, method_names
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, written
 from calibrant.cli.problems import MOST_SEGMENTS, Problem, read_problem, read_unlabelled
@@ -68,7 +66,6 @@ def compare(
     how: dict[str, Any] = {"space": space, "top_label": top_label, "crossfitted": True}
     problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
     problem.check_probabilities()
-    check_methods(names, problem.method_shape)
     comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
     if as_json:
         print_json(comparison.to_dict())
@@ -81,7 +78,7 @@ def run_comparison(problem: Problem, methods: list[str] | None = None, **how: An
     import calibrant
 
     names = methods or compared_methods(problem)
-    with step_by_step("comparing", len(names)) as step:
+    with progress("comparing", len(names)) as step:
         return calibrant.compare(**problem.data, methods=names, progress=step, **how)
 
 
@@ -91,19 +88,6 @@ def compared_methods(problem: Problem, *more: str | None) -> list[str]:
 
     usual = default_methods(problem.method_shape, len(problem.classes))
     return [name for name in method_names(problem.method_shape) if name in usual or name in more]
-
-
-@contextmanager
-def step_by_step(text: str, steps: int) -> Iterator[Callable[[str], None]]:
-    """Show the progress of methods; a signal inside one, which looks like its failure, ends all."""
-    with progress(text, steps) as show:
-
-        def step(name: str) -> None:
-            check_interruption()
-            show(name)
-
-        yield step
-    check_interruption()
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -151,13 +135,15 @@ def report(
     """
     check_target(output, files)
     check_methods([method])
-    asked = _read_decision(cost_fp, cost_fn, thresholds)
+    if (cost_fp is None) != (cost_fn is None):
+        raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
+    costs = None if cost_fp is None else (cost_fp, cost_fn)
+    asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds}
     named = name_columns(score, label, weight, by)
     how: dict[str, Any] = {"space": space, "top_label": top_label, "most_segments": MOST_SEGMENTS}
     problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, crossfitted=True, **how)
     problem.check_probabilities()
-    check_methods([method], problem.method_shape)
-    if problem.shape == "matrix" and asked:
+    if problem.shape == "matrix" and (costs or thresholds):
         raise Refusal("Costs and thresholds with several classes need --top-label.")
     if unlabelled is not None:
         if len(problem.columns.scores) > 1:
@@ -168,7 +154,7 @@ def report(
     commands = _commands(files, problem.columns, positive, said)
     write_page(output, problem, method=method, title=title or heading, commands=commands, top_label=top_label, **asked)
     if not is_stdout(output):
-        note(f"The report is in {output} ({_file_size(output)}); open it in a browser.")
+        note(f"The report is in {output}; open it in a browser.")
 
 
 def write_page(output: str, problem: Problem, *, method: str | None = None, **about: Any) -> None:
@@ -179,30 +165,8 @@ def write_page(output: str, problem: Problem, *, method: str | None = None, **ab
     if problem.segments:
         about["segment_keys"] = problem.columns.by
     methods = compared_methods(problem, method)
-    with written(output) as path, step_by_step("writing the report", len(methods)) as step:
+    with written(output) as path, progress("writing the report", len(methods)) as step:
         write_report(path, **problem.data, methods=methods, progress=step, **about)
-
-
-def _file_size(path: str) -> str:
-    """Return the size of a file in words, as kilobytes up to a tenth of a megabyte."""
-    size = Path(path).stat().st_size
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-
-
-def _read_decision(cost_fp: float | None, cost_fn: float | None, thresholds: Range | None) -> dict[str, Any]:
-    """Return what the section on decisions is about, if anything; bad numbers are refused before data are read."""
-    from calibrant.decisions import cost_threshold
-
-    if (cost_fp is None) != (cost_fn is None):
-        raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
-    asked: dict[str, Any] = {} if thresholds is None else {"thresholds": thresholds}
-    if cost_fp is not None and cost_fn is not None:
-        cost_threshold(cost_fp, cost_fn)
-        asked["costs"] = (cost_fp, cost_fn)
-    if thresholds is not None and not 0.0 < thresholds[0] < thresholds[1] < 1.0:
-        low, high = thresholds
-        raise Refusal(f"--thresholds must be two probabilities, the lower one first; got {low:g} and {high:g}.")
-    return asked
 
 
 def _commands(files: list[str], columns: Columns, positive: str | None, said: list[str]) -> str:

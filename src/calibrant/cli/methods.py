@@ -55,13 +55,13 @@ def method_names(*shapes: str) -> list[str]:
     return list(dict.fromkeys(name for shape in shapes or ("score", "matrix") for name in registry.names(shape)))
 
 
-def check_methods(names: Iterable[str | None], shape: str | None = None) -> None:
-    """Refuse a method that does not exist before any data are read, and one for scores of another shape after."""
+def check_methods(names: Iterable[str | None]) -> None:
+    """Refuse a method that does not exist before any data are read."""
     from calibrant.calibrators import registry
 
     for name in names:
-        if name is not None and (shape is not None or name not in method_names()):
-            registry.get(name, shape or "score")
+        if name is not None and name not in method_names():
+            registry.get(name)
 
 
 def create_method(name: str | None, shape: str, space: str, settings: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from calibrant.cli.errors import BROKEN_PIPE, Refusal
+from calibrant.cli.errors import BROKEN_PIPE, Refusal, check_interruption
 
 LONGEST_NAME = 60
 # What a terminal may take for a command, or what changes the order of the letters around it.
@@ -77,9 +77,13 @@ def print_table(
 
 @contextmanager
 def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal that work goes on; call what it yields with the name of each next step."""
+    """Show on a terminal that work goes on; call what it yields with the name of each next step.
+
+    A signal inside a step, which looks like its failure, ends all steps.
+    """
     if settings.quiet or not sys.stderr.isatty():
-        yield lambda _name: None
+        yield lambda _name: check_interruption()
+        check_interruption()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -87,7 +91,13 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(escape(text), total=total, completed=-1)  # a step is named when it begins
-        yield lambda name: shown.update(task, description=escape(f"{text}: {name}"), advance=1)
+
+        def step(name: str) -> None:
+            check_interruption()
+            shown.update(task, description=escape(f"{text}: {name}"), advance=1)
+
+        yield step
+    check_interruption()
 
 
 def is_stdout(output: str | None) -> bool:

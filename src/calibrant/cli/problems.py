@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,14 +154,8 @@ class Problem:
         raise Refusal(f"'{name}' goes from {low:.4g} to {high:.4g}, so it holds no probabilities. {percent}{advice}")
 
 
-def read_problem(files: list[str], named: Columns, **how: Any) -> Problem:
-    """Read the rows of some files; how, `read_rows` says."""
-    with open_table(files) as table:
-        return read_rows(table, named, **how)
-
-
-def read_rows(
-    table: Table,
+def read_problem(
+    source: list[str] | Table,
     named: Columns,
     *,
     drop_missing: bool = False,
@@ -171,33 +166,34 @@ def read_rows(
     crossfitted: bool = False,
     like: Problem | None = None,
 ) -> Problem:
-    """Read the rows of a table: the columns named or guessed say what shape they have.
+    """Read the rows of some files or of an open table: the columns named or guessed say what shape they have.
 
     Rows `like` those of another problem have its positive label, even where only the other label is among them.
     """
     from calibrant import _validation
     from calibrant.tally import Tally
 
-    columns = choose_columns(table, named)
-    chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
-    is_matrix = len(columns.scores) > 1 and not top_label
-    _refuse_options(columns, is_matrix, chosen, positive, top_label)
-    rows = drop(table, columns) if drop_missing else table
-    if crossfitted and columns.weight is not None:
-        _warn_of_copies(rows, columns.weight)
-    if is_matrix:
-        return _read_matrix(rows, columns, chosen)
-    view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
-    label = like.positive if like is not None else _positive_label(view, names.label, positive)
-    about: dict[str, Any] = {"space": chosen, "name": table.name, "positive": label}
-    if columns.by:
-        if most_segments is not None:
-            _check_number_of_segments(view, columns.by, most_segments)
-        segments = _count_segments(view, names, label)
-        return Problem("segments", columns, sum(segments.values(), Tally.empty()), segments, **about)
-    tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
-    in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
-    return Problem("score", columns, tally, rows=in_groups, **about)
+    with nullcontext(source) if isinstance(source, Table) else open_table(source) as table:
+        columns = choose_columns(table, named)
+        chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
+        is_matrix = len(columns.scores) > 1 and not top_label
+        _refuse_options(columns, is_matrix, chosen, positive, top_label)
+        rows = drop(table, columns) if drop_missing else table
+        if crossfitted and columns.weight is not None:
+            _warn_of_copies(rows, columns.weight)
+        if is_matrix:
+            return _read_matrix(rows, columns, chosen)
+        view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
+        label = like.positive if like is not None else _positive_label(view, names.label, positive)
+        about: dict[str, Any] = {"space": chosen, "name": table.name, "positive": label}
+        if columns.by:
+            if most_segments is not None:
+                _check_number_of_segments(view, columns.by, most_segments)
+            segments = _count_segments(view, names, label)
+            return Problem("segments", columns, sum(segments.values(), Tally.empty()), segments, **about)
+        tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
+        in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
+        return Problem("score", columns, tally, rows=in_groups, **about)
 
 
 def _refuse_options(columns: Columns, is_matrix: bool, space: str, positive: str | None, top_label: bool) -> None:
