@@ -29,7 +29,7 @@ def test_report(cli, refused, data, tmp_path, quick):
     result = cli("report", data, "-o", page, "--method", "platt", "--title", "Mine & yours")
     assert result.code == 0, result.err
     assert "Mine &amp; yours" in page.read_text(encoding="utf-8")
-    assert re.search(rf"The report is in {re.escape(str(page))} \((\d+ kB|0\.\d MB)\)", result.err)
+    assert f"The report is in {page}; open it in a browser." in result.err
     assert "does not exist; make it first" in refused("report", data, "-o", tmp_path / "no" / "r.html")
 
 
@@ -131,3 +131,12 @@ def test_segments_are_compared_with_one_map_for_all(cli, quick, tmp_path):
     assert cli("report", table, "--by", "team,cup", "-m", "platt", "-o", page).code == 0
     text = page.read_text(encoding="utf-8")
     assert "a map for each segment in place of one for all lowers the log-loss" in text
+
+
+def test_groups_stay_together(cli, data, tmp_path, quick):
+    rows = data.read_text().splitlines()
+    data.write_text("\n".join([f"{rows[0]},patient", *(f"{row},{i // 4}" for i, row in enumerate(rows[1:]))]))
+    page = tmp_path / "page.html"
+    result = cli("report", data, "--groups", "patient", "-o", page)
+    assert result.code == 0, result.err
+    assert "100 groups" in page.read_text(encoding="utf-8")

@@ -118,6 +118,7 @@ def report(
     label: options.Label = None,
     weight: options.Weight = None,
     by: options.By = None,
+    groups: options.Groups = None,
     drop_missing: options.Drop = False,
     positive: options.Positive = None,
     method: options.Method = None,
@@ -139,7 +140,7 @@ def report(
         raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
     costs = None if cost_fp is None else (cost_fp, cost_fn)
     asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds}
-    named = name_columns(score, label, weight, by)
+    named = name_columns(score, label, weight, by, groups)
     how: dict[str, Any] = {"space": space, "top_label": top_label, "most_segments": MOST_SEGMENTS}
     problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, crossfitted=True, **how)
     problem.check_probabilities()
