@@ -230,7 +230,7 @@ def test_intervals_need_a_posterior(refused, data, model, tmp_path):
 def test_strict_makes_warnings_an_exit_code(cli, data, model, tmp_path):
     holes = tmp_path / "holes.csv"
     holes.write_text('score\n0.5\n0.6\n""\n')
-    for strict, code in ((), 0), (("--strict",), 4):
+    for strict, code in ((), 0), (("--strict",), 5):
         result = cli("apply", model, holes, *strict, "-o", tmp_path / "out.csv")
         assert result.code == code
         assert "warning: 1 rows have scores that are missing" in result.err

@@ -13,7 +13,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-BROKEN_PIPE, INTERRUPTED, WARNED, MENDABLE, UNEXPECTED = 141, 130, 4, 2, 1
+BROKEN_PIPE, INTERRUPTED, WARNED, MENDABLE, UNEXPECTED = 141, 130, 5, 2, 1
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 

@@ -37,7 +37,7 @@ Files = Annotated[list[str], typer.Argument(metavar="FILE", help=TABLES)]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `calibrant fit` wrote.")]
 
 Quiet = Annotated[bool, option("Suppress progress messages.", "--quiet", "-q")]
-Strict = Annotated[bool, option("Exit with code 4 after a warning.", "--strict")]
+Strict = Annotated[bool, option("Exit with code 5 after a warning.", "--strict")]
 Top = Annotated[bool, option("Several classes: use the highest score of each row.", "--top-label")]
 As_json = Annotated[bool, option("Print JSON instead of text.", "--json")]
 Drop = Annotated[bool, option("Leave out rows without a score or a label.", "--drop-missing")]
