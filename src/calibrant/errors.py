@@ -81,7 +81,7 @@ def __getattr__(name: str) -> Any:
         ...     PlattScaling().predict([0.5])
         ... except NotFittedError as error:
         ...     print(error)
-        This PlattScaling is not fitted yet; call `fit` or `fit_tally` before using it.
+        This PlattScaling is not fitted yet; call `fit` before using it.
         """
 
     NotFittedError.__qualname__ = name  # not a local one: it can be pickled

@@ -27,7 +27,7 @@ class MatrixScaling(MultinomialCalibrator):
     >>> from calibrant.multiclass.matrix_scaling import MatrixScaling
     >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.5, 0.4]] * 40
     >>> calibrator = MatrixScaling().fit(scores, [0, 1, 2] * 40)
-    >>> calibrator.predict([[0.1, 0.5, 0.4]]).tolist()
+    >>> calibrator.predict([[0.1, 0.5, 0.4]]).argmax(axis=1).tolist()
     [2]
     """
 

@@ -47,6 +47,6 @@ class MatrixTemperature(MatrixCalibrator):
         logits = log_scores(scores, self.space, links.EPS)
         bounds = float(np.exp(-LOG_BOUND)), float(np.exp(LOG_BOUND))
         inverse = softmax.fit_inverse_temperature(logits, labels, weights, *bounds)
-        self.temperature_ = 1.0 / inverse
+        self.temperature_ = float(1.0 / inverse)
         classes, member = tuple(self.classes_.tolist()), MatrixMember(1.0)
         return MatrixMap(classes, self.space, inverse, (member,), floor=links.EPS, method=type(self).__name__)
