@@ -141,7 +141,7 @@ def test_a_bayesian_model_keeps_its_posterior_unless_told_otherwise(tmp_path):
     with pytest.raises(InvalidInputError, match="need the posterior of a Bayesian method"):
         loaded.predict_interval([0.5])
     loaded = calibrant.load(tmp_path / "True.json")
-    assert loaded.estimate(data.scores).value == pytest.approx(calibrator.estimate(data.scores).value)
+    assert loaded.estimate(data.scores).value == pytest.approx(calibrator.estimate(data.scores).value, abs=1e-3)
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == (tmp_path / "True.json").read_text()
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._typing import Floats, HasPosterior, Ints, RandomState
-from calibrant.estimates.labelled_rows import check_posterior, outside
+from calibrant.estimates.labelled_rows import check_posterior, draw_levelled_maps, outside
 from calibrant.estimates.quantities import find_quantity
 from calibrant.estimates.results import Estimate
 from calibrant.estimates.unlabelled import Cells, check_threshold, count_scores
@@ -63,14 +63,15 @@ def estimate_ensemble(
     limit = check_threshold([asked], "probabilities", threshold)
     cells, owner = _merge_rows(probabilities, limit)
     each = -(-count // len(members))
-    worlds, shares = [], []
+    fitted, worlds, shares = [], [], []
     for model, scores in members:
         check_posterior(model)
         shares.append(outside(model, count_scores(scores)))
-        maps = _average_in_cells((model, scores), owner, cells.totals, each, generator)
+        own, maps = _average_in_cells((model, scores), owner, cells.totals, each, generator)
+        fitted.append(own)
         worlds.append(asked.compute(cells.outcomes(maps, generator if sampling_noise else None)))
     draws = np.concatenate(worlds)
-    value = float(asked.compute(cells.outcomes(cells.values[None, :]))[0])
+    value = float(asked.compute(cells.outcomes(np.mean(fitted, axis=0)[None, :]))[0])
     share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
     facts = {"rows": float(len(probabilities)), "outside": share, "warning": warning}
     return Estimate.from_draws(quantity, value, draws, level, **facts)
@@ -92,8 +93,8 @@ def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
 
 def _average_in_cells(
     member: tuple[HasPosterior, Floats], owner: Ints, totals: Floats, n_draws: int, rng: np.random.Generator
-) -> Floats:
-    """Draws of a model's map, averaged over the rows of each cell, (n_draws, m)."""
+) -> tuple[Floats, Floats]:
+    """The fitted map of a model, (m,), and draws of it, (n_draws, m), averaged over the rows of each cell."""
     from scipy.sparse import coo_array
 
     model, scores = member
@@ -103,9 +104,8 @@ def _average_in_cells(
     means = np.bincount(group, scores) / np.bincount(group)
     # Entry (group of scores, cell) is the share of the cell's rows that have a score of the group.
     shares = coo_array((1.0 / totals[owner], (group, owner)), shape=(len(means), len(totals))).tocsr()
-    maps = np.clip(model.sample_maps(means, n_draws=n_draws, random_state=rng), 0.0, 1.0)
-    averaged: Floats = np.clip(maps @ shares, 0.0, 1.0)
-    return averaged
+    fitted, maps = draw_levelled_maps(model, means, n_draws, rng)
+    return np.clip(fitted @ shares, 0.0, 1.0), np.clip(maps @ shares, 0.0, 1.0)
 
 
 def _join(counts: Floats, most: int) -> Ints:

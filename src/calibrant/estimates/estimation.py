@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, HasPosterior, RandomState
-from calibrant.estimates.labelled_rows import check_posterior, outside
+from calibrant.estimates.labelled_rows import check_posterior, draw_levelled_maps, outside
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, Quantity, find_quantity
 from calibrant.estimates.results import Difference, Estimate
 from calibrant.estimates.unlabelled import as_unlabelled, make_cells
@@ -65,8 +65,10 @@ def estimate(
 
     Notes
     -----
-    The value is that of the fitted map. Above 512 distinct scores neighbours are merged, so a billion rows cost
-    what their cells cost.
+    The value is that of the fitted map, at the level that the labelled rows ask for: on the logit scale every map is
+    shifted towards as many positives as they have, by a fraction that grows with their number. So a judge that is
+    generous to all does not carry its prejudice into the answer. Above 512 distinct scores neighbours are merged, so a
+    billion rows cost what their cells cost.
 
     Examples
     --------
@@ -233,11 +235,12 @@ def _push_through(
     count = _validation.check_count("n_draws", n_draws)
     sets = [make_cells(model, tally, quantities, target, threshold) for tally in tallies]
     # One call for all sets: some methods draw differently at different scores.
-    maps = np.clip(model.sample_maps(np.concatenate([cells.scores for cells in sets]), count, rng), 0.0, 1.0)
+    fitted, maps = draw_levelled_maps(model, np.concatenate([cells.scores for cells in sets]), count, rng)
     ends = np.cumsum([len(cells.scores) for cells in sets])[:-1]
+    both = zip(sets, np.split(fitted, ends), np.split(maps, ends, axis=1), strict=True)
     return [
-        (cells.outcomes(model.predict(cells.scores)[None, :]), cells.outcomes(drawn, rng if sampling_noise else None))
-        for cells, drawn in zip(sets, np.split(maps, ends, axis=1), strict=True)
+        (cells.outcomes(own[None, :]), cells.outcomes(drawn, rng if sampling_noise else None))
+        for cells, own, drawn in both
     ]
 
 

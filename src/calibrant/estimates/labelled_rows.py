@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from calibrant import _limits
+from calibrant._numerics import links
+from calibrant._numerics.logistic_draws import adjust_curves
+from calibrant._typing import Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = ["LabelledRows", "check_posterior", "labelled_rows", "outside"]
+__all__ = ["LabelledRows", "check_posterior", "draw_levelled_maps", "labelled_rows", "outside"]
 
 LEAST_SHARE = 0.005  # fewer rows outside move no answer
 RARE = 0.01  # probability that as many rows lie outside by chance
+OFF_LEVEL = 0.5  # deviation of the prior of a map's level, in logits: twelve points around one half
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,3 +94,31 @@ def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
         return None, ""
     share = rows.share_outside(unlabelled)
     return share, rows.warn_of(share)
+
+
+def draw_levelled_maps(
+    model: HasPosterior, scores: Floats, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The fitted map at `scores`, (n,), and draws of it, (n_draws, n), at the level that the labelled rows ask for.
+
+    Whatever a map assumes about each row, its sum over the labelled rows should be the number of positives there, but
+    for chance. Its prior holds it near the score, which is good for the error of a row and bad for that of a sum, in
+    which the pull of all rows adds up. So the labels have another say: a shift of each map on the logit scale, whose
+    prior is normal, with few labels a fraction of what they lack and with many all of it, as in prediction-powered
+    inference. A model that remembers no labelled rows is taken as it is.
+    """
+    rows = labelled_rows(model)
+    known = np.empty(0) if rows is None else rows.cells.scores
+    at = np.concatenate((known, scores))
+    draws = np.clip(model.sample_maps(at, n_draws, rng), 0.0, 1.0)
+    fitted = np.asarray(model.predict(at))[None, :]
+    if rows is None:
+        return fitted[0], draws
+
+    def levelled(maps: Floats, generator: np.random.Generator | None) -> Floats:
+        logits, ones = links.logit(maps), np.ones((len(known), 1))
+        given = (logits[:, : len(known)], ones, rows.cells.positives, rows.cells.totals)
+        shifts = adjust_curves(*given, scale=OFF_LEVEL, rng=generator)
+        return links.expit(logits[:, len(known) :] + shifts)
+
+    return levelled(fitted, None)[0], levelled(draws, rng)

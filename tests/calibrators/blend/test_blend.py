@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from calibrant import ABB, BayesIso, Blend, SplineCalibration, Tally, simulate
-from calibrant.calibrators.blend.blend import _left_out
+from calibrant.calibrators.blend.blend import DESCRIPTIONS, _sentence
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import Interval, Verdict
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
@@ -172,30 +173,105 @@ def test_intervals_reach_zero_where_no_positive_is():
     assert high.max() < 0.05
 
 
-def test_draws_come_from_the_members_by_what_they_foresee():
-    data = simulate.bayes_iso(500, rng=3)
-    blend = Blend().fit(data.scores, data.labels)
-    at = np.linspace(0.05, 0.95, 10)
-    draws = blend.sample_maps(at, n_draws=3000, random_state=0)
-    assert draws.shape == (3000, 10)
-    likelihoods, counts = _left_out(blend.members_, blend._cells)
-    foreseen = np.exp(counts @ np.log(likelihoods) - (counts @ np.log(likelihoods)).max())
-    means = np.array([member.predict(at) for member in blend.members_.values()])
-    assert draws.mean(axis=0) == pytest.approx(foreseen @ means / foreseen.sum(), abs=0.02)
-    assert np.abs(draws.mean(axis=0) - blend.predict(at)).mean() < 0.05
+@pytest.mark.parametrize("space", ["probability", "decision"])
+@pytest.mark.parametrize("n", [100, 400])
+def test_predictions_intervals_and_draws_are_one_posterior(space, n):
+    """Draws were 0.6 times as wide as intervals, and their mean was elsewhere."""
+    rng = np.random.default_rng(3)
+    scores, grid = rng.beta(1.5, 1.5, n), np.linspace(0.1, 0.9, 17)
+    blend = Blend(space=space).fit(scores, rng.random(n) < 0.15 + 0.5 * scores)
+    draws = blend.sample_maps(grid, n_draws=3000)
+    low, high = blend.predict_interval(grid)
+    spread = np.subtract(*np.quantile(draws, [0.95, 0.05], axis=0))
+    assert draws.shape == (3000, 17)
+    assert 0.85 < spread.mean() / (high - low).mean() < 1.05
+    assert np.abs(draws.mean(axis=0) - blend.predict(grid)).mean() < 0.03
 
 
-def test_draws_of_the_mean_do_not_keep_a_member_that_the_labels_refute():
-    """A score that is off by a third has no part in the draws, though some of its probabilities are right."""
+def test_a_member_that_the_labels_refute_does_not_shift_the_mean_of_many_rows():
+    """A score that is off by a third keeps a weight, since some of its probabilities are right."""
     rng = np.random.default_rng(0)
     truth = rng.beta(2, 2, 1000)
     scores = np.where(truth > 0.5, 0.5 + 0.3 * (truth - 0.5), truth)
     labels = rng.random(1000) < truth
-    blend = Blend().fit(scores, labels)
-    means = blend.sample_maps(scores, n_draws=400).mean(axis=1)
-    low, high = np.quantile(means, [0.05, 0.95])
-    assert low < labels.mean() < high
-    assert high - low < 2 * 1.645 * np.sqrt(labels.var() / 1000)
+    answer = Blend().fit(scores, labels).estimate(scores, sampling_noise=False)
+    assert answer.low < labels.mean() < answer.high
+    assert answer.width < 2.2 * 1.645 * np.sqrt(labels.var() / 1000)
+
+
+@pytest.mark.parametrize(("intercept", "slope"), [(-0.85, 0.0), (0.3, 2.0)])
+def test_intervals_of_decision_scores_know_that_platts_curve_was_fitted(intercept, slope):
+    """With level and slope held fixed, they covered 0.71 to 0.77 of the scores."""
+    covered, widths, rng = [], [], np.random.default_rng(11)
+    for _ in range(25):
+        scores, grid = rng.normal(size=100), rng.normal(size=100)
+        blend = Blend(space="decision").fit(scores, rng.random(100) < expit(intercept + slope * scores))
+        low, high = blend.predict_interval(grid)
+        truth = expit(intercept + slope * grid)
+        covered.append(((low <= truth) & (truth <= high)).mean())
+        widths.append((high - low).mean())
+    assert np.mean(covered) > 0.84
+    assert np.mean(widths) < 0.27  # logistic regression: 0.2
+
+
+def test_intervals_cover_an_edge_with_a_hundred_rows():
+    covered, rng = [], np.random.default_rng(12)
+    for _ in range(25):
+        scores, grid = rng.beta(1.5, 1.5, 100), rng.beta(1.5, 1.5, 100)
+        low, high = Blend().fit(scores, rng.random(100) < np.where(scores < 0.5, 0.2, 0.8)).predict_interval(grid)
+        truth = np.where(grid < 0.5, 0.2, 0.8)
+        covered.append(((low <= truth) & (truth <= high)).mean())
+    assert np.mean(covered) > 0.78  # 0.70 without steps among the members
+
+
+def made(truth, scores_of, n, space, seed):
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=n) if space == "decision" else rng.beta(1.5, 1.5, n)
+    return Blend(space=space).fit(scores_of(score), rng.random(n) < truth(score))
+
+
+SITUATIONS = {
+    "needed": (np.square, lambda s: s, 3000, "probability"),
+    "not needed": (lambda s: s, lambda s: s, 3000, "probability"),
+    "few rows": (lambda s: s, lambda s: s, 12, "probability"),
+    "undecided": (lambda s: 0.1 + 0.8 * s, lambda s: s, 150, "probability"),
+    "Platt suffices": (expit, lambda s: s, 500, "decision"),
+    "Platt does not": (lambda s: expit(2.0 * s**3), lambda s: s, 4000, "decision"),
+    "noise": (lambda s: np.full_like(s, 0.3), lambda s: s, 200, "decision"),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_claim_of_a_summary_agrees_with_its_numbers(situation, seed):
+    *made_of, space = SITUATIONS[situation]
+    blend = made(*made_of, space, seed)
+    text, (gain, error) = blend.summary(), blend._gain
+    first, shape, width = text.splitlines()[:3]
+    improves, harms = gain > 1.645 * error, gain < -1.645 * error
+    assert ("lower" in first) == (gain > 0)
+    assert ("higher" in first) == (gain <= 0)
+    assert f"{abs(gain):.4f}" in first
+    if space == "decision":
+        assert "not probabilities, so a map is needed" in first
+        assert ("than with Platt scaling alone" in first) == improves
+        assert ("would have done as well" in first) == (not improves and not harms)
+        assert ("would have done better" in first) == harms
+    else:
+        assert first.startswith("Calibration was needed") == improves
+        assert ("not help beyond chance" in first or "do not show" in first) == (not improves)
+    for name, weight in blend.weights_.items():
+        assert (DESCRIPTIONS[name] in shape) == (weight >= 0.005)
+    low, high = blend.predict_interval(blend._raw.scores)
+    assert f"{np.average(high - low, weights=blend._raw.totals):.3f} wide" in width
+    assert ("never falls" in text) == blend.map_.monotone
+
+
+def test_a_summary_says_where_platt_scaling_would_have_been_better():
+    verdict = Verdict(100, 0.5, None, gain=Interval(-0.01, -0.015, -0.005, 0.9), probabilities=False)
+    said = _sentence(verdict, -0.01, 0.003)
+    assert "Platt scaling alone would have done better" in said
+    assert "0.0100 higher" in said
 
 
 def test_summary_says_what_was_needed_and_how_sure():

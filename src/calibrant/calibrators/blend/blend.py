@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from calibrant import _limits, _validation
-from calibrant._numerics import linear_pool, links
+from calibrant._numerics import linear_pool, links, logistic
+from calibrant._numerics.logistic_draws import adjust_curves
 from calibrant._numerics.piecewise import interpolate, nearest_monotone
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.calibrators.abb.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
 from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
@@ -29,8 +29,8 @@ from calibrant.tally import Tally
 # that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
 SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
 SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
-BAYES_ISO_ROWS, ABB_ROWS = 0.3, 0.05
-ABB_FROM_ROWS = 300  # fewer rows are too few for several bins
+BAYES_ISO_ROWS, ABB_ROWS, ABB_GROWS_TO = 0.3, 0.05, 300.0  # fewer rows are too few for several bins
+WEAK = 2.5  # deviation of the prior of level and slope, in logits, where the rows themselves have set both
 INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
 LEVEL = 0.9  # of the gain on which the verdict rests
@@ -48,8 +48,8 @@ DESCRIPTIONS = {
 class Blend(BayesianCalibrator):
     """The default method: no family of maps is best at every sample size, so this one mixes five.
 
-    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and,
-    from 300 rows on, the average over all binnings. Each member is fitted once; what its posterior says about every
+    Its members are the score itself, Bayesian temperature scaling with lapses, the Bayesian spline, Bayes-Iso and
+    the average over all binnings. Each member is fitted once; what its posterior says about every
     row when that row is left out follows without a refit, and the weights maximise the likelihood of the mixture on
     these predictions. Few rows keep the blend at the score or a gentle correction of it, many let it follow any shape.
 
@@ -105,7 +105,7 @@ class Blend(BayesianCalibrator):
             self._to_probability = self._fit_logistic(tally)
             tally = tally.rescored(self._to_probability(tally.scores))
             self._cells = tally.coarsen(_limits.BLEND_CELLS)
-        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted(tally.total).items()}
+        self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted().items()}
         weights = self._weigh(tally.total)
         # Bayes-Iso costs the cube of its cells, and with little weight nobody sees the difference.
         if self.weights_["bayes_iso"] > FEW_UP_TO:
@@ -139,37 +139,43 @@ class Blend(BayesianCalibrator):
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
         self._left_out_loss = float(-np.average(np.log(likelihoods @ weights), weights=counts))
-        self._shares = softmax(counts @ np.log(likelihoods))
         return weights
 
-    def _unfitted(self, n_rows: float) -> dict[str, Calibrator]:
-        members: dict[str, Calibrator] = {
+    def _unfitted(self) -> dict[str, Calibrator]:
+        return {
             "identity": Identity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
             "bayes_iso": BayesIso(max_cells=FEW_CELLS),
+            "abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS),
         }
-        return members | {"abb": ABB(max_cells=_limits.BLEND_BINNING_CELLS)} if n_rows >= ABB_FROM_ROWS else members
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-        """Draws of whole maps from the members' posteriors, evaluated at `scores`, (n_draws, n).
-
-        A member gives draws by its likelihood on rows left out; the identity has one map, the score itself. The
-        weights of the blend are no such probabilities: they mix predictions row by row, and keep a member that is
-        right about some rows however wrong its whole map is about the mean of all.
-        """
-        array = self._probabilities(scores)
-        if not self.monotone:
-            return self._draw(array, n_draws, rng)
-        # Whether a curve falls shows between scores, too, so it is drawn where rows were.
-        at, own = np.unique(np.concatenate((self._cells.scores, array)), return_inverse=True)
-        out: Floats = nearest_monotone(self._draw(at, n_draws, rng))[:, own[len(self._cells) :]]
-        return out
+        """Draws of whole maps from the mixture of the members' posteriors, by their weights, (n_draws, n)."""
+        drawn: Floats = self._draw(self._probabilities(scores), n_draws, rng)[0]
+        return drawn
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-        shares = rng.multinomial(count, self._shares)
-        pairs = zip(self.members_.values(), shares.tolist(), strict=True)
-        return rng.permutation(np.concatenate([_curves(member, scores, n, rng) for member, n in pairs if n]))
+        """Curves, and those whose lower and whose upper quantiles are ends of intervals; mostly the same, (3, d, n)."""
+        # Whether a curve falls, and what the labels say about its level, shows where rows were.
+        at, own = np.unique(np.concatenate((self._cells.scores, scores)), return_inverse=True)
+        shares = rng.multinomial(count, list(self.weights_.values())).tolist()
+        pairs = zip(self.members_.values(), shares, strict=True)
+        drawn = np.concatenate([_curves(member, at, n, rng) for member, n in pairs if n], axis=1)
+        if self._to_probability is not None:
+            drawn = self._with_drawn_line(drawn, at, own[: len(self._cells)], rng)
+        if self.monotone:
+            drawn = nearest_monotone(drawn)
+        out: Floats = drawn[:, rng.permutation(count)][:, :, own[len(self._cells) :]]
+        return out
+
+    def _with_drawn_line(self, drawn: Floats, at: Floats, rows: Ints, rng: np.random.Generator) -> Floats:
+        """Draw level and slope anew, given each curve: those of Platt's curve were learned from the rows, too."""
+        z, logits, cells = links.logit(at), links.logit(drawn), self._cells
+        centre, spread = logistic.standardise(z[rows], cells.totals)
+        line = np.stack(((z - centre) / spread, np.ones(len(z)))).T
+        drawn_lines = adjust_curves(logits[0][:, rows], line[rows], cells.positives, cells.totals, scale=WEAK, rng=rng)
+        return links.expit(logits + drawn_lines @ line.T)
 
     def _draw_pool(self, scores: Floats, count: int) -> Floats:
         """Weighted means of one curve of each member: what the members' own doubts make of their average.
@@ -181,7 +187,7 @@ class Blend(BayesianCalibrator):
         rng, pooled = _validation.generator(0), np.zeros((count, len(scores)))
         for name, member in self.members_.items():
             if self.weights_[name] > LIGHT:
-                pooled += self.weights_[name] * _curves(member, scores, count, rng)
+                pooled += self.weights_[name] * _curves(member, scores, count, rng)[0]
         return pooled
 
     def left_out_log_loss(self) -> float:
@@ -203,17 +209,8 @@ class Blend(BayesianCalibrator):
     def _interval_draws(self) -> tuple[Floats, Floats]:
         """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
         if self._draws is None:
-            rng, at = _validation.generator(0), self._cells.scores
-            found = []
-            for name, member in self.members_.items():
-                count = round(INTERVAL_DRAWS * self.weights_[name])
-                if count and isinstance(member, BayesianCalibrator):
-                    found.append(member.interval_draws(at, count, rng))
-                elif count:
-                    found.append((np.tile(at, (count, 1)),) * 2)
-            lower, upper = (np.concatenate(draws) for draws in zip(*found, strict=True))
-            shape = nearest_monotone if self.monotone else np.asarray
-            self._draws = shape(lower), shape(upper)
+            _, lower, upper = self._draw(self._cells.scores, INTERVAL_DRAWS, _validation.generator(0))
+            self._draws = lower, upper
         return self._draws
 
     def __getstate__(self) -> dict[str, Any]:
@@ -237,7 +234,7 @@ class Blend(BayesianCalibrator):
         ]
         lines.append(self._describe_falls())
         if self._to_probability is not None:
-            lines.append("The raw score is here what Platt scaling makes of it.")
+            lines.append("By the raw score is meant what Platt scaling makes of it.")
         return "\n".join(lines)
 
     def _describe_falls(self) -> str:
@@ -264,15 +261,17 @@ def _prior_rows(n_rows: float) -> dict[str, float]:
         "temperature": simple,
         "spline": spline,
         "bayes_iso": BAYES_ISO_ROWS,
-        "abb": ABB_ROWS,
+        "abb": ABB_ROWS * min(1.0, n_rows / ABB_GROWS_TO),
     }
 
 
 def _curves(member: Calibrator, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Curves of the posterior; of a member without one, its map."""
-    if isinstance(member, BayesianCalibrator):
-        return member.sample_maps(scores, count, rng)
-    return np.tile(member.predict(scores), (count, 1))
+    """Curves of the posterior, and those for lower and for upper ends; of a member without one, its map, (3, d, n)."""
+    if not isinstance(member, BayesianCalibrator):
+        return np.broadcast_to(member.predict(scores), (3, count, len(scores)))
+    lower, upper = member.interval_draws(scores, count, rng)
+    # Where a bin has rows of one class only, an end of 0 or 1 is no draw.
+    return np.stack((np.where(lower > 0.0, lower, upper), lower, upper))
 
 
 def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
@@ -295,11 +294,17 @@ def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
 
 
 def _sentence(verdict: Verdict, gain: float, error: float) -> str:
-    changed = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
-    figures = f"on rows left out, the log-loss is {changed} than with the raw score."
+    lower = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    if verdict.state == "not_probabilities":
+        begin = "The scores are not probabilities, so a map is needed"
+        if verdict.improves:
+            return f"{begin}: on rows left out, the log-loss is {lower} than with Platt scaling alone."
+        assert verdict.gain is not None
+        done = "better" if verdict.gain.high < 0.0 else "as well"
+        return f"{begin}; Platt scaling alone would have done {done} (on rows left out, the log-loss is {lower})."
     begins = {
         "needed": "Calibration was needed",
         "not_repaired": f"The raw scores are off {verdict.test}, but calibrating does not help beyond chance",
-        "not_probabilities": "Calibration was needed, since the scores are not probabilities",
     }
-    return f"{begins.get(verdict.state, 'The data do not show that calibration was needed')}: {figures}"
+    begin = begins.get(verdict.state, "The data do not show that calibration was needed")
+    return f"{begin}: on rows left out, the log-loss is {lower} than with the raw score."

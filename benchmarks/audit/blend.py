@@ -1,0 +1,175 @@
+"""Posteriors of `Blend`: intervals of decision scores, of probabilities, and of numbers of rows without labels.
+
+python -m benchmarks.audit.blend --repeats 300
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from calibrant import Blend, CalibratedClassifier
+from calibrant._typing import Bools, Floats
+from calibrant.estimates import estimate_several
+
+QUANTITIES = ("mean", "accuracy", "recall", "auc")
+LABELLED = (50, 100, 250)
+LINES: dict[str, Callable[[Floats], Floats]] = {
+    "noise": lambda s: expit(-0.85 + 0.0 * s),
+    "gentle": lambda s: expit(-0.5 + 0.5 * s),
+    "steep": lambda s: expit(0.3 + 2.0 * s),
+}
+CURVES: dict[str, Callable[[Floats], Floats]] = {
+    "sig": lambda s: expit(6.0 * s - 3.0),
+    "flat": lambda s: 0.15 + 0.5 * s,
+    "wavy": lambda s: np.clip(0.1 + 0.8 * s + 0.15 * np.sin(9.0 * s), 0.0, 1.0),
+    "step": lambda s: np.where(s < 0.5, 0.2, 0.8),
+    "calib": lambda s: s,
+    "rare": lambda s: 0.02 + 0.1 * s**2,
+    "const": lambda s: np.full_like(s, 0.3),
+}
+
+
+class Row(NamedTuple):
+    """One cell of the audit: how often an interval held the truth, and its mean width."""
+
+    finding: str
+    cell: str
+    runs: int
+    coverage: float
+    width: float
+
+
+def run(repeats: int = 300) -> list[Row]:
+    """All cells of F1, F2, F3, F12, the table of section 7, and the judge."""
+    return [row for part in PARTS.values() for row in part(repeats)]
+
+
+def _row(finding: str, cell: str, seen: list[tuple[float, float]]) -> Row:
+    coverage, width = np.mean(seen, axis=0).tolist()
+    return Row(finding, cell, len(seen), coverage, width)
+
+
+def _inside(low: Floats, high: Floats, truth: Floats) -> tuple[float, float]:
+    return float(np.mean((low <= truth) & (truth <= high))), float(np.mean(high - low))
+
+
+def _decision_scores(repeats: int) -> Iterator[Row]:
+    """F1: truths in Platt's family, and a classifier on noise."""
+    rng = np.random.default_rng(101)
+    for name, truth in LINES.items():
+        for n, runs in ((100, repeats), (200, repeats), (1000, repeats // 3)):
+            seen = []
+            for _ in range(runs):
+                s, grid = rng.normal(size=n), rng.normal(size=200)
+                blend = Blend(space="decision").fit(s, rng.random(n) < truth(s))
+                seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
+            yield _row("F1", f"{name}, {n} rows", seen)
+    seen = []
+    for _ in range(repeats // 3):
+        features, new = rng.normal(size=(200, 20)), rng.normal(size=(200, 20))
+        model = CalibratedClassifier(LogisticRegression()).fit(features, rng.random(200) < 0.3)
+        low, high = (np.asarray(end)[..., 1] for end in model.predict_interval(new))
+        seen.append(_inside(low, high, np.full(200, 0.3)))
+    yield _row("F1", "classifier, noise, 200 rows", seen)
+
+
+def _estimates(repeats: int) -> Iterator[Row]:
+    """F2 and F3: numbers of 2000 rows from few labels, without and with a shift of the scores."""
+    rng = np.random.default_rng(202)
+    for name in ("sig", "flat", "wavy"):
+        for n in LABELLED:
+            seen: dict[str, list[tuple[float, float]]] = {}
+            for _ in range(repeats):
+                s = rng.beta(1.5, 1.5, n)
+                blend = Blend().fit(s, rng.random(n) < CURVES[name](s))
+                for shift, first in (("", 1.5), (", shift", 2.5)):
+                    new = rng.beta(first, 1.5, 2000)
+                    y = rng.random(2000) < CURVES[name](new)
+                    for quantity, result in _ask(blend, new, y).items():
+                        seen.setdefault(f"{quantity}, {name}, {n} labels{shift}", []).append(result)
+            for cell, results in seen.items():
+                yield _row("F2" if cell.startswith("mean") else "F3", cell, results)
+
+
+def _ask(blend: Blend, scores: Floats, y: Bools) -> dict[str, tuple[float, float]]:
+    p = blend.predict(scores)
+    called = p >= 0.5
+    truths = {"mean": y.mean(), "accuracy": (called == y).mean(), "auc": roc_auc_score(y, p)}
+    truths["recall"] = called[y].mean()
+    found = estimate_several(blend, scores, QUANTITIES)
+    return {name: (float(own.low <= truths[name] <= own.high), own.width) for name, own in found.items()}
+
+
+def _intervals(repeats: int) -> Iterator[Row]:
+    """Section 7: intervals of probabilities, truth by truth."""
+    rng = np.random.default_rng(303)
+    for name, truth in CURVES.items():
+        for n, runs in ((100, repeats), (1000, repeats // 3)):
+            seen = []
+            for _ in range(runs):
+                s, grid = rng.beta(1.5, 1.5, n), rng.beta(1.5, 1.5, 200)
+                blend = Blend().fit(s, rng.random(n) < truth(s))
+                seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
+            yield _row("7", f"{name}, {n} rows", seen)
+
+
+def _draws(repeats: int) -> Iterator[Row]:
+    """F12: the share of the width of intervals that draws have, beside how near their mean is to the prediction."""
+    rng = np.random.default_rng(404)
+    for space in ("probability", "decision"):
+        for n in (50, 400):
+            seen = []
+            for _ in range(repeats // 5):
+                s, grid = rng.beta(1.5, 1.5, n), np.linspace(0.05, 0.95, 19)
+                blend = Blend(space=space).fit(s, rng.random(n) < CURVES["flat"](s))
+                draws = blend.sample_maps(grid, 2000)
+                low, high = blend.predict_interval(grid)
+                spread = np.diff(np.quantile(draws, (0.05, 0.95), axis=0), axis=0)
+                away = np.abs(draws.mean(axis=0) - blend.predict(grid)).max()
+                seen.append((float(away), float(spread.mean() / (high - low).mean())))
+            yield _row("F12", f"{space}, {n} rows: gap of the means, share of the width", seen)
+
+
+def _judge(repeats: int) -> Iterator[Row]:
+    """A generous judge, and an honest one: the error as a multiple of that of counting, in the place of the width."""
+    for power, name in ((0.5, "generous"), (1.0, "honest")):
+        for n in (50, 100, 200):
+            errors, covered = [], []
+            for seed in range(5000, 5000 + repeats):
+                r = np.random.default_rng(seed)
+                t = r.beta(2, 2, 5000 + n)
+                s, h = np.round(t**power, 2), r.random(5000 + n) < t
+                truth = h[n:].mean()
+                found = Blend().fit(s[:n], h[:n]).estimate(s[n:], "mean")
+                errors.append((abs(found.value - truth), abs(h[:n].mean() - truth)))
+                covered.append(found.low <= truth <= found.high)
+            ours, counting = np.mean(errors, axis=0)
+            yield Row(
+                "judge", f"{name}, {n} labels: error by counting's", repeats, float(np.mean(covered)), ours / counting
+            )
+
+
+# F3 is asked of the fits of F2.
+PARTS = {"F1": _decision_scores, "F2": _estimates, "7": _intervals, "F12": _draws, "judge": _judge}
+
+
+def main() -> None:
+    """Print the table, each cell as soon as it is known."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    chosen = parser.parse_args()
+    for name in chosen.only:
+        for row in PARTS[name](chosen.repeats):
+            print(f"{row.finding:6} {row.cell:55} {row.runs:4} {row.coverage:.3f} {row.width:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
