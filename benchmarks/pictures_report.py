@@ -1,11 +1,14 @@
-"""Screenshots of a report, for review by eye and for the README: python benchmarks/pictures_report.py FOLDER.
+"""Screenshots of a report, for review by eye and for the README: python -m benchmarks.pictures_report FOLDER.
 
-Needs Debian's chromium and chromium-driver, and selenium.
+Needs Debian's chromium and chromium-driver, and selenium. `report.txt` holds the words of what `report.png` shows; a
+test compares them with the page of today, so that the picture cannot grow old unseen.
 """
 
 from __future__ import annotations
 
 import base64
+import html
+import re
 import shutil
 import sys
 import tempfile
@@ -13,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from selenium import webdriver
 
 from calibrant import Tally
 from calibrant.report import write_report
@@ -43,7 +45,24 @@ def example(rows: int = 4000, seed: int = 0) -> dict[str, Tally]:
     return parts
 
 
+def write_page(page: Path) -> None:
+    """The report of the example."""
+    segments = example()
+    whole = segments["north"] + segments["south"] + segments["east"] + segments["west"]
+    write_report(page, whole, segments=segments, title="Loan defaults, model of 2026")
+
+
+def words(page: Path) -> str:
+    """What the first screen of the page says, a line for each element; drawings are left out."""
+    body = page.read_text(encoding="utf-8").partition("<body")[2].partition("Numbers of the diagram")[0]
+    text = re.sub(r"<svg.*?</svg>|<[^>]*>", "\n", f"<body{body}", flags=re.DOTALL)
+    lines = (html.unescape(line).strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line) + "\n"
+
+
 def browser(folder: str) -> Any:
+    from selenium import webdriver
+
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or "chromium"
     for flag in (*FLAGS.split(), f"--user-data-dir={folder}"):
@@ -68,10 +87,9 @@ def photograph(driver: Any, address: str, width: int, scheme: str, height: int |
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    segments = example()
     page = folder / "report.html"
-    whole = segments["north"] + segments["south"] + segments["east"] + segments["west"]
-    write_report(page, whole, segments=segments, title="Loan defaults, model of 2026")
+    write_page(page)
+    (folder / "report.txt").write_text(words(page), encoding="utf-8")
     with tempfile.TemporaryDirectory() as profile:
         driver = browser(profile)
         try:

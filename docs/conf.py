@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "offline_math",
+    "page_pictures",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",

@@ -269,8 +269,10 @@ def links_of(path):
                 yield target
 
 
-def source_of(file):
-    """The file in the repository from which a page of the gallery is made."""
+def source_of(file, page):
+    """The file in the repository from which a picture of a page or a page of the gallery is made."""
+    if f'savefig("{file.name}"' in page.read_text(encoding="utf-8"):
+        return page  # the build draws it with the page's own code
     if "_gallery" not in file.parts:
         return file
     name = "GALLERY_HEADER.rst" if file.stem == "index" else f"{file.stem}.py"
@@ -282,10 +284,27 @@ def test_links_lead_somewhere(path):
     dead = []
     for target in links_of(path):
         place, _, anchor = target.partition("#")
-        file = source_of((path.parent / place).resolve()) if place else path
+        file = source_of((path.parent / place).resolve(), path) if place else path
         if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors_of(file)):
             dead.append(target)
     assert dead == []
+
+
+def test_pictures_of_pages_are_not_kept():
+    """What the build draws would grow old in the repository."""
+    kept = {path.name for path in (ROOT / "docs").glob("*.png")}
+    assert kept == {"arena.png", "arena-several.png", "report.png"}  # two recorded results, and a photograph
+
+
+def test_the_photograph_of_the_report_says_what_the_page_says(tmp_path):
+    pytest.importorskip("jinja2", reason="the page needs the extra report")
+    pictures = pytest.importorskip("benchmarks.pictures_report")
+    page = tmp_path / "report.html"
+    pictures.write_page(page)
+    shown = (ROOT / "docs" / "report.txt").read_text(encoding="utf-8")
+    assert Output().check_output(shown, pictures.words(page)), (
+        "docs/report.png is old: python -m benchmarks.pictures_report FOLDER makes it and report.txt again"
+    )
 
 
 # Spelling
