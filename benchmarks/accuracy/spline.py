@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit, xlogy
 
 from calibrant import SplineCalibration, simulate
-from calibrant.simulate.truths import TRUTHS
+from calibrant.simulate.draws import TRUTHS
 
 LIMITS = {100: 0.0300, 1000: 0.0048, 3000: 0.0022, 30_000: 0.0006}
 WINS = {"log_loss": {100: 0.79, 1000: 0.84, 3000: 0.82}, "brier": {100: 0.76, 1000: 0.80, 3000: 0.83}}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibrant import Blend
-from calibrant.adjust.unknown_prior import estimate_prior
+from calibrant.adjust.prior import estimate_prior
 
 TASKS = (
     "imagenet_alexnet_pytorch",

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._numerics import bins, grouping
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import ranges
 from calibrant.errors import InvalidInputError, ModelFileError
@@ -91,12 +91,12 @@ class Tally:
                 "`scores` must have at least one row; got 0 sample(s). Use Tally.empty() to start an empty sum."
             )
         if weights is None:
-            tally = cls(*grouping.group_labels(score_array, positive))
+            tally = cls(*bins.group_labels(score_array, positive))
         else:
             if weights.min() == 0.0:
                 kept = weights > 0.0
                 score_array, positive, weights = score_array[kept], positive[kept], weights[kept]
-            tally = cls(*grouping.group_sums(score_array, weights * positive, weights))
+            tally = cls(*bins.group_sums(score_array, weights * positive, weights))
         return tally if max_cells is None else tally.coarsen(max_cells)
 
     @classmethod
@@ -110,7 +110,7 @@ class Tally:
         if len(self) == 0 or len(other) == 0:
             return other if len(self) == 0 else self
         pairs = zip(self._columns(), other._columns(), strict=True)
-        return Tally(*grouping.group_sums(*(np.concatenate(pair) for pair in pairs)))
+        return Tally(*bins.group_sums(*(np.concatenate(pair) for pair in pairs)))
 
     def coarsen(self, max_cells: int) -> Tally:
         """Merge neighbours into at most `max_cells` cells of nearly equal mass.
@@ -147,7 +147,7 @@ class Tally:
         """
         new = _validation.check_scores(scores)
         _validation.check_same_length(len(self), len(new), "scores")
-        return Tally(*grouping.group_sums(new, self.positives, self.totals)) if len(new) else self
+        return Tally(*bins.group_sums(new, self.positives, self.totals)) if len(new) else self
 
     def scaled(self, factor: float) -> Tally:
         """The same rows, each counted `factor` times: how older rows are made to count less.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from calibrant._numerics.binomial_limits import clopper_pearson
+from calibrant._numerics.beta import clopper_pearson
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant._numerics import grouping
+from calibrant._numerics import bins
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -13,17 +13,17 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def test_packed_sort_equals_counting_by_hand(rows):
     scores = np.array([score for score, _ in rows])
     positive = np.array([label for _, label in rows])
-    found = grouping.group_labels(scores, positive)
+    found = bins.group_labels(scores, positive)
     distinct = np.unique(scores + 0.0)
     assert np.array_equal(found[0], distinct)
     assert found[1].tolist() == [positive[scores == s].sum() for s in distinct]
     assert found[2].tolist() == [(scores == s).sum() for s in distinct]
-    sums = grouping.group_sums(scores, positive.astype(float), np.ones(len(scores)))
+    sums = bins.group_sums(scores, positive.astype(float), np.ones(len(scores)))
     assert all(np.array_equal(a, b) for a, b in zip(found, sums, strict=True))
 
 
 def test_sums_of_weights():
-    scores, positives, totals = grouping.group_sums(
+    scores, positives, totals = bins.group_sums(
         np.array([2.0, 1.0, 2.0]), np.array([0.5, 0.0, 0.25]), np.array([0.5, 3.0, 1.0])
     )
     assert scores.tolist() == [1.0, 2.0]
@@ -34,19 +34,19 @@ def test_sums_of_weights():
 @pytest.mark.parametrize("scale", [1e-320, 1.0, 1e300])
 def test_any_magnitude(scale):
     scores = np.array([3.0, -1.0, 2.0, -1.0]) * scale
-    ordered, _, totals = grouping.group_labels(scores, np.array([True, False, True, True]))
+    ordered, _, totals = bins.group_labels(scores, np.array([True, False, True, True]))
     assert ordered.tolist() == (np.array([-1.0, 2.0, 3.0]) * scale).tolist()
     assert totals.tolist() == [2.0, 1.0, 1.0]
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
 def test_ordinals_keep_the_order_and_give_the_doubles_back(a, b):
-    x, y = grouping.ordinal(np.array([a + 0.0, b + 0.0]))
+    x, y = bins.ordinal(np.array([a + 0.0, b + 0.0]))
     assert (x < y) == (a < b)
     assert (x == y) == (a == b)
-    assert grouping.from_ordinal(np.array([x, y])).tolist() == [a, b]
+    assert bins.from_ordinal(np.array([x, y])).tolist() == [a, b]
 
 
 def test_ordinals_of_neighbours_differ_by_one():
     x = np.array([1.5, -2.25, 0.0])
-    assert (grouping.ordinal(np.nextafter(x, np.inf)) - grouping.ordinal(x)).tolist() == [1, 1, 1]
+    assert (bins.ordinal(np.nextafter(x, np.inf)) - bins.ordinal(x)).tolist() == [1, 1, 1]

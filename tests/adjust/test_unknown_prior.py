@@ -3,7 +3,7 @@ import pytest
 
 import calibrant
 from calibrant import ABB, BayesIso, Blend, IsotonicCalibration, simulate
-from calibrant.adjust.unknown_prior import _most_likely, estimate_prior
+from calibrant.adjust.prior import _most_likely, estimate_prior
 from calibrant.errors import InvalidInputError
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import calibrant
 from calibrant import simulate
-from calibrant.adjust.unknown_prior import estimate_prior
+from calibrant.adjust.prior import estimate_prior
 from calibrant.estimates import QUANTITIES
 
 

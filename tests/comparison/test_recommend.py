@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.comparison.recommend import lower_log_loss, recommend
+from calibrant.comparison.compare import lower_log_loss, recommend
 from calibrant.metrics.folds import ScoreOutOfFold
 
 LABELS = np.arange(400) % 2.0

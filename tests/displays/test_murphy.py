@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from calibrant import simulate
 from calibrant.displays.murphy import MurphyDisplay
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.murphy import murphy_curve
+from calibrant.metrics.scores import murphy_curve
 
 
 @pytest.fixture

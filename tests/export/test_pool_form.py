@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._numerics.softmax import log_odds, softmax
+from calibrant._numerics.links import log_odds, softmax
 from calibrant.export import parity
 from calibrant.export.pool_form import PoolForm, Ramps
 from calibrant.maps.matrix import MatrixMap, MatrixMember

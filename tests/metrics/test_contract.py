@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from calibrant import Tally, metrics
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.evaluation import number_repeated
 from calibrant.metrics.samples import as_tally
-from calibrant.metrics.user_metrics import number_repeated
 
 METRICS = {
     name: getattr(metrics, name)

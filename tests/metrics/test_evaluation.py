@@ -7,7 +7,7 @@ import calibrant
 from calibrant import evaluate, metrics, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import Interval, Verdict
-from calibrant.metrics.evaluation_table import Evaluation, MeasureRow
+from calibrant.metrics.evaluation import Evaluation, MeasureRow
 from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 
 FAST = {"n_resamples": 40}

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import full_calibration
-from calibrant.metrics.full_calibration import full_calibration_test
+from calibrant.metrics import multiclass
+from calibrant.metrics.multiclass import full_calibration_test
 
 
 def draw(p, rng):
@@ -42,7 +42,7 @@ def test_errors_are_found(error):
 
 def test_squared_gaps_by_hand():
     p = np.array([[0.5, 0.5], [0.25, 0.75]])
-    families = full_calibration._Gaps(p, np.ones(2)).families(np.array([0, 1]))
+    families = multiclass._Gaps(p, np.ones(2)).families(np.array([0, 1]))
     variance = 0.25 + 3 / 16
     assert families[1] == pytest.approx(2 * (1 - 0.75) ** 2 / variance)
     gap = np.log(0.5) + np.log(0.75) - (np.log(0.5) + 0.25 * np.log(0.25) + 0.75 * np.log(0.75))
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_answer_and_many_rows_are_thinned(monkeypat
     y = draw(p, rng)
     whole = full_calibration_test(y, p, n_simulations=50)
     assert whole == full_calibration_test(y, p, n_simulations=50)
-    monkeypatch.setattr(full_calibration, "MOST_ENTRIES", 600)
+    monkeypatch.setattr(multiclass, "MOST_ENTRIES", 600)
     thinned = full_calibration_test(y, p, n_simulations=50)
     assert thinned == full_calibration_test(y[::2], p[::2], n_simulations=50)
 
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_answer_and_many_rows_are_thinned(monkeypat
 def test_many_classes_do_without_pairs():
     rng = np.random.default_rng(3)
     p = matrix(rng, n=100, k=40)
-    assert len(full_calibration._Gaps(p, np.ones(100)).families(draw(p, rng))) == 3
+    assert len(multiclass._Gaps(p, np.ones(100)).families(draw(p, rng))) == 3
 
 
 def test_at_least_one_simulation():

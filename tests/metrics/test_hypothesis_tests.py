@@ -6,7 +6,7 @@ from calibrant import metrics, simulate
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
-from calibrant.metrics.hypothesis_tests import _draw_flipped_ranges, _range_p_value
+from calibrant.metrics.cumulative import _draw_flipped_ranges, _range_p_value
 from calibrant.metrics.samples import read_rows
 
 TESTS = {

@@ -6,7 +6,7 @@ import pytest
 
 from calibrant import Tally, metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.murphy import check_thresholds, murphy_curve
+from calibrant.metrics.scores import check_thresholds, murphy_curve
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 

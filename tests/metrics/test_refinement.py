@@ -5,8 +5,8 @@ from sklearn.linear_model import LogisticRegression
 from calibrant import metrics, simulate
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.decomposition import refinement_by_recalibration
 from calibrant.metrics.folds import split_tally
-from calibrant.metrics.refinement import refinement_by_recalibration
 
 
 @pytest.mark.parametrize("loss", ["log", "brier"])

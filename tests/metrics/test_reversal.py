@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import mannwhitneyu, norm
 
 from calibrant import Tally
-from calibrant.metrics.reversal import CERTAIN, _chance_error, describe_doubts, describe_reversal, warn_of_reversal
+from calibrant.metrics.scores import CERTAIN, _chance_error, describe_doubts, describe_reversal, warn_of_reversal
 
 
 @pytest.mark.parametrize("digits", [1, 3])

@@ -6,8 +6,8 @@ from sklearn.metrics import brier_score_loss
 
 from calibrant import evaluate, metrics, simulate
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.evaluation import as_metric, name_of_metric
 from calibrant.metrics.samples import as_tally
-from calibrant.metrics.user_metrics import as_metric, name_of_metric
 
 
 def mean_score(tally):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax as scipy_log_softmax
 
-from calibrant._numerics.softmax import log_odds, log_softmax
+from calibrant._numerics.links import log_odds, log_softmax
 from calibrant.multiclass.features import Features, floor_for_zeros
 
 

@@ -8,7 +8,7 @@ from calibrant import Tally, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.validation import validation_summary
 from calibrant.reliability import Reliability, reliability
-from calibrant.reliability.tables import finite_sample_table
+from calibrant.reliability.result import finite_sample_table
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from calibrant.maps.functions import Identity
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.reliability import binned_points
-from calibrant.reliability.tables import (
+from calibrant.reliability.result import (
     count_between,
     curve_grid,
     finite_sample_table,

@@ -1,12 +1,20 @@
-"""The one bin rule: bins are closed on the right, and the lowest score belongs to the first bin.
+"""From rows to cells, and from cells to bins.
 
-Bin i holds the scores with edges[i-1] < score <= edges[i], where `edges` are the inner edges only, so that
-every real score has a bin. It is the rule of scikit-learn's `calibration_curve`.
+Rows: the sort is the only step of the library whose cost grows faster than the number of rows. Labels without weights
+ride along in a spare bit of the score's own bit pattern, so one plain sort of integers, which processors do many
+elements at a time, replaces an indirect sort and a gather.
+
+Bins are closed on the right, and the lowest score belongs to the first bin: bin i holds the scores with
+edges[i-1] < score <= edges[i], where `edges` are the inner edges only, so that every real score has a bin. It is the
+rule of scikit-learn's `calibration_curve`.
 """
 
-import numpy as np
+from typing import TypeAlias
 
-from calibrant._typing import Floats, Ints
+import numpy as np
+import numpy.typing as npt
+
+from calibrant._typing import Bools, Floats, Ints
 
 
 def bin_of(scores: Floats, edges: Floats) -> Ints:
@@ -44,3 +52,70 @@ def cuts_between(left: Floats, right: Floats) -> Floats:
     """Edges midway between neighbours left < right, such that each stays on its side of a bin closed on the right."""
     # The middle of two adjacent doubles may round up to the right one.
     return np.minimum(0.5 * left + 0.5 * right, np.nextafter(right, left))
+
+
+Ordinals: TypeAlias = npt.NDArray[np.int64]
+
+_MAGNITUDE = np.int64(2**63 - 1)
+
+
+def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
+    """Distinct sorted scores, positives and totals of unweighted rows. O(n log n)."""
+    scores = scores + 0.0  # -0.0 becomes 0.0, so that both zeros are one score
+    largest = max(abs(float(scores.min())), abs(float(scores.max())))
+    # Below 2 the highest bit of the exponent is free; a power of two brings larger scores there without rounding.
+    exponent = max(0, int(np.frexp(largest)[1]) - 1)
+    scaled = np.ldexp(scores, -exponent) if exponent else scores
+    if exponent and not np.array_equal(np.ldexp(scaled, exponent), scores):
+        return group_sums(scores, positive.astype(np.float64), np.ones(len(scores)))
+    keys = ordinal(scaled) << np.int64(1)
+    keys |= positive
+    keys.sort()
+    positive = (keys & np.int64(1)).astype(np.bool_)
+    keys >>= np.int64(1)
+    ordered = from_ordinal(keys)
+    if exponent:
+        ordered = np.ldexp(ordered, exponent)
+    return _count(ordered, positive)
+
+
+def _count(ordered: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
+    starts = _starts(ordered)
+    if len(starts) == len(ordered):
+        return ordered, positive.astype(np.float64), np.ones(len(ordered))
+    bounds = np.append(starts, len(ordered))
+    positives_before = np.zeros(len(ordered) + 1)
+    np.cumsum(positive, out=positives_before[1:])
+    return ordered[starts], np.diff(positives_before[bounds]), np.diff(bounds).astype(np.float64)
+
+
+def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:
+    """Distinct sorted scores with the sums of `positives` and `totals` over equal scores. O(n log n)."""
+    order = np.argsort(scores)
+    ordered = scores[order] + 0.0
+    starts = _starts(ordered)
+    if len(starts) == len(ordered):
+        return ordered, positives[order], totals[order]
+    return ordered[starts], np.add.reduceat(positives[order], starts), np.add.reduceat(totals[order], starts)
+
+
+def _starts(ordered: Floats) -> Ints:
+    first = np.empty(len(ordered), dtype=np.bool_)
+    first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return np.flatnonzero(first)
+
+
+def ordinal(values: Floats) -> Ordinals:
+    """Integers that compare as the doubles do; neighbouring doubles differ by one. -0.0 comes before 0.0."""
+    return _flip(values.view(np.int64))
+
+
+def from_ordinal(ordinals: Ordinals) -> Floats:
+    """The doubles that `ordinal` numbered."""
+    return _flip(ordinals).view(np.float64)
+
+
+def _flip(bits: Ordinals) -> Ordinals:
+    # The patterns of negative doubles grow with the magnitude; flipping all bits but the sign turns them round.
+    return bits ^ ((bits >> np.int64(63)) & _MAGNITUDE)

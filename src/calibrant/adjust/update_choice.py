@@ -16,13 +16,12 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.samples import ScoreSample, both_classes, read_sample
-from calibrant.metrics.slope import cluster_covariance
+from calibrant.metrics.validation import cluster_covariance
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
     from calibrant._numerics.logistic import Fit
 
-__all__ = ["Update", "UpdateChoice", "choose_update"]
 
 QUANTILES = (0.25, 0.5, 0.75)
 NAMES = ("keep", "intercept", "slope", "curve")

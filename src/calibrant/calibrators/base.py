@@ -21,7 +21,7 @@ from calibrant.maps.base import ends_like
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.reversal import warn_of_reversal
+from calibrant.metrics.scores import warn_of_reversal
 from calibrant.tally import Tally, row_count
 
 __all__ = ["BayesianCalibrator", "Calibrator", "Estimator"]

@@ -156,7 +156,7 @@ def _warn_of_rows(problem: Problem) -> None:
     """Warn of rows from which little can be learnt."""
     import numpy as np
 
-    from calibrant.metrics.reversal import describe_doubts
+    from calibrant.metrics.scores import describe_doubts
 
     if problem.rows is None:
         for sentence in describe_doubts(problem.tally):

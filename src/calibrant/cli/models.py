@@ -239,7 +239,7 @@ def _print(answers: list[dict[str, Any]], title: str, level: float) -> None:
 
 
 def _print_prior(map_: Any, tally: Any, level: float, as_json: bool) -> None:
-    from calibrant.adjust.unknown_prior import estimate_prior
+    from calibrant.adjust.prior import estimate_prior
 
     with progress("estimating"):
         answer = estimate_prior(map_, tally, level=level)

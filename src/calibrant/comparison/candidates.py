@@ -8,14 +8,14 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.links import softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant._validation import as_floats, check_choice, check_weights
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Estimator
 from calibrant.classifier.views import ClassScores, OneVsRest, TopLabel, View
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.user_metrics import number_repeated
+from calibrant.metrics.evaluation import number_repeated
 
 RAW = "identity"
 WHOLE_MATRIX_UP_TO = 30  # classes for which methods with K² coefficients are tried unasked

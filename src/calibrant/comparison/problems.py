@@ -12,12 +12,10 @@ from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.folds import ClassOutOfFold, OutOfFold, predict_folds, split_classes, split_sample
-from calibrant.metrics.reversal import describe_reversal
 from calibrant.metrics.samples import ClassSample, ScoreSample
 from calibrant.metrics.samples import read_problem as read_sample
+from calibrant.metrics.scores import describe_reversal
 from calibrant.tally import Tally
-
-__all__ = ["MatrixProblem", "Problem", "ScoreProblem", "read_problem"]
 
 NAMES = ("y", "scores")
 

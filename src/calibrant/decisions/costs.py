@@ -14,8 +14,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.samples import as_tally, both_classes
 from calibrant.tally import Tally
 
-__all__ = ["CostCurve", "cost_curve", "cost_threshold", "relative_economic_value"]
-
 GRID = 99
 
 

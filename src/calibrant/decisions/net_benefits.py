@@ -11,11 +11,9 @@ from calibrant import _validation
 from calibrant._frames import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.murphy import check_thresholds
 from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
+from calibrant.metrics.scores import check_thresholds
 from calibrant.tally import Tally, row_count
-
-__all__ = ["DecisionCurve", "acted_on", "decision_curve", "net_benefit"]
 
 GRID = 99
 

@@ -19,8 +19,6 @@ from calibrant.metrics.folds import OutOfFold, predict_folds, split_rows, split_
 from calibrant.metrics.samples import Seed, read_sample
 from calibrant.tally import Tally, row_count
 
-__all__ = ["ValueOfCalibration", "value_of_calibration"]
-
 N_DRAWS = 20_000  # of the mean saving, from its posterior
 
 

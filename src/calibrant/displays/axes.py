@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant._typing import Floats
-from calibrant.reliability.tables import Table
+from calibrant.reliability.result import Table
 
 SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"

@@ -11,8 +11,8 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.displays import axes, marks
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps.score import CalibrationMap
-from calibrant.reliability import tables
-from calibrant.reliability.tables import Table
+from calibrant.reliability import result
+from calibrant.reliability.result import Table
 from calibrant.tally import Tally, to_tally
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
@@ -88,7 +88,7 @@ class CalibrationMapDisplay:
         -------
         self
         """
-        _validation.check_choice("scale", scale, tables.SCALES)
+        _validation.check_choice("scale", scale, result.SCALES)
         self.ax_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
         self.figure_ = self.ax_.figure
         self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
@@ -127,7 +127,7 @@ class CalibrationMapDisplay:
         if self.points is None or self.space == "decision":
             return 0.0, 1.0
         values = axes.drawn_values(self.points, None, "linear")
-        return tables.visible_range(float(values.min()), float(values.max()))
+        return result.visible_range(float(values.min()), float(values.max()))
 
     def _draw_data(self) -> None:
         """The data in grey, and once, since they are the same whatever map is drawn."""
@@ -198,8 +198,8 @@ class CalibrationMapDisplay:
         _validation.check_choice("space", space, _validation.SPACES)
         grid = _grid(map_, tally, space)
         display = cls(
-            tables.tabulate_map(calibrator, grid, level),
-            points=None if tally is None else tables.binned_points(tally, n_bins=n_bins, level=level),
+            result.tabulate_map(calibrator, grid, level),
+            points=None if tally is None else result.binned_points(tally, n_bins=n_bins, level=level),
             scores=None if tally is None else _histogram(tally, scale, space),
             space=space,
             level=level,
@@ -237,7 +237,7 @@ def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
         ends = np.array((0.0, 1.0) if probabilities else _reach(map_, knots))
         whole = Tally(ends, np.zeros(2), np.ones(2))
         tally = whole if tally is None else whole + tally
-    grid = tables.curve_grid(tally, probabilities=probabilities)
+    grid = result.curve_grid(tally, probabilities=probabilities)
     seen = knots[(knots >= grid[0]) & (knots <= grid[-1])]
     return np.union1d(grid, seen) if len(seen) <= MOST_KNOTS else grid
 
@@ -250,8 +250,8 @@ def _reach(map_: CalibrationMap, knots: Floats) -> tuple[float, float]:
 
 def _histogram(tally: Tally, scale: str, space: str) -> Table:
     if space == "probability":
-        return tables.histogram(tally, scale)
+        return result.histogram(tally, scale)
     low, high = float(tally.scores[0]), float(tally.scores[-1])
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return tables.count_between(tally, np.linspace(low, high, tables.N_BARS + 1)[1:-1], low, high)
+    return result.count_between(tally, np.linspace(low, high, result.N_BARS + 1)[1:-1], low, high)

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant.decisions import DecisionCurve, decision_curve
 from calibrant.displays import axes, marks
 from calibrant.displays.models import ModelsDisplay, one_or_list
-from calibrant.reliability.tables import table
+from calibrant.reliability.result import table
 
 __all__ = ["DecisionCurveDisplay"]
 

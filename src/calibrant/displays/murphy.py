@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant.displays import axes, marks
 from calibrant.displays.models import ModelsDisplay, one_or_list
-from calibrant.metrics.murphy import MurphyCurve, murphy_curve
+from calibrant.metrics.scores import MurphyCurve, murphy_curve
 
 __all__ = ["MurphyDisplay"]
 

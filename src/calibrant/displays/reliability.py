@@ -14,8 +14,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label
 from calibrant.metrics.samples import read_classes
-from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.tables import visible_range
+from calibrant.reliability.result import Reliability, reliability, visible_range
 from calibrant.tally import Tally
 
 AXES = ("Predicted probability", "Fraction of positives")

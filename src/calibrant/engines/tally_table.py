@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from calibrant._numerics import grouping
+from calibrant._numerics import bins
 from calibrant._optional import require
 from calibrant.engines import score_grid
 from calibrant.engines.score_grid import Grid, number
@@ -187,7 +187,7 @@ def _make_tally(part: Cells, grid: Grid | None, rows: Rows, max_cells: int) -> T
     if len(key) == 0:
         raise InvalidInputError(f"`{rows.weight}` must have a positive entry; all weights are zero.")
     scores = key if grid is None else grid.scores(key, offset / total)
-    return Tally(*grouping.group_sums(scores, positive, total)).coarsen(max_cells)
+    return Tally(*bins.group_sums(scores, positive, total)).coarsen(max_cells)
 
 
 def _split_by_segment(cells: Cells) -> dict[Any, Cells]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant import _limits
 from calibrant._numerics import links
-from calibrant._numerics.logistic_draws import adjust_curves
+from calibrant._numerics.logistic import adjust_curves
 from calibrant._typing import Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count

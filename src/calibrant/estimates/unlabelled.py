@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import grouping
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
@@ -45,7 +45,7 @@ def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> T
         raise InvalidInputError("`scores` must have at least one row; got 0.")
     counts = np.ones(len(array)) if weights is None else weights
     kept = counts > 0.0
-    return Tally(*grouping.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
+    return Tally(*bins.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
 
 
 def as_unlabelled(scores: ArrayLike | Tally) -> Tally:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.links import softmax
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export.expression_graph import domain

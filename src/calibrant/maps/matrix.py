@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant import _validation
-from calibrant._numerics.softmax import log_odds, log_softmax, softmax
+from calibrant._numerics.links import log_odds, log_softmax, softmax
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant._validation import ROW_SUM_TOLERANCE, as_numpy, read_matrix
 from calibrant.errors import InvalidInputError, ModelFileError

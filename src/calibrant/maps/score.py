@@ -9,7 +9,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 
 from calibrant import _validation
-from calibrant._numerics import grouping
+from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
@@ -221,9 +221,9 @@ def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
     """Halve the sets of doubles between `low` (not reaching) and `high` (reaching) until one remains of each."""
-    below, above = grouping.ordinal(low + 0.0), grouping.ordinal(high + 0.0)
+    below, above = bins.ordinal(low + 0.0), bins.ordinal(high + 0.0)
     for _ in range(64):
         middle = (below >> 1) + (above >> 1) + (below & above & 1)
-        reached = reaches(grouping.from_ordinal(middle))
+        reached = reaches(bins.from_ordinal(middle))
         below, above = np.where(reached, below, middle), np.where(reached, middle, above)
-    return grouping.from_ordinal(above)
+    return bins.from_ordinal(above)

@@ -12,14 +12,12 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import bins
-from calibrant._numerics.binomial_limits import lower_limit
+from calibrant._numerics.beta import lower_limit
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import sums_from
 from calibrant.metrics.samples import as_tally
 from calibrant.tally import Tally
-
-__all__ = ["CalibrationBand", "EquivalenceTest", "equivalence_test", "finite_sample_band"]
 
 MEASURES = ("mean", "max")
 # Bins for each cube root of the number of rows: the noise of k bins is about 0.4 √(k / n), what varies within them

@@ -1,20 +1,264 @@
-"""Errors from cumulative gaps: the largest over any interval of probabilities, and the average over all cuts."""
+"""Cumulative gaps: errors and tests that need no bins, with two older tests of calibration beside them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import optimize, special
 
 from calibrant import _validation
 from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.hypothesis_tests import range_quantile
-from calibrant.metrics.samples import ScoreSample, Seed, as_tally, read_sample
+from calibrant.metrics.binned import binned
+from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, Seed, as_tally, read_sample
 from calibrant.tally import Tally
 
-__all__ = ["averaged_two_bin_error", "cutoff_calibration_error", "cutoff_calibration_interval"]
+SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
+SIGN_CELLS = 2048  # of the cumulative gaps whose range is taken
+SIGN_BLOCK = 64  # draws made at a time, to bound the memory
+
+
+def ks_calibration_error(
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+) -> float:
+    """The largest ``|Σ (p − y)| / n`` over the rows up to any score (KS error).
+
+    It equals the ECE when all scores are wrong in the same direction, and is smaller otherwise. Rows with equal scores
+    enter together, so their order does not matter.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley 2021, "Calibration of Neural Networks using Splines".
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> round(metrics.ks_calibration_error([0, 1, 1], [0.3, 0.6, 0.9]), 4)
+    0.1
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    return max(map(abs, _extreme_gaps(tally))) / tally.total
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """A test statistic and the probability of one at least as extreme when the model is calibrated.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> test = metrics.spiegelhalter_test([0, 1, 0, 1], [0.5, 0.5, 0.2, 0.8])
+    >>> round(test.statistic, 3), round(test.p_value, 3)
+    (-0.707, 0.48)
+    """
+
+    statistic: float
+    p_value: float
+
+
+def spiegelhalter_test(
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
+) -> CalibrationTest:
+    """Spiegelhalter's z test of the Brier score against the one that calibrated probabilities would get.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    CalibrationTest
+        The normal statistic z and its two-sided p-value.
+
+    References
+    ----------
+    Spiegelhalter 1986, "Probabilistic prediction in patient management and clinical trials".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("D1", 1000)
+    >>> metrics.spiegelhalter_test(data.labels, data.scores).p_value < 1e-9
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    p, lean = tally.scores, 1.0 - 2.0 * tally.scores
+    variance = float(tally.totals @ (lean**2 * p * (1.0 - p)))
+    if not variance > 0.0:
+        raise InvalidInputError(
+            "Spiegelhalter's test needs a probability other than 0, 0.5 and 1; the Brier score of these cannot vary."
+        )
+    z = float((tally.positives - p * tally.totals) @ lean / np.sqrt(variance))
+    return CalibrationTest(z, float(2.0 * special.ndtr(-abs(z))))
+
+
+def hosmer_lemeshow_test(
+    y_true: Labels,
+    y_prob: Column = None,
+    *,
+    n_bins: int | str = 10,
+    fitted: bool = False,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """The Hosmer–Lemeshow χ² test over equal-mass bins; the data are those of `spiegelhalter_test`.
+
+    Parameters
+    ----------
+    n_bins : int or "auto"
+        Number of bins.
+    fitted : bool
+        Whether the model was fitted on these very rows, which costs two degrees of freedom.
+
+    Returns
+    -------
+    CalibrationTest
+        The statistic is infinite, with p-value 0, where a bin with probability 0 (or 1) holds a positive (or negative).
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.binomial_process(2000, lambda s: s, (2.0, 2.0), rng=1)
+    >>> metrics.hosmer_lemeshow_test(data.labels, data.scores).p_value > 0.01
+    True
+    """
+    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "quantile")
+    degrees = len(bins.mass) - (2 if fitted else 0)
+    if degrees < 1:
+        raise InvalidInputError(
+            f"The Hosmer–Lemeshow test needs at least {3 if fitted else 1} bins with rows; got {len(bins.mass)}."
+        )
+    squared = bins.mass * np.square(bins.gap)
+    variance = np.clip(bins.score * (1.0 - bins.score), 0.0, None)
+    impossible = (variance == 0.0) & (squared > 0.0)
+    statistic = np.inf if impossible.any() else float((squared / np.where(variance > 0.0, variance, 1.0)).sum())
+    return CalibrationTest(statistic, float(special.chdtrc(degrees, statistic)))
+
+
+def kuiper_test(
+    y_true: Labels,
+    y_prob: Column = None,
+    *,
+    groups: ArrayLike | None = None,
+    rng: Seed = 0,
+    sample_weight: Column = None,
+    pos_label: Any = None,
+) -> CalibrationTest:
+    """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
+
+    It sees gaps of both signs, in the middle of the scores as well as at their ends.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient. Chance is then what random signs for whole groups give, 1999 times;
+        it takes some twenty groups at least.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of these signs.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert, Xu 2022, "Metrics of calibration for probabilistic predictions".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("wave", 1000)
+    >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
+    True
+    """
+    return kuiper_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), rng)
+
+
+def kuiper_of(sample: ScoreSample, rng: Seed = 0) -> CalibrationTest:
+    """Kuiper's test of rows that were checked before."""
+    low, high = _extreme_gaps(sample.tally)
+    variance = _variance(sample.tally)
+    if not variance > 0.0:
+        raise InvalidInputError("Kuiper's test needs a probability strictly between 0 and 1; all are 0 or 1.")
+    statistic = (high - low) / float(np.sqrt(variance))
+    if sample.rows is None:
+        return CalibrationTest(statistic, _range_p_value(statistic))
+    observed, draws = _draw_flipped_ranges(sample.rows, SIGN_DRAWS, rng)
+    return CalibrationTest(statistic, (1 + int((draws >= observed).sum())) / (1 + SIGN_DRAWS))
+
+
+def _draw_flipped_ranges(rows: GroupedRows, n_draws: int, rng: Seed) -> tuple[float, Floats]:
+    """The range of the cumulative gaps Σ (y − p), and that range with the gaps of each group under a random sign.
+
+    Where probabilities are calibrated the gaps of every group average to 0, and turning all the signs of a group
+    changes nothing in expectation, however its rows depend on each other (the wild cluster bootstrap under the null).
+    """
+    cell = rows.cell_of_rows(rows.tally(), SIGN_CELLS)
+    by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, int(cell.max()) + 1).T.tocsr()
+    generator = np.random.default_rng(rng)
+    draws = np.empty(n_draws)
+    for start in range(0, n_draws, SIGN_BLOCK):
+        signs = 2.0 * generator.integers(0, 2, (rows.groups.number, len(draws[start : start + SIGN_BLOCK]))) - 1.0
+        draws[start : start + SIGN_BLOCK] = _ranges(by_group @ signs)
+    return float(_ranges(by_group @ np.ones((rows.groups.number, 1)))[0]), draws
+
+
+def _ranges(gaps: Floats) -> Floats:
+    """Highest minus lowest cumulative gap of each column, where no row at all has the gap 0."""
+    walk = np.cumsum(gaps, axis=0)
+    out: Floats = np.maximum(walk.max(axis=0), 0.0) - np.minimum(walk.min(axis=0), 0.0)
+    return out
+
+
+def _extreme_gaps(tally: Tally) -> tuple[float, float]:
+    """The lowest and the highest Σ (y − p) over the rows up to any score, where no row at all has the gap 0."""
+    return cumulative_gaps.find_range(tally.scores, tally.positives, tally.totals)
+
+
+def _variance(tally: Tally) -> float:
+    """The variance of the number of positives if the probabilities are true."""
+    return float(tally.totals @ (tally.scores * (1.0 - tally.scores)))
+
+
+def range_quantile(level: float) -> float:
+    """What the range of a Brownian motion on [0, 1] does not exceed with the probability `level`."""
+    return float(optimize.brentq(lambda x: _range_p_value(x) - (1.0 - level), 0.1, 40.0))
+
+
+def _range_p_value(x: float) -> float:
+    """P(max B − min B > x) for a Brownian motion B on [0, 1] (Feller 1951)."""
+    if x < 0.1:
+        return 1.0
+    if x < 1.5:
+        k = np.pi * (np.arange(1, 61) - 0.5)
+        value = 1.0 - float(((8.0 / x**2 + 2.0 / k**2) * np.exp(-2.0 * k**2 / x**2)).sum())
+    else:
+        j = np.arange(1, 21)
+        value = float((8.0 * (-1.0) ** (j - 1) * j * special.ndtr(-j * x)).sum())
+    return float(np.clip(value, 0.0, 1.0))
+
 
 BLOCK = 64  # replicates drawn at a time, to bound the memory
 
@@ -113,14 +357,12 @@ def cutoff_calibration_interval(
     draws = sample.widen(_deviations(sample, n_resamples, rng), 0.0, level)
     reach = float(np.quantile(draws, level))
     if sample.groups is None:
-        variance = float(sample.tally.totals @ (sample.tally.scores * (1.0 - sample.tally.scores)))
-        reach = max(reach, range_quantile(level) * np.sqrt(variance) / sample.n_rows)
+        reach = max(reach, range_quantile(level) * np.sqrt(_variance(sample.tally)) / sample.n_rows)
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
 
 
 def _range(tally: Tally) -> float:
-    """Highest minus lowest cumulative gap, where no row at all has the gap 0."""
-    low, high = cumulative_gaps.find_range(tally.scores, tally.positives, tally.totals)
+    low, high = _extreme_gaps(tally)
     return (high - low) / tally.total
 
 

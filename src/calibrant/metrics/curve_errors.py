@@ -6,7 +6,8 @@ import numpy as np
 from scipy import fft
 
 from calibrant import _limits
-from calibrant._numerics import beta_integral, links
+from calibrant._numerics import links
+from calibrant._numerics.beta import expectation, sign_changes
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.samples import Column, Labels, as_tally
@@ -261,4 +262,4 @@ def _mean_power(tally: Tally, p: float) -> float:
         return float(at_scores @ tally.totals / tally.total)
     a_1 = mean * (mean * (1.0 - mean) / variance - 1.0)
     a_2 = a_1 * (1.0 - mean) / mean
-    return beta_integral.expectation(lambda z: np.abs(gap(z)) ** p, a_1, a_2, beta_integral.sign_changes(gap))
+    return expectation(lambda z: np.abs(gap(z)) ** p, a_1, a_2, sign_changes(gap))

@@ -1,29 +1,164 @@
 """`evaluate`: all that matters about probabilities in one table, proper scores first, with a verdict in words."""
 
+import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike
+from calibrant._frames import make_frame
+from calibrant._tables import align, html_list, html_table
+from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import Interval
+from calibrant.intervals import Interval, plain
 from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
 from calibrant.metrics.bootstrap import interval_of, reflected
+from calibrant.metrics.cumulative import ks_calibration_error
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.evaluation_table import Estimates, Evaluation, MeasureRow
-from calibrant.metrics.hypothesis_tests import ks_calibration_error
+from calibrant.metrics.decomposition import corp_decomposition, refinement_of
 from calibrant.metrics.multiclass import class_tallies, top_label_tally
-from calibrant.metrics.refinement import refinement_of
-from calibrant.metrics.samples import ClassSample, Column, Labels, Metric, ScoreSample, Seed, read_problem
-from calibrant.metrics.scores import CLASS_LOSSES, brier_score, corp_decomposition, log_loss, roc_auc
-from calibrant.metrics.slope import slope_of
-from calibrant.metrics.user_metrics import as_metric, name_of_metric, number_repeated
+from calibrant.metrics.samples import (
+    ClassSample,
+    Column,
+    Labels,
+    Metric,
+    ScoreSample,
+    Seed,
+    describe_rows,
+    read_problem,
+)
+from calibrant.metrics.scores import CLASS_LOSSES, brier_score, log_loss, roc_auc
+from calibrant.metrics.validation import slope_of
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
+
+Estimate = Interval | float | None
+Estimates = Mapping[str, Interval | float]
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """One measure of every model."""
+
+    key: str
+    group: str
+    name: str
+    estimates: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """A table of measures; print it, show it in a notebook, or look values up by key.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Names of the models, in the order of the columns.
+    rows : tuple of MeasureRow
+        The measures, proper scores first.
+    n_rows, base_rate, level : float
+        (Weighted) number of rows, share of positives (of the most frequent class, where there are several), and level
+        of the intervals.
+    remarks : tuple of str
+        What the numbers mean, and what could not be computed.
+    verdicts : tuple of Verdict
+        Whether each model needs calibration, as far as a test can tell.
+    n_classes : int
+        Two or more.
+
+    Examples
+    --------
+    >>> import calibrant
+    >>> from calibrant import simulate
+    >>> data = simulate.from_truth("underconfident", 1000)
+    >>> table = calibrant.evaluate(data.labels, data.scores)
+    >>> table["log_loss"].value < 0.52, len(table.remarks)
+    (True, 1)
+    """
+
+    models: tuple[str, ...]
+    rows: tuple[MeasureRow, ...]
+    n_rows: float
+    base_rate: float
+    level: float
+    remarks: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    n_classes: int = 2
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the first model."""
+        return self.verdicts[0]
+
+    def __getitem__(self, key: str) -> Any:
+        """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
+        check_choice("key", key, [row.key for row in self.rows])
+        estimates = next(row.estimates for row in self.rows if row.key == key)
+        return estimates[0] if len(self.models) == 1 else dict(zip(self.models, estimates, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "n_rows": self.n_rows,
+            "base_rate": self.base_rate,
+            "level": self.level,
+            "models": {
+                name: {row.key: plain(row.estimates[i]) for row in self.rows} for i, name in enumerate(self.models)
+            },
+            "verdicts": {n: v.to_dict() for n, v in zip(self.models, self.verdicts, strict=True)},
+            "remarks": list(self.remarks),
+        }
+
+    def to_frame(self) -> Any:
+        """A pandas data frame: for each model and measure its value and the ends of its interval."""
+        return make_frame(
+            [
+                {"model": name, "measure": row.key, "group": row.group, "name": row.name} | _value(row.estimates[i])
+                for i, name in enumerate(self.models)
+                for row in self.rows
+            ]
+        )
+
+    @property
+    def _title(self) -> str:
+        rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
+        return f"{rows}; {100 * self.level:g} % intervals in brackets"
+
+    def _texts(self, indent: str = "") -> list[list[str]]:
+        return [[indent + row.name, *map(_text, row.estimates)] for row in self.rows]
+
+    def __repr__(self) -> str:
+        return f"Evaluation({', '.join(self.models)}: {self._title})"
+
+    def __str__(self) -> str:
+        header, *texts = align([["", *self.models], *self._texts("  ")])
+        lines = [self._title] if len(self.models) == 1 else [self._title, header]
+        for group, rows in groupby(zip(self.rows, texts, strict=True), key=lambda pair: pair[0].group):
+            lines += [group, *(text for _, text in rows)]
+        return "\n".join([*lines, *(f"- {remark}" for remark in self.remarks)])
+
+    def _repr_html_(self) -> str:
+        groups = [row.group for row in self.rows]
+        return html_table(self._title, ["", *self.models], groups, self._texts()) + html_list(self.remarks)
+
+
+def _text(estimate: Estimate) -> str:
+    if estimate is None:
+        return "–"
+    if isinstance(estimate, Interval):
+        return str(estimate)
+    return f"{estimate:.3f}" if estimate >= 0.001 else "< 0.001"
+
+
+def _value(estimate: Estimate) -> dict[str, Any]:
+    return estimate.to_dict() if isinstance(estimate, Interval) else {"value": estimate}
+
 
 PROPER = "proper scores (lower is better)"
 ORDER = "discrimination (higher is better)"
@@ -275,3 +410,78 @@ def _conflicts(names: Sequence[str], columns: Sequence[Estimates]) -> list[str]:
         "Trust the proper scores: a low ECE can come from scores that say little."
     )
     return [text]
+
+
+def as_metric(function: Callable[..., float], shape: str = "score") -> Callable[[Any], float]:
+    """Return a metric of a tally, or of the sample of a matrix, from a function of it or of labels and probabilities.
+
+    The number of arguments that must be given tells which of the two it is. Labels and probabilities come with
+    `sample_weight` if the function has that argument; otherwise each row is repeated as often as it was counted.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.metrics.evaluation import as_metric
+    >>> tally = Tally.from_arrays([0.2, 0.2, 0.9], [0, 1, 1])
+    >>> as_metric(lambda y_true, y_prob: abs(y_true - y_prob).max())(tally)
+    0.8
+    """
+    parameters = inspect.signature(function).parameters.values()
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [p for p in parameters if p.kind in kinds and p.default is p.empty]
+    # scikit-learn 1.6 makes the probabilities of `brier_score_loss` optional, for the sake of their older name.
+    of_rows = len(needed) == 2 or [p.name for p in needed] == ["y_true"]
+    if of_rows:
+        unpack = _tally_rows if shape == "score" else _class_rows
+        weighted = any(p.name == "sample_weight" for p in parameters)
+        return lambda data: _call(function, *unpack(data), weighted=weighted)
+    if len(needed) == 1 and shape == "score":
+        return function
+    kinds_taken = (
+        "functions of a tally, or of labels and probabilities"
+        if shape == "score"
+        else ("functions of labels and of a matrix of probabilities, since these rows have several classes")
+    )
+    raise InvalidInputError(
+        f"`metrics` must be {kinds_taken}; {name_of_metric(function)} takes {len(needed)} "
+        f"argument{'' if len(needed) == 1 else 's'}."
+    )
+
+
+def name_of_metric(function: Any) -> str:
+    """Return the name of a function, also of one whose options were fixed by ``functools.partial``."""
+    inner = function.func if isinstance(function, partial) else function
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def _tally_rows(tally: Tally) -> tuple[Ints, Floats, Floats]:
+    """Labels, scores and counts of rows that are alike."""
+    labels, scores = np.repeat([1, 0], len(tally)), np.tile(tally.scores, 2)
+    counts = np.concatenate((tally.positives, tally.negatives))
+    filled = counts > 0.0
+    return labels[filled], scores[filled], counts[filled]
+
+
+def _class_rows(sample: ClassSample) -> tuple[Any, Floats, Floats]:
+    return sample.classes[sample.labels], sample.probabilities, sample.weights
+
+
+def _call(function: Callable[..., float], labels: Any, scores: Floats, counts: Floats, *, weighted: bool) -> float:
+    if weighted:
+        return float(function(labels, scores, sample_weight=counts))
+    rows = np.rint(counts).astype(np.int64)
+    if not np.array_equal(rows, counts):
+        raise InvalidInputError(
+            f"{name_of_metric(function)} takes no `sample_weight`, so the weights must be whole numbers of rows."
+        )
+    return float(function(np.repeat(labels, rows), np.repeat(scores, rows, axis=0)))
+
+
+def number_repeated(names: Iterable[str]) -> list[str]:
+    """The names, with a number behind each that occurred before: "platt", "platt 2"."""
+    seen: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return numbered

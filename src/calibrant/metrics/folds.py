@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import grouping
+from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
@@ -23,7 +23,6 @@ from calibrant.tally import Tally
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["ClassOutOfFold", "Fold", "OutOfFold", "ScoreOutOfFold", "split_rows", "split_tally"]
 
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
 
@@ -245,9 +244,7 @@ class ScoreOutOfFold(OutOfFold):
 
     def tally(self) -> Tally:
         """Predictions and outcomes, with each row counted once."""
-        return Tally(
-            *grouping.group_sums(self.probabilities, self.positives / self.repeats, self.totals / self.repeats)
-        )
+        return Tally(*bins.group_sums(self.probabilities, self.positives / self.repeats, self.totals / self.repeats))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from calibrant.maps.keys import SegmentKeys, name_columns
 from calibrant.metrics.samples import Seed, read_columns
 from calibrant.tally import Tally
 
-__all__ = ["MulticalibrationError", "multicalibration_error"]
-
 LEAST_SPREAD = 1.0  # rows; a gap of less than a row is never called large
 MANY_CELLS = 20_000  # from which on neighbouring probabilities are joined,
 MAX_CELLS = 500  # to this many over all rows

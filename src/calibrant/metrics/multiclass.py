@@ -1,4 +1,6 @@
-"""Several classes: each against the rest, the top label alone, and what a recalibration of the matrix takes away."""
+"""Several classes: each against the rest, the top label alone, and a test of the whole row of probabilities."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
+from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.metrics.binned import expected_calibration_error
-from calibrant.metrics.samples import ClassSample, Column, read_classes
-from calibrant.metrics.scores import CLASS_LOSSES, Decomposition
+from calibrant.metrics.cumulative import CalibrationTest
+from calibrant.metrics.samples import ClassSample, Column, Seed, read_classes
 from calibrant.tally import Tally
 
 
@@ -92,49 +95,117 @@ def top_label_tally(labels: Ints, probabilities: Floats, weights: Floats | None 
     return Tally.from_arrays(probabilities[np.arange(len(top)), top], top == labels, weights)
 
 
-def decomposition_by_recalibration(
+MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
+PAIRS_UP_TO = 30  # classes for which pairs of classes are looked at
+
+
+def full_calibration_test(
     y_true: ArrayLike,
     y_prob: ArrayLike,
-    recalibrated: ArrayLike,
     *,
-    loss: str = "log",
+    n_simulations: int = 499,
+    rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
-) -> Decomposition:
-    """Split a proper score of several classes by a recalibration of the same rows.
+) -> CalibrationTest:
+    """Test whether labels are distributed as each row of probabilities says.
 
-    miscalibration = score − score of the recalibrated matrix; discrimination = score of the class frequencies − score
-    of the recalibrated matrix; uncertainty = score of the class frequencies. For two classes CORP takes isotonic
-    regression, which is optimal among monotone maps. For several there is no such map, so the parts belong to the
-    recalibration that is given: take one for rows that it was not fitted to, as the comparison of several classes
-    does, and miscalibration estimates, without flattery, what recalibrating gains. It can then be negative by chance.
+    For calibrated probabilities every sum over rows of a function of the row times (indicator − p) varies around 0.
+    Four families of such sums are squared and added up: one common slope of ln p (temperature), the frequency of each
+    class, the slope of ln p of each class, and p of one class against the indicator of another (for at most 30
+    classes). Labels that are drawn from the probabilities themselves say how large each family is by chance; the
+    statistic is the largest of the four, as a cube root, in standard deviations. Its level is exact, whatever the
+    number of rows. Errors that are orthogonal to all these sums are not seen.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
-        As for `log_loss`, with a column for each class.
-    recalibrated : array-like of shape (n, K)
-        The same rows after recalibration.
-    loss : {"log", "brier"}
-        The proper score.
+    y_true : array-like of shape (n,)
+        Labels; the columns belong to the sorted labels, or to 0 … K − 1.
+    y_prob : array-like of shape (n, K)
+        Class probabilities. Of more than two million entries every k-th row is taken.
+    n_simulations : int
+        How many sets of labels to draw; the p-value is at least 1 / (n_simulations + 1).
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the draws.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; a row is one independent draw whatever its weight.
 
     Returns
     -------
-    Decomposition
+    CalibrationTest
 
     Examples
     --------
-    >>> from calibrant.metrics import decomposition_by_recalibration
-    >>> raw, better = [[0.9, 0.1, 0.0]] * 2 + [[0.0, 0.1, 0.9]], [[0.5, 0.5, 0.0]] * 2 + [[0.0, 0.1, 0.9]]
-    >>> parts = decomposition_by_recalibration([0, 1, 2], raw, better, loss="brier")
-    >>> round(parts.score, 3), round(parts.miscalibration, 3)
-    (0.553, 0.213)
+    >>> import numpy as np
+    >>> from calibrant.metrics.multiclass import full_calibration_test
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([1.0, 1.0, 1.0], size=500)
+    >>> y = np.array([rng.choice(3, p=row) for row in p])
+    >>> sharper = p**2 / (p**2).sum(axis=1, keepdims=True)
+    >>> full_calibration_test(y, p).p_value > 0.05, full_calibration_test(y, sharper).p_value
+    (True, 0.002)
     """
-    _validation.check_choice("loss", loss, list(CLASS_LOSSES))
-    sample = read_classes(y_true, y_prob, sample_weight)
-    better = read_classes(sample.labels, recalibrated).probabilities
-    frequencies = np.bincount(sample.labels, sample.weights, sample.n_classes) / sample.weights.sum()
-    constant = np.broadcast_to(frequencies, better.shape)
-    score, after, least = (
-        sample.mean(CLASS_LOSSES[loss](sample.labels, matrix)) for matrix in (sample.probabilities, better, constant)
-    )
-    return Decomposition(score, score - after, least - after, least)
+    count = _validation.check_count("n_simulations", n_simulations)
+    return full_calibration_of(read_classes(y_true, y_prob, sample_weight), count, rng)
+
+
+def full_calibration_of(sample: ClassSample, n_simulations: int = 499, rng: Seed = 0) -> CalibrationTest:
+    """The test of rows that were checked before."""
+    labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
+    some = slice(None, None, max(1, -(-matrix.size // MOST_ENTRIES)))
+    gaps = _Gaps(matrix[some], weights[some])
+    generator = np.random.default_rng(rng)
+    drawn = (gaps.families(gaps.draw(generator)) for _ in range(n_simulations))
+    # The cube root of a sum of squares is nearly normal, however many squares there are.
+    sums = np.cbrt([gaps.families(labels[some]), *drawn])
+    # The observed labels are standardised together with the drawn ones, so that under calibration all are alike.
+    spread = sums.std(axis=0)
+    statistics = ((sums - sums.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
+    as_large = int((statistics[1:] >= statistics[0]).sum())
+    return CalibrationTest(float(statistics[0]), (1 + as_large) / (1 + n_simulations))
+
+
+class _Gaps:
+    """Sums of a function of the row times (indicator − p): what does not depend on the labels is computed once."""
+
+    def __init__(self, matrix: Floats, weights: Floats) -> None:
+        self.matrix = matrix / matrix.sum(axis=1, keepdims=True)
+        self.weights = weights
+        self.cumulative = self.matrix.cumsum(axis=1)
+        self.logs = np.log(links.clip(self.matrix))
+        p, w = self.matrix, weights[:, None]
+        self.frequencies = (w * p).sum(axis=0)
+        self.slopes = (w * p * self.logs).sum(axis=0)
+        spread = np.square(w) * p * (1.0 - p)
+        self.frequency_variances = _positive(spread.sum(axis=0))
+        self.slope_variances = _positive((spread * np.square(self.logs)).sum(axis=0))
+        self.has_pairs = p.shape[1] <= PAIRS_UP_TO
+        if self.has_pairs:
+            self.pairs = (w * p).T @ p
+            self.pair_variances = _positive(spread.T @ np.square(p))
+
+    def draw(self, generator: np.random.Generator) -> Ints:
+        """Labels from the probabilities."""
+        above = generator.random((len(self.matrix), 1)) > self.cumulative[:, :-1]
+        out: Ints = above.sum(axis=1)
+        return out
+
+    def families(self, labels: Ints) -> list[float]:
+        """The sum of squared gaps of each family; the first has one gap."""
+        n_classes, hits = self.matrix.shape[1], self.logs[np.arange(len(labels)), labels]
+        frequencies = np.bincount(labels, self.weights, n_classes) - self.frequencies
+        slopes = np.bincount(labels, self.weights * hits, n_classes) - self.slopes
+        out = [
+            float(slopes.sum()) ** 2,
+            float((np.square(frequencies) / self.frequency_variances).sum()),
+            float((np.square(slopes) / self.slope_variances).sum()),
+        ]
+        if self.has_pairs:
+            indicators = np.zeros(self.matrix.shape)
+            indicators[np.arange(len(labels)), labels] = self.weights
+            pairs = indicators.T @ self.matrix - self.pairs
+            out.append(float((np.square(pairs) / self.pair_variances).sum()))
+        return out
+
+
+def _positive(variances: Floats) -> Floats:
+    return np.where(variances > 0.0, variances, 1.0)

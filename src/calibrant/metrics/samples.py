@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.links import softmax
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
@@ -21,20 +21,6 @@ from calibrant.tally import Tally, row_count
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "ClassSample",
-    "GroupedRows",
-    "Groups",
-    "Sample",
-    "ScoreSample",
-    "as_tally",
-    "both_classes",
-    "number_groups",
-    "read_classes",
-    "read_problem",
-    "read_rows",
-    "read_sample",
-]
 
 FEW_GROUPS = 30  # below which what is said of groups rests on few independent numbers
 BLOCK = 64  # replicates drawn at a time, to bound the memory

@@ -1,18 +1,20 @@
-"""Proper scores of one score and of a matrix, their decomposition, skill, and discrimination."""
+"""Proper scores of one score and of a matrix, at every threshold too; discrimination, and rows that rank doubtfully."""
 
+from __future__ import annotations
+
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.samples import ClassSample, Column, Labels, ScoreSample, as_tally, both_classes, read_problem
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 Loss = Callable[[float, Floats], Floats]  # of a label, 0 or 1, at each probability
 ClassLoss = Callable[[Ints, Floats], Floats]  # of the column of each row's class in a matrix of probabilities
@@ -106,90 +108,6 @@ def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = N
     return _mean_of("log", read_problem(y_true, y_prob, sample_weight, pos_label))
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """score = miscalibration − discrimination + uncertainty.
-
-    Attributes
-    ----------
-    score : float
-        The mean loss.
-    miscalibration : float
-        What the best monotone recalibration would gain; 0 for calibrated scores.
-    discrimination : float
-        What the recalibrated scores gain over always saying the base rate.
-    uncertainty : float
-        The loss of always saying the base rate.
-
-    Examples
-    --------
-    >>> from calibrant import metrics
-    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
-    >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
-    0.0
-    """
-
-    score: float
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
-
-
-def corp_decomposition(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    loss: str | Loss = "brier",
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> Decomposition:
-    """Split a proper score into miscalibration, discrimination and uncertainty (CORP).
-
-    Isotonic regression minimises every proper score at once among monotone maps, so the parts are never negative and
-    need no bins.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
-    loss : {"brier", "log"} or callable
-        The proper score; a callable ``loss(label, probabilities)`` gets the label 0.0 or 1.0 and an array.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights.
-    pos_label : label, optional
-        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Decomposition
-
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan 2021, "Stable reliability diagrams for probabilistic classifiers".
-
-    Examples
-    --------
-    >>> from calibrant import metrics
-    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9])
-    >>> round(parts.score, 4), round(parts.miscalibration, 4), parts.discrimination, parts.uncertainty
-    (0.1675, 0.0425, 0.125, 0.25)
-    """
-    if isinstance(loss, str) and loss not in LOSSES:
-        raise InvalidInputError(f"`loss` must be {' or '.join(LOSSES)} or a function; got {loss!r}.")
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    function = LOSSES[loss] if isinstance(loss, str) else loss
-    pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).x
-    with np.errstate(invalid="ignore", over="ignore"):  # an infinite loss is refused below, with a reason
-        score = mean_loss(tally, function)
-        recalibrated = mean_loss(tally, function, np.clip(pooled, 0.0, 1.0))
-        constant = mean_loss(tally, function, np.full(len(tally), tally.base_rate))
-    if not np.isfinite([score, recalibrated, constant]).all():
-        raise InvalidInputError("`loss` must be finite for every probability that occurs; clip inside of it.")
-    return Decomposition(score, score - recalibrated, constant - recalibrated, constant)
-
-
 def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Area under the ROC curve: how often a positive row scores above a negative one, ties counting half.
 
@@ -264,3 +182,178 @@ def _reference_score(y_true: Any, tally: Tally, reference: Any, sample_weight: A
     probabilities = _validation.check_scores(constant, "reference")
     _validation.check_unit_interval(probabilities, "reference")
     return mean_loss(as_tally(y_true, probabilities, sample_weight, pos_label), brier_loss)
+
+
+GRID = 199  # thresholds in the default grid, an even grid without its ends
+
+
+@dataclass(frozen=True, eq=False)
+class MurphyCurve:
+    """Mean elementary scores of one model.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (t,)
+        Between 0 and 1, increasing.
+    scores : ndarray of shape (t,)
+        Mean elementary score at each threshold; lower is better.
+    name : str or None
+        Of the model, for legends.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.scores import murphy_curve
+    >>> curve = murphy_curve([0, 1], [0.2, 0.6], thresholds=[0.1, 0.5, 0.9])
+    >>> curve.scores.round(3).tolist()
+    [0.1, 0.0, 0.1]
+    """
+
+    thresholds: Floats
+    scores: Floats
+    name: str | None = None
+
+
+def murphy_curve(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    name: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> MurphyCurve:
+    """Mean elementary scores over the thresholds, for one model.
+
+    The elementary score at θ is the regret, up to a constant factor, of someone who acts where p > θ, for whom acting
+    in vain costs θ and failing to act costs 1 − θ: 2 θ for a false alarm, 2 (1 − θ) for a missed event and 0 otherwise.
+    Every proper score is a mixture of elementary scores over θ, with the mean over θ uniform on [0, 1] being the Brier
+    score; so a model whose curve is nowhere above another's is at least as good under every proper score.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    thresholds : array-like of shape (t,), optional
+        Increasing, strictly between 0 and 1; by default 0.005, 0.01, …, 0.995.
+    name : str, optional
+        Of the model.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    MurphyCurve
+
+    References
+    ----------
+    Ehm, Gneiting, Jordan, Krüger 2016, "Of quantiles and expectiles: consistent scoring functions, Choquet
+    representations and forecast rankings".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> from calibrant.metrics.scores import murphy_curve
+    >>> data = simulate.from_truth("D1", 1000)
+    >>> curve = murphy_curve(data.labels, data.scores)
+    >>> round(float(curve.scores.mean()), 2) == round(metrics.brier_score(data.labels, data.scores), 2)
+    True
+    """
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    cuts = check_thresholds(thresholds) if thresholds is not None else np.arange(1, GRID + 1) / (GRID + 1)
+    # Rows are acted on where p > θ: the cells from this place on.
+    first = np.searchsorted(tally.scores, cuts, side="right")
+    missed = np.append(0.0, np.cumsum(tally.positives))[first]
+    alarms = tally.total - tally.total_positive - np.append(0.0, np.cumsum(tally.negatives))[first]
+    scores = 2.0 * (cuts * alarms + (1.0 - cuts) * missed) / tally.total
+    return MurphyCurve(cuts, scores, name)
+
+
+def check_thresholds(thresholds: ArrayLike, *, allow_zero: bool = False) -> Floats:
+    """Increasing thresholds strictly between 0 and 1, or from 0 on; one number is a list of one."""
+    cuts = np.atleast_1d(_validation.as_floats(thresholds, "thresholds"))
+    if cuts.ndim == 1 and len(cuts) and (np.diff(cuts) > 0.0).all():
+        above = cuts[0] >= 0.0 if allow_zero else cuts[0] > 0.0
+        if above and cuts[-1] < 1.0:
+            return cuts
+    least = "from 0 to below 1" if allow_zero else "strictly between 0 and 1"
+    raise InvalidInputError(f"`thresholds` must be increasing numbers {least}, at least one; got {thresholds!r}.")
+
+
+CERTAIN = 3.0  # standard errors below one half: by chance in one of 740 samples that the scores say nothing about
+DOUBTFUL_ROWS = 50.0
+FEW_ROWS = 10.0  # of the rarer class: fewer prove nothing, and the error is not known well
+
+
+def describe_doubts(tally: Tally) -> list[str]:
+    """Say in sentences what speaks against learning from these rows.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.metrics.scores import describe_doubts
+    >>> describe_doubts(Tally.from_arrays([0.2, 0.7], [1, 1]))
+    ['All 2 rows are positive, so there is little to learn from them; add rows of both classes.']
+    """
+    rarer, rows = min(tally.total_positive, tally.total - tally.total_positive), row_count(tally.total)
+    if rarer == 0.0:
+        kind = "positive" if tally.total_positive else "negative"
+        return [f"All {rows} rows are {kind}, so there is little to learn from them; add rows of both classes."]
+    few = (
+        f"{rows} rows, {row_count(rarer)} of the rarer class, are very few: the result says more about the method's "
+        "assumptions than about the data. Use a few hundred rows if you can."
+    )
+    reversal = describe_reversal(tally)
+    return ([] if reversal is None else [reversal]) + ([few] if tally.total < DOUBTFUL_ROWS else [])
+
+
+def describe_reversal(tally: Tally) -> str | None:
+    """Say in a sentence that positive rows have the lower scores, if that is certain; None otherwise.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.metrics.scores import describe_reversal
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 4
+    >>> describe_reversal(Tally.from_arrays(scores, [0, 0, 0, 0, 1, 1, 1, 1] * 4)) is None
+    True
+    >>> print(describe_reversal(Tally.from_arrays(scores, [1, 1, 1, 1, 0, 0, 0, 0] * 4)))
+    High scores go with the negative class (ROC AUC 0.00). Were the classes swapped? `pos_label` names the positive one.
+    """
+    if min(tally.total_positive, tally.total - tally.total_positive) < FEW_ROWS:
+        return None
+    if _ranks_rightly_on_average(tally):
+        return None
+    cells = tally.coarsen(_limits.LABELLED_CELLS)  # ties within cells count half, so the area hardly moves
+    area = roc_auc(cells)
+    if area >= 0.5 - CERTAIN * _chance_error(cells):
+        return None
+    return (
+        f"High scores go with the negative class (ROC AUC {area:.2f}). Were the classes swapped? "
+        "`pos_label` names the positive one."
+    )
+
+
+def warn_of_reversal(tally: Tally, stacklevel: int = 3) -> None:
+    """Warn the caller's caller of scores that rank the wrong way round."""
+    sentence = describe_reversal(tally)
+    if sentence is not None:
+        warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
+
+
+def _ranks_rightly_on_average(tally: Tally) -> bool:
+    """Whether positive rows have the higher mean score: quick, and enough to say that nothing was swapped."""
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest doubles are no numbers, and say nothing
+        overall = (tally.scores * tally.totals).sum() / tally.total
+        positive = (tally.scores * tally.positives).sum() / tally.total_positive
+    return bool(np.isfinite(overall) and positive >= overall)
+
+
+def _chance_error(tally: Tally) -> float:
+    """The standard error of the area if scores and labels have nothing to do with each other (Mann–Whitney)."""
+    n, positive = tally.total, tally.total_positive
+    ties = float((tally.totals**3 - tally.totals).sum()) / max(n * (n - 1.0), 1.0)
+    return float(np.sqrt(max(n + 1.0 - ties, 0.0) / (12.0 * positive * (n - positive))))

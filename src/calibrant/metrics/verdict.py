@@ -6,8 +6,8 @@ from typing import Any, Literal
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
-from calibrant.metrics.full_calibration import full_calibration_of
-from calibrant.metrics.hypothesis_tests import kuiper_of
+from calibrant.metrics.cumulative import kuiper_of
+from calibrant.metrics.multiclass import full_calibration_of
 from calibrant.metrics.samples import ClassSample, ScoreSample, Seed
 from calibrant.tally import Tally, row_count
 

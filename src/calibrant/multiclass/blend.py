@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._numerics.softmax import log_softmax
+from calibrant._numerics.links import log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap
 from calibrant.metrics.verdict import Verdict

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import fit_inverse_temperature, log_softmax
+from calibrant._numerics.links import fit_inverse_temperature, log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, MatrixMember, log_scores
 from calibrant.multiclass.features import Features, floor_for_zeros

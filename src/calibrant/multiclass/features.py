@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.links import log_odds
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curves import Curve, weighted_quantiles
 

@@ -1,23 +1,198 @@
-"""The numbers of a reliability diagram, from labels and probabilities or from a tally."""
+"""The numbers of a reliability diagram: binned points, a curve, a band, and how the scores lie."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.optimize import isotonic_regression
+from sklearn.base import clone
 
 from calibrant._frames import make_frame
+from calibrant._numerics import bins, links
+from calibrant._numerics.beta import clopper_pearson
+from calibrant._typing import Floats
 from calibrant._validation import check_choice
+from calibrant.calibrators import registry
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.binned import bin_number, bin_starts, sums_from
+from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.metrics.samples import Column, Labels, read_sample
 from calibrant.metrics.validation import ValidationSummary, summarise_validation
-from calibrant.reliability.tables import (
-    SCALES,
-    Table,
-    binned_points,
-    finite_sample_table,
-    fit_curve,
-    histogram,
-)
-from calibrant.tally import row_count
+from calibrant.tally import Tally, row_count
+
+STRATEGIES = ("quantile", "uniform")
+MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
+GRID_POINTS = 129
+SCALES = ("linear", "logit")
+N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
+ZOOMS = 5
+
+# Half a logit wide, with everything beyond ±16 (1e-7) in the outermost bars.
+LOGIT_EDGES = links.expit(np.arange(-16.0, 16.5, 0.5))
+
+Table: TypeAlias = np.ndarray[Any, Any]  # a structured array: named columns of floats
+
+
+def table(**columns: Floats) -> Table:
+    """A read-only structured array of columns of one length."""
+    out = np.empty(len(next(iter(columns.values()))), dtype=[(name, np.float64) for name in columns])
+    for name, values in columns.items():
+        out[name] = values
+    out.setflags(write=False)
+    return out
+
+
+def binned_points(
+    tally: Tally,
+    *,
+    n_bins: int | str = "auto",
+    strategy: str = "quantile",
+    level: float = 0.9,
+) -> Table:
+    """The `points` table of a tally, whose scores with "quantile" may be any numbers.
+
+    `squares` is the sum of squared weights in each cell, for weights that are not counts.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.reliability import binned_points
+    >>> points = binned_points(Tally.from_arrays([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 0]), n_bins=2)
+    >>> points["mean_score"].round(3).tolist(), points["fraction"].tolist()
+    ([0.15, 0.7], [0.0, 0.5])
+    """
+    check_choice("strategy", strategy, STRATEGIES)
+    number = bin_number(n_bins, tally.total, MAX_AUTO_BINS)
+    starts = bin_starts(tally, number, strategy)
+    left, right = first, last = tally.scores[starts], tally.scores[np.append(starts[1:], len(tally)) - 1]
+    if strategy == "uniform":
+        edges, place = np.linspace(0.0, 1.0, number + 1), bins.bin_of(first, bins.equal_width_edges(number))
+        left, right = edges[place], edges[place + 1]
+    mean, fraction, total = sums_from(tally, starts)
+    low, high = clopper_pearson(fraction * total, total, level)
+    return table(
+        left=left,
+        right=right,
+        mean_score=np.clip(mean, first, last),
+        fraction=fraction,
+        low=low,
+        high=high,
+        positives=np.add.reduceat(tally.positives, starts),
+        total=total,
+    )
+
+
+def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str | None]:
+    """The `curve` table of a tally of probabilities, and the name of what made it; both None without a curve."""
+    if curve is None:
+        return None, None
+    if isinstance(curve, str) and curve == "corp":
+        return _corp(tally), "CORP"
+    if isinstance(curve, str) and curve not in registry.METHODS["score"]:
+        known = ", ".join(sorted(registry.METHODS["score"]))
+        raise InvalidInputError(f"`curve` must be None, 'corp', a calibrator or one of {known}; got {curve!r}.")
+    if not isinstance(curve, str) and not hasattr(curve, "fit_tally"):
+        raise InvalidInputError(f"`curve` must be None, 'corp', the name of a method or a calibrator; got {curve!r}.")
+    calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
+    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), type(calibrator).__name__
+
+
+def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:
+    """Tabulate a map, or that of a fitted calibrator, with its credible band if it has a posterior."""
+    columns = {"score": grid, "probability": getattr(calibrator, "map_", calibrator)(grid)}
+    if hasattr(calibrator, "sample_maps") and getattr(
+        calibrator, "has_posterior", True
+    ):  # intervals of other methods, such as Venn-Abers, have no level
+        columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
+    return table(**columns)
+
+
+def curve_grid(tally: Tally, *, probabilities: bool) -> Floats:
+    """Scores at which a smooth curve is worth evaluating: even on the axis, on the logit axis, and by rank."""
+    low, high = tally.scores[0], tally.scores[-1]
+    parts = [np.linspace(low, high, GRID_POINTS), tally.coarsen(GRID_POINTS).scores]
+    if probabilities:
+        ends = links.logit(np.array([low, high]))
+        parts.append(links.expit(np.linspace(ends[0], ends[1], GRID_POINTS)))
+    return np.unique(np.clip(np.concatenate(parts), low, high))
+
+
+def _corp(tally: Tally) -> Table:
+    """Both ends of each pooled block; blocks meet midway between their scores."""
+    pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals)
+    starts = pooled.blocks[:-1]
+    first, before = tally.scores[starts[1:]], tally.scores[starts[1:] - 1]
+    ends = np.concatenate((tally.scores[:1], before + 0.5 * (first - before), tally.scores[-1:]))
+    # Pooled means of equal numbers can leave [0, 1] by an ulp.
+    return table(score=np.repeat(ends, 2)[1:-1], probability=np.repeat(np.clip(pooled.x[starts], 0.0, 1.0), 2))
+
+
+def finite_sample_table(tally: Tally, level: float = 0.9) -> Table:
+    """The corners of the band's steps, in columns `score`, `low` and `high`.
+
+    Between two scores the lower bound is that of the left one and the upper bound that of the right one.
+
+    Examples
+    --------
+    >>> from calibrant import Tally
+    >>> from calibrant.reliability.result import finite_sample_table
+    >>> tally = Tally.from_dict({"scores": [0.2, 0.6], "positives": [1, 9], "totals": [10, 10]})
+    >>> finite_sample_table(tally)["score"].tolist()
+    [0.2, 0.2, 0.6, 0.6]
+    """
+    band = finite_sample_band(tally, level=level)
+    # At each score its own bounds, and before and behind it those of the gap.
+    score = np.repeat(band.scores, 3)[1:-1]
+    low = np.repeat(band.low, 3)[:-2]
+    low[1::3], low[2::3] = band.low[:-1], band.low[:-1]
+    low[::3] = band.low
+    high = np.repeat(band.high, 3)[2:]
+    high[::3] = band.high
+    high[1::3], high[2::3] = band.high[1:], band.high[1:]
+    turns = np.ones(len(score), dtype=bool)
+    # Points on a straight piece, with the same bounds as both neighbours, draw nothing.
+    same = (np.diff(low) == 0.0) & (np.diff(high) == 0.0)
+    turns[1:-1] = ~(same[:-1] & same[1:])
+    return table(score=score[turns], low=low[turns], high=high[turns])
+
+
+def histogram(tally: Tally, scale: str) -> Table:
+    """The `histogram` table of a tally of probabilities."""
+    if scale == "logit":
+        return count_between(tally, LOGIT_EDGES, 0.0, 1.0)
+    low, high = visible_range(float(tally.scores[0]), float(tally.scores[-1]))
+    return count_between(tally, np.linspace(low, high, N_BARS + 1)[1:-1], low, high)
+
+
+def count_between(tally: Tally, inner_edges: Floats, lowest: float, highest: float) -> Table:
+    """The weighted rows between each pair of edges; the outermost edges are `lowest` and `highest`."""
+    where = bins.bin_of(tally.scores, inner_edges)
+    size = len(inner_edges) + 1
+    return table(
+        left=np.concatenate(([lowest], inner_edges)),
+        right=np.concatenate((inner_edges, [highest])),
+        positives=np.bincount(where, tally.positives, size).astype(np.float64),
+        total=np.bincount(where, tally.totals, size).astype(np.float64),
+    )
+
+
+def visible_range(low: float, high: float) -> tuple[float, float]:
+    """The smallest of [0, 1], its lowest or highest quarter, eighth, … thirty-second that holds `low` and `high`.
+
+    Examples
+    --------
+    >>> from calibrant.reliability import visible_range
+    >>> visible_range(0.001, 0.07), visible_range(0.8, 0.9), visible_range(0.4, 0.6)
+    ((0.0, 0.125), (0.75, 1.0), (0.0, 1.0))
+    """
+    for zoom in range(ZOOMS, 1, -1):
+        width = 0.5**zoom
+        if high <= width:
+            return 0.0, width
+        if low >= 1.0 - width:
+            return 1.0 - width, 1.0
+    return 0.0, 1.0
+
 
 BANDS = ("curve", "finite_sample")
 

@@ -11,7 +11,7 @@ from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.comparison import Comparison
 from calibrant.comparison.candidates import RAW
-from calibrant.reliability.tables import Table, table
+from calibrant.reliability.result import Table, table
 from calibrant.tally import Tally
 
 MAP_GROUPS = 40

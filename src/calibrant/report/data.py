@@ -18,11 +18,9 @@ from calibrant.comparison.candidates import RAW, create, title_of
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
-from calibrant.metrics.evaluation import evaluate
-from calibrant.metrics.evaluation_table import Evaluation
+from calibrant.metrics.evaluation import Evaluation, evaluate
 from calibrant.metrics.verdict import Verdict
-from calibrant.reliability.result import Reliability, reliability
-from calibrant.reliability.tables import Table, curve_grid, tabulate_map
+from calibrant.reliability.result import Reliability, Table, curve_grid, reliability, tabulate_map
 from calibrant.report.classes import ClassPredictions
 from calibrant.report.segments import SegmentResults, judge_segments
 from calibrant.report.wording import short_title

@@ -3,8 +3,8 @@
 import numpy as np
 
 from calibrant._typing import Floats
-from calibrant.reliability.tables import Table as Columns
-from calibrant.reliability.tables import tabulate_map
+from calibrant.reliability.result import Table as Columns
+from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import ReportData
 from calibrant.report.figures import map_figure
 from calibrant.report.sections import Cell, Figure, Section, Table

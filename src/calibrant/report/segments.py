@@ -13,14 +13,14 @@ from sklearn.base import clone
 from calibrant import _limits, _validation
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.comparison.recommend import lower_log_loss
+from calibrant.comparison.compare import lower_log_loss
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.keys import name_columns
 from calibrant.metrics import kuiper_test
 from calibrant.metrics.folds import ScoreOutOfFold, split_tally
 from calibrant.metrics.verdict import SOME
-from calibrant.reliability.tables import binned_points
+from calibrant.reliability.result import binned_points
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _validation
-from calibrant._numerics import grouping, links
+from calibrant._numerics import bins, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
@@ -19,7 +19,7 @@ from calibrant.maps.effects import Basis, TermEffects
 from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
-from calibrant.metrics.reversal import warn_of_reversal
+from calibrant.metrics.scores import warn_of_reversal
 from calibrant.segments.basis import Cells, Counts
 from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import fit_terms
@@ -167,7 +167,7 @@ class SegmentedCalibrator(Estimator):
     def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
         _check_segments(keys, counts)
         _validation.check_choice("space", self.space, _validation.SPACES)
-        pooled = Tally(*grouping.group_sums(counts.scores, counts.positives, counts.totals))
+        pooled = Tally(*bins.group_sums(counts.scores, counts.positives, counts.totals))
         warn_of_reversal(pooled, stacklevel=4)
         first: CalibrationMap | None = None
         if self.space == "decision":

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import linear_pool, links, logistic
-from calibrant._numerics.logistic_draws import adjust_curves
+from calibrant._numerics.logistic import adjust_curves
 from calibrant._numerics.piecewise import interpolate, nearest_monotone
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.abb.abb import ABB

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _limits, _validation
-from calibrant._numerics import grouping, links
+from calibrant._numerics import bins, links
 from calibrant._numerics.piecewise import nearest_monotone
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
@@ -87,7 +87,7 @@ class ACP(Calibrator):
             ) from error
         if not len(x) == len(lower) == len(upper) > 0 or (lower > upper).any():
             raise InvalidInputError("`interval` must be three arrays of one length with lower ≤ upper everywhere.")
-        ends = [grouping.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
+        ends = [bins.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
         low, high = (nearest_monotone(total / count) for _, total, count in ends)
         return ends[0][0], low, high
 

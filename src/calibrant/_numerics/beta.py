@@ -1,15 +1,19 @@
-"""Integrals over a Beta density, taken in the logit of the score.
+"""The Beta distribution: exact limits of binomial proportions, and integrals over its density.
 
-In z = logit(s) the density Beta(a, b) becomes expit(z)^a expit(−z)^b / B(a, b): smooth, without the poles that it has
-at 0 and 1 for a, b < 1, and with exponential tails. So panels of Gauss–Legendre nodes give nearly full precision.
+Integrals are taken in z = logit(s), where the density Beta(a, b) becomes expit(z)^a expit(−z)^b / B(a, b): smooth,
+without the poles that it has at 0 and 1 for a, b < 1, and with exponential tails. So panels of Gauss–Legendre nodes
+give nearly full precision.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
 from scipy import special
 
-from calibrant._typing import Floats
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 _TAIL = 40.0  # the mass left out beyond each end is e^-40 of the whole
@@ -53,3 +57,35 @@ def sign_changes(function: Callable[[Floats], Floats], low: float = -600.0, high
         same = np.sign(function(middle)) == sign
         left, right = np.where(same, middle, left), np.where(same, right, middle)
     return 0.5 * (left + right)
+
+
+def clopper_pearson(positives: ArrayLike, total: ArrayLike, level: float) -> tuple[Floats, Floats]:
+    """Ends of the exact central interval of a binomial proportion.
+
+    Examples
+    --------
+    >>> from calibrant._numerics.beta import clopper_pearson
+    >>> low, high = clopper_pearson([0.0], [10.0], 0.9)
+    >>> low.tolist(), high.round(4).tolist()
+    ([0.0], [0.2589])
+    """
+    if not 0.0 < level < 1.0:
+        raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
+    k, n = np.asarray(positives, dtype=np.float64), np.asarray(total, dtype=np.float64)
+    tail = 0.5 * (1.0 - level)
+    return lower_limit(k, n, tail), upper_limit(k, n, tail)
+
+
+def lower_limit(positives: Floats, total: Floats, tail: float) -> Floats:
+    """The exact lower limit, wrong with probability `tail`: a quantile of the beta distribution, or 0."""
+    k = np.where(positives > 0.0, positives, 1.0)
+    inside = special.betaincinv(k, np.maximum(total - k, 0.0) + 1.0, tail)
+    limit: Floats = np.where(positives > 0.0, inside, 0.0)
+    return limit
+
+
+def upper_limit(positives: Floats, total: Floats, tail: float) -> Floats:
+    """The exact upper limit, wrong with probability `tail`, or 1."""
+    left = np.where(positives < total, total - positives, 1.0)
+    limit: Floats = np.where(positives < total, special.betaincinv(positives + 1.0, left, 1.0 - tail), 1.0)
+    return limit

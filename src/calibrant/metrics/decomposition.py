@@ -1,4 +1,4 @@
-"""Refinement by recalibration: the part of a proper score that no recalibration removes."""
+"""Parts of proper scores: miscalibration, discrimination and uncertainty, and what no recalibration removes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,112 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.folds import ScoreOutOfFold, predict_folds, split_sample
-from calibrant.metrics.samples import ScoreSample, Seed, both_classes, read_sample
-from calibrant.metrics.scores import LOSSES, mean_loss
+from calibrant.metrics.samples import (
+    Column,
+    Labels,
+    ScoreSample,
+    Seed,
+    as_tally,
+    both_classes,
+    read_classes,
+    read_sample,
+)
+from calibrant.metrics.scores import CLASS_LOSSES, LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
 
-__all__ = ["Refinement", "refinement_by_recalibration"]
-
 RIDGE = 1.0  # holds intercept and slope near 0 and 1 where a fold separates the classes; a few rows outweigh it
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """score = miscalibration − discrimination + uncertainty.
+
+    Attributes
+    ----------
+    score : float
+        The mean loss.
+    miscalibration : float
+        What the best monotone recalibration would gain; 0 for calibrated scores.
+    discrimination : float
+        What the recalibrated scores gain over always saying the base rate.
+    uncertainty : float
+        The loss of always saying the base rate.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
+    >>> round(parts.miscalibration - parts.discrimination + parts.uncertainty - parts.score, 12)
+    0.0
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def corp_decomposition(
+    y_true: Labels,
+    y_prob: Column = None,
+    *,
+    loss: str | Loss = "brier",
+    sample_weight: Column = None,
+    pos_label: Any = None,
+) -> Decomposition:
+    """Split a proper score into miscalibration, discrimination and uncertainty (CORP).
+
+    Isotonic regression minimises every proper score at once among monotone maps, so the parts are never negative and
+    need no bins.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    loss : {"brier", "log"} or callable
+        The proper score; a callable ``loss(label, probabilities)`` gets the label 0.0 or 1.0 and an array.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    Decomposition
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan 2021, "Stable reliability diagrams for probabilistic classifiers".
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> parts = metrics.corp_decomposition([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.9])
+    >>> round(parts.score, 4), round(parts.miscalibration, 4), parts.discrimination, parts.uncertainty
+    (0.1675, 0.0425, 0.125, 0.25)
+    """
+    if isinstance(loss, str) and loss not in LOSSES:
+        raise InvalidInputError(f"`loss` must be {' or '.join(LOSSES)} or a function; got {loss!r}.")
+    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
+    function = LOSSES[loss] if isinstance(loss, str) else loss
+    pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).x
+    with np.errstate(invalid="ignore", over="ignore"):  # an infinite loss is refused below, with a reason
+        score = mean_loss(tally, function)
+        recalibrated = mean_loss(tally, function, np.clip(pooled, 0.0, 1.0))
+        constant = mean_loss(tally, function, np.full(len(tally), tally.base_rate))
+    if not np.isfinite([score, recalibrated, constant]).all():
+        raise InvalidInputError("`loss` must be finite for every probability that occurs; clip inside of it.")
+    return Decomposition(score, score - recalibrated, constant - recalibrated, constant)
 
 
 @dataclass(frozen=True)
@@ -38,7 +131,7 @@ class Refinement:
 
     Examples
     --------
-    >>> from calibrant.metrics.refinement import refinement_by_recalibration
+    >>> from calibrant.metrics.decomposition import refinement_by_recalibration
     >>> parts = refinement_by_recalibration([0, 1, 0, 1] * 9, [0.5, 0.6, 0.7, 0.8] * 9)
     >>> abs(parts.calibration.value + parts.refinement.value - parts.score) < 1e-9
     True
@@ -100,7 +193,7 @@ def refinement_by_recalibration(
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.refinement import refinement_by_recalibration
+    >>> from calibrant.metrics.decomposition import refinement_by_recalibration
     >>> data = simulate.from_truth("underconfident", 5000)
     >>> raw = refinement_by_recalibration(data.labels, data.scores)
     >>> true = refinement_by_recalibration(data.labels, data.probabilities)
@@ -153,3 +246,51 @@ def _recalibrated(train: Tally, scores: Floats) -> Floats:
     features = np.column_stack((np.ones(len(train)), links.logit(train.scores)))
     fit = fit_logistic(features, train.positives, train.totals, ridge=RIDGE, prior_mean=np.array([0.0, 1.0]))
     return links.expit(fit.coefficients[0] + fit.coefficients[1] * links.logit(scores))
+
+
+def decomposition_by_recalibration(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    recalibrated: ArrayLike,
+    *,
+    loss: str = "log",
+    sample_weight: ArrayLike | None = None,
+) -> Decomposition:
+    """Split a proper score of several classes by a recalibration of the same rows.
+
+    miscalibration = score − score of the recalibrated matrix; discrimination = score of the class frequencies − score
+    of the recalibrated matrix; uncertainty = score of the class frequencies. For two classes CORP takes isotonic
+    regression, which is optimal among monotone maps. For several there is no such map, so the parts belong to the
+    recalibration that is given: take one for rows that it was not fitted to, as the comparison of several classes
+    does, and miscalibration estimates, without flattery, what recalibrating gains. It can then be negative by chance.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `log_loss`, with a column for each class.
+    recalibrated : array-like of shape (n, K)
+        The same rows after recalibration.
+    loss : {"log", "brier"}
+        The proper score.
+
+    Returns
+    -------
+    Decomposition
+
+    Examples
+    --------
+    >>> from calibrant.metrics import decomposition_by_recalibration
+    >>> raw, better = [[0.9, 0.1, 0.0]] * 2 + [[0.0, 0.1, 0.9]], [[0.5, 0.5, 0.0]] * 2 + [[0.0, 0.1, 0.9]]
+    >>> parts = decomposition_by_recalibration([0, 1, 2], raw, better, loss="brier")
+    >>> round(parts.score, 3), round(parts.miscalibration, 3)
+    (0.553, 0.213)
+    """
+    _validation.check_choice("loss", loss, list(CLASS_LOSSES))
+    sample = read_classes(y_true, y_prob, sample_weight)
+    better = read_classes(sample.labels, recalibrated).probabilities
+    frequencies = np.bincount(sample.labels, sample.weights, sample.n_classes) / sample.weights.sum()
+    constant = np.broadcast_to(frequencies, better.shape)
+    score, after, least = (
+        sample.mean(CLASS_LOSSES[loss](sample.labels, matrix)) for matrix in (sample.probabilities, better, constant)
+    )
+    return Decomposition(score, score - after, least - after, least)
