@@ -192,7 +192,7 @@ def run_command(arguments):
         if arguments[0] == "report":  # of all methods it has tests of its own
             patch.setattr("calibrant.cli.compare.compared_methods", lambda *_: ["temperature"])
             patch.setattr("calibrant.report.data.RESAMPLES", 10)
-            patch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)
+            patch.setattr("calibrant.report.part_sections.RESAMPLED_ENTRIES", 0)
         code = run(arguments)
     screen.flush()
     return code, screen.buffer.getvalue().decode("utf-8")

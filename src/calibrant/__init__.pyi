@@ -46,8 +46,8 @@ from calibrant.calibrators.spline.spline import SplineCalibration as SplineCalib
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.calibrators.venn_abers import VennAbers as VennAbers
 from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
-from calibrant.displays.decision_curve import DecisionCurveDisplay as DecisionCurveDisplay
-from calibrant.displays.murphy import MurphyDisplay as MurphyDisplay
+from calibrant.displays.curves import DecisionCurveDisplay as DecisionCurveDisplay
+from calibrant.displays.curves import MurphyDisplay as MurphyDisplay
 from calibrant.maps.matrix import MatrixMap as MatrixMap
 from calibrant.maps.segments import SegmentedMap as SegmentedMap
 from calibrant.multiclass.blend import MatrixBlend as MatrixBlend

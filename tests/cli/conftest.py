@@ -26,7 +26,7 @@ def _few_resamples(monkeypatch):
 
     monkeypatch.setitem(evaluation.evaluate.__kwdefaults__, "n_resamples", 20)
     monkeypatch.setattr("calibrant.report.data.RESAMPLES", 10)
-    monkeypatch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)  # the fewest
+    monkeypatch.setattr("calibrant.report.part_sections.RESAMPLED_ENTRIES", 0)  # the fewest
 
 
 @dataclass

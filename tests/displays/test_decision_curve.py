@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from calibrant import simulate
 from calibrant.decisions import decision_curve
-from calibrant.displays.decision_curve import DecisionCurveDisplay
+from calibrant.displays.curves import DecisionCurveDisplay
 from calibrant.errors import InvalidInputError
 
 

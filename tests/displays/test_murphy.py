@@ -3,7 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibrant import simulate
-from calibrant.displays.murphy import MurphyDisplay
+from calibrant.displays.curves import MurphyDisplay
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.scores import murphy_curve
 

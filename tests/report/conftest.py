@@ -31,7 +31,7 @@ def rows(n, slope, seed, shift=0.0):
 def _few_resamples():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("calibrant.report.data.RESAMPLES", 10)
-        patch.setattr("calibrant.report.class_sections.RESAMPLED_ENTRIES", 0)  # the fewest
+        patch.setattr("calibrant.report.part_sections.RESAMPLED_ENTRIES", 0)  # the fewest
         yield
 
 

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 from calibrant.comparison import MethodResult
 from calibrant.metrics import Interval
-from calibrant.report.advice import comparison_result, next_steps
+from calibrant.report.calibration_sections import comparison_result
+from calibrant.report.verdict import next_steps
 
 
 def test_advice_agrees_with_the_comparison(with_facts):

@@ -13,9 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from calibrant import Blend, Tally, compare, evaluate, simulate
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
-from calibrant.report.advice import next_steps
 from calibrant.report.data import make_report_data
-from calibrant.report.verdict import answer
+from calibrant.report.verdict import answer, next_steps
 
 METHODS = ["platt", "isotonic", "spline", "blend"]
 SETS = {"cancer": load_breast_cancer, "digits": load_digits}

@@ -2,8 +2,8 @@ import numpy as np
 from sklearn.metrics import log_loss
 
 from calibrant import Tally, compare
-from calibrant.report.class_sections import class_sections
-from calibrant.report.classes import ClassPredictions
+from calibrant.report.data import ClassPredictions
+from calibrant.report.part_sections import class_sections
 
 
 def draw(n_classes, n=240):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
-from calibrant.report.score_meaning import meaning_section, score_reaching, weighted_quantiles
+from calibrant.report.calibration_sections import meaning_section, score_reaching, weighted_quantiles
 
 
 def test_scores_mean_what_the_map_says(data):

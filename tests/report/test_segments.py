@@ -5,8 +5,8 @@ import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling, Tally, metrics
 from calibrant.metrics import Interval
+from calibrant.report.part_sections import _predicted, _worth_of_maps, segments_section
 from calibrant.report.segments import SegmentResults, judge_segments
-from calibrant.report.segments_section import _predicted, _worth_of_maps, segments_section
 
 
 def rows(n, shift, seed):

@@ -8,12 +8,10 @@ import pytest
 
 from calibrant import compare
 from calibrant.errors import InvalidInputError
-from calibrant.report.advice import comparison_result, next_steps
-from calibrant.report.calibration_sections import methods_section
+from calibrant.report.calibration_sections import meaning_section, methods_section
 from calibrant.report.data import GROUPED, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
-from calibrant.report.score_meaning import meaning_section
-from calibrant.report.verdict import answer, key_figures
+from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import percent, points_estimate
 
 SLOPES = {"needed": 2.5, "not needed": 1.0, "harmful": 1.0, "undecided": 1.3}

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
 
-from calibrant.report.svg import COLORS, open_figure, to_svg
+from calibrant.report.figures import COLORS, open_figure, to_svg
 
 
 def draw(text="label", name="one"):

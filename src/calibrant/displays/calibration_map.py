@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats
-from calibrant.displays import axes, marks
+from calibrant.displays import axes
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import result
@@ -95,8 +95,8 @@ class CalibrationMapDisplay:
         self._set_axes(scale)
         self.identity_ = axes.draw_identity(self.ax_) if self.space == "probability" else None
         style = {"linewidth": 1.8, "zorder": 3.5, "label": self._label()} | axes.line_style(curve_kwargs or {})
-        self.line_ = marks.draw_curve(self.ax_, self.curve["score"], self.curve["probability"], style)
-        self.band_ = marks.draw_band(self.ax_, self.curve, color=self.line_.get_color())
+        self.line_ = axes.draw_curve(self.ax_, self.curve["score"], self.curve["probability"], style)
+        self.band_ = axes.draw_band(self.ax_, self.curve, color=self.line_.get_color())
         self._draw_data()
         self.legend_ = axes.draw_legend(self.ax_)
         return self
@@ -133,12 +133,12 @@ class CalibrationMapDisplay:
         """The data in grey, and once, since they are the same whatever map is drawn."""
         drawn: dict[str, Any] = {"points": None, "intervals": None, "beyond": []}
         self.scores_ = None
-        label = None if self.points is None else marks.points_label(self.points, self.level)
+        label = None if self.points is None else axes.points_label(self.points, self.level)
         if label is not None and label not in self.ax_.get_legend_handles_labels()[1]:
-            drawn = marks.draw_points(self.ax_, self.points, color=axes.NEUTRAL, label=label)
+            drawn = axes.draw_points(self.ax_, self.points, color=axes.NEUTRAL, label=label)
             if self.scores is not None:
                 below, grey = self.ax_scores_, axes.NEUTRAL
-                self.scores_ = marks.draw_histogram(below, self.scores, color=grey, fill=True, share=False)
+                self.scores_ = axes.draw_histogram(below, self.scores, color=grey, fill=True, share=False)
         self.points_, self.intervals_, self.beyond_ = (drawn[part] for part in ("points", "intervals", "beyond"))
 
     def _label(self) -> str:

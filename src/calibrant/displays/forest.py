@@ -11,7 +11,6 @@ from calibrant.displays import axes
 APART = 0.34  # of a row, between the first and the last series, so that they do not hide each other
 WIDE = 3.0  # an interval so many times as wide as the usual one may leave the axes
 MANY = 40  # rows, from which on marks are smaller
-MOST_TICKS = 12  # names along an axis from left to right
 MOST_VALUES = 6  # numbers along an axis, which would touch each other
 
 
@@ -52,9 +51,8 @@ def draw_forest(
         _draw_series(ax, one, np.arange(len(names)) + shift, upright)
     limits, cut = _limits(series, zero)
     if upright:
-        every = -(-len(names) // MOST_TICKS)
         ax.set_xlim(-0.7, len(names) - 0.3)
-        ax.set_xticks(range(0, len(names), every), list(names)[::every], rotation=45, ha="right")
+        axes.name_places(ax, names)
         ax.set(ylim=limits, ylabel=label)
     else:
         ax.set_ylim(len(names) - 0.5, -0.5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike
-from calibrant.displays import axes, marks
+from calibrant.displays import axes
 from calibrant.displays.models import ModelsDisplay, class_probabilities, one_or_list
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
@@ -162,13 +162,13 @@ class ReliabilityDisplay(ModelsDisplay):
         drawn: dict[str, Any] = {"line": line}
         band = result.curve if result.band is None else result.band
         if band is not None:
-            drawn["band"] = marks.draw_band(self.ax_, band, color=color)
+            drawn["band"] = axes.draw_band(self.ax_, band, color=color)
         if points:
-            label = marks.points_label(result.points, result.level)
-            drawn |= marks.draw_points(self.ax_, result.points, color=color, label=label)
+            label = axes.points_label(result.points, result.level)
+            drawn |= axes.draw_points(self.ax_, result.points, color=color, label=label)
         if self.ax_scores_ is not None:
             alone = len(self.results) == 1
-            drawn["scores"] = marks.draw_histogram(
+            drawn["scores"] = axes.draw_histogram(
                 self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone
             )
         return drawn
@@ -180,7 +180,7 @@ class ReliabilityDisplay(ModelsDisplay):
         else:
             x, y = result.curve["score"], result.curve["probability"]
             base = {"linewidth": 1.6, "solid_joinstyle": "miter"}
-        return marks.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "zorder": 2.7} | style)
+        return axes.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "zorder": 2.7} | style)
 
     def _label(self, i: int) -> str:
         result = self.results[i]

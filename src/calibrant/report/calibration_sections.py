@@ -1,19 +1,30 @@
-"""The sections of every page: before and after, the methods and the measures."""
+"""The sections of every page: before and after, what a score means, the methods and the measures."""
 
 from typing import Any
 
 import numpy as np
 
+from calibrant._typing import Floats
 from calibrant.comparison import MethodResult
 from calibrant.displays.forest import Series
 from calibrant.intervals import Interval
-from calibrant.report import wording
-from calibrant.report.advice import comparison_result
+from calibrant.reliability.result import Table as Columns
+from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import Assessment, ReportData
-from calibrant.report.figures import forest_figure, reliability_figures
+from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
-from calibrant.report.svg import COLORS
-from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
+from calibrant.report.wording import (
+    Outcome,
+    any_of,
+    count,
+    estimate,
+    estimate_decimals,
+    outcome_of,
+    percent,
+    sentence_case,
+    short_title,
+)
+from calibrant.tally import Tally
 
 MEANING = {
     "log_loss": "the main score: punishes confident mistakes hardest",
@@ -30,6 +41,7 @@ MEANING = {
     "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
     "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
 }
+QUANTILES = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])  # of the rows
 MOST_METHODS = 8  # that are drawn
 NO_MATTER = "All values are in the table below the figure."
 
@@ -54,7 +66,7 @@ def reliability_section(data: ReportData) -> Section:
     return Section("reliability", title, (how, judged), tuple(figures))
 
 
-def _diagram_alt(side: Assessment, name: str, words: wording.Outcome) -> str:
+def _diagram_alt(side: Assessment, name: str, words: Outcome) -> str:
     gaps = side.diagram.points["mean_score"] - side.diagram.points["fraction"]
     worst = side.diagram.points[abs(gaps).argmax()]
     return (
@@ -74,6 +86,79 @@ def _points_table(caption: str, side: Assessment, share: str, level: str) -> Tab
         for p in side.diagram.points
     )
     return Table(caption, ("Predicted", f"{share.capitalize()}, {level} interval", "Rows"), rows, folded=True)
+
+
+def meaning_section(data: ReportData) -> Section:
+    """The fitted map in a picture and in numbers."""
+    title, level = data.title_of(data.name), f"{100 * data.level:g} %"
+    points = _table_points(data)
+    banded = "low" in (points.dtype.names or ())
+    what = "each score" if data.classes is None else "the probability of the predicted class"
+    sentence = f"What {what} becomes with {title}, fitted to all rows{'' if data.classes is None else ', on average'}."
+    if data.before is not None:
+        sentence += " On the dashed line it stays as it is; the grey points are the rows before calibration, in groups."
+    if banded:
+        sentence += f" Shaded: where the true probability lies with {level} probability."
+    rows = tuple(
+        (
+            score_text(data, row["score"]),
+            Cell(percent(row["probability"]), f"{percent(row['low'])} to {percent(row['high'])}" if banded else ""),
+        )
+        for row in points
+    )
+    becomes = f"means, with its {level} credible interval" if banded else "means"
+    table = Table("What a score means", ("A score of", becomes), rows)
+    figure = Figure(map_figure(data, f"The fitted map of {title}: calibrated probability over score."))
+    half = () if data.rows is None else (_half(data, data.rows),)
+    return Section("meaning", "What a score means", (*half, sentence), (figure,), (table,))
+
+
+def _table_points(data: ReportData) -> Columns:
+    """Scores that are typical of the rows, rounded, and what they become."""
+    if data.rows is None:
+        return np.asarray(data.map[np.unique(np.linspace(0, len(data.map) - 1, len(QUANTILES)).astype(int))])
+    scores = data.rows.scores
+    typical = [float(f"{score:.2g}") for score in weighted_quantiles(data.rows, QUANTILES)]
+    return tabulate_map(data.calibrator, np.unique(np.clip(typical, scores[0], scores[-1])), data.level)
+
+
+def weighted_quantiles(tally: Tally, at: Floats) -> Floats:
+    """Quantiles of the scores of a tally by the number of rows."""
+    below = np.cumsum(tally.totals) / tally.total
+    return np.asarray(tally.scores[np.minimum(np.searchsorted(below, at - 1e-12), len(tally) - 1)])
+
+
+def score_reaching(data: ReportData, probability: float) -> float | None:
+    """The score from which on the calibrated probability is at least `probability`.
+
+    It is infinite where no score of the rows reaches that, and minus infinity where all do; None where the map falls,
+    so that no single score parts the rows.
+    """
+    scores: Floats = data.rows.scores if data.rows is not None else np.empty(0)
+    reached = data.calibrator.predict(scores) >= probability
+    if reached.all() or not reached.any():
+        return -np.inf if reached.all() else np.inf
+    start = float(data.calibrator.map_.inverse(probability))
+    return start if (reached == (scores >= start)).all() else None
+
+
+def _half(data: ReportData, rows: Tally) -> str:
+    """The score from which on the event is more likely than not."""
+    words, start = outcome_of(data.top_label), score_reaching(data, 0.5)
+    likely = f"{words.subject} is more likely {words.than_not}"
+    if start is None:
+        return f"No single score parts the rows where {likely} from the others: the map falls in places."
+    if start == np.inf:
+        top = percent(float(np.max(data.calibrator.predict(rows.scores))))
+        return f"No score in these rows reaches one half: the highest probability is {top}."
+    if start == -np.inf:
+        return f"At every score in these rows, {likely}."
+    return f"From a score of {score_text(data, float(f'{start:.3g}'))} up, {likely}."
+
+
+def score_text(data: ReportData, score: float) -> str:
+    """A score as the page writes it: in percent where scores are probabilities."""
+    return f"{100 * score:.4g} %" if data.before is not None else f"{score:.4g}".replace("-", "−")
 
 
 def methods_section(data: ReportData) -> Section:
@@ -97,6 +182,25 @@ def methods_section(data: ReportData) -> Section:
     head = ("Method", "Log-loss", "Change of log-loss", "Brier score")
     table = Table("Numbers of the methods", head, tuple(zip(*columns, strict=True)), folded=True)
     return Section("methods", "Methods compared", (comparison_result(data), how), figures, (table,))
+
+
+def comparison_result(data: ReportData) -> str:
+    """The recommended method, and how sure that is."""
+    comparison = data.comparison
+    best, reference = comparison[comparison.recommended], comparison.reference
+    change = best.log_loss_difference
+    if change is None:
+        than = "doing nothing" if reference == "identity" else data.title_of(reference)
+        methods = sum(one.log_loss_difference is not None for one in comparison.results)
+        return f"None of {methods} methods beats {than} by more than the best of so many would by chance."
+    than = "without calibration" if reference == "identity" else f"with {data.title_of(reference)}"
+    value, ends = estimate(-change)
+    interval = f"{100 * change.level:g} % confidence interval: {ends}"
+    title = sentence_case(data.title_of(best.name))
+    text = f"{title} is recommended: its log-loss is {value} lower than {than} ({interval})."
+    if comparison.tied:
+        text += f" These rows cannot tell it from {any_of([data.title_of(name) for name in comparison.tied])}."
+    return text
 
 
 def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
@@ -125,12 +229,12 @@ def _method_cell(result: MethodResult, data: ReportData) -> Cell:
 
 def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
     """Estimates with like decimals, and p-values."""
-    decimals = [wording.estimate_decimals(one) for one in values if isinstance(one, Interval)]
+    decimals = [estimate_decimals(one) for one in values if isinstance(one, Interval)]
     usual = int(np.median(decimals)) if decimals else 4
     cells = []
     for one in values:
         if isinstance(one, Interval):
-            cells.append(Cell(*wording.estimate(one, sign, usual)))
+            cells.append(Cell(*estimate(one, sign, usual)))
         else:
             cells.append(Cell("–" if one is None else f"{one:.3f}" if one >= 0.001 else "below 0.001"))
     return cells

@@ -13,16 +13,18 @@ from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
-from calibrant.report.advice import next_steps
-from calibrant.report.calibration_sections import measures_section, methods_section, reliability_section
-from calibrant.report.class_sections import class_sections
+from calibrant.report.calibration_sections import (
+    meaning_section,
+    measures_section,
+    methods_section,
+    reliability_section,
+)
 from calibrant.report.data import ReportData, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
-from calibrant.report.score_meaning import meaning_section
+from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
-from calibrant.report.segments_section import segments_section
 from calibrant.report.unlabelled_section import unlabelled_section
-from calibrant.report.verdict import answer, key_figures
+from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 

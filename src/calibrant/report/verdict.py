@@ -1,16 +1,26 @@
-"""The answer of the page in plain words that say how certain it is, and the key figures beside it."""
+"""The answer of the page in plain words that say how certain it is, the key figures beside it, and the next steps."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibrant.intervals import Interval
+from calibrant.report.calibration_sections import score_reaching, score_text
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.decision_section import DecisionProblem
-from calibrant.report.score_meaning import score_reaching, score_text
-from calibrant.report.wording import Outcome, named, outcome_of, percent, points_estimate, sentence_case
+from calibrant.report.wording import (
+    Outcome,
+    count,
+    named,
+    number,
+    outcome_of,
+    percent,
+    points_estimate,
+    sentence_case,
+)
 
 RARE = 0.05
+MATERIAL = 0.001  # a share of the log-loss worth a change of method
 NOTABLE = 0.25  # a share of the average error
 EXTREME = "too close to 0 % and 100 %: high ones should be lower and low ones higher"
 TIMID = "too far from 0 % and 100 %: high ones should be higher and low ones lower"
@@ -193,3 +203,61 @@ def _threshold_figure(data: ReportData, problem: DecisionProblem) -> KeyFigure:
         who, has = ("No row", "none has") if score > 0.0 else ("All rows", "each has at least")
         return KeyFigure("Act on", who, f"{has} {means}")
     return KeyFigure(label, score_text(data, float(f"{score:.3g}")), f"which means {means}")
+
+
+def next_steps(data: ReportData) -> list[str]:
+    """The steps to take, most important first."""
+    steps = [_first_step(data), *_other_method(data), *_segment_step(data)]
+    verdict = data.verdict
+    if verdict.probabilities and verdict.strength < 2 and not verdict.small:
+        steps.append(
+            f"Four times as many rows as these {count(data.tally.total)} would about halve the intervals on this page."
+        )
+    steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
+    return steps
+
+
+def _first_step(data: ReportData) -> str:
+    verdict, title = data.verdict, data.title_of(data.name)
+    if not verdict.probabilities:
+        return f"Turn the scores into probabilities with {title}. The model stays as it is."
+    if verdict.calibrate and verdict.small:
+        return f"Calibrating with {title} is optional: the gain is real but small."
+    if verdict.calibrate:
+        return f"Calibrate the scores with {title}. The model stays as it is; only its scores change."
+    if verdict.strength and verdict.small:
+        return "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
+    if verdict.strength == 2:
+        return "Do not rely on these probabilities. Gather more rows: so far no method improves on them beyond chance."
+    if verdict.strength:
+        return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
+    if data.segments_off("before"):
+        return "Leave the scores of all rows together as they are, but look into the segments that are off."
+    if not verdict.small:
+        return "Leave the scores as they are for now: these rows show no error, but more rows may."
+    return "Leave the scores as they are: these rows give no reason to change them."
+
+
+def _other_method(data: ReportData) -> list[str]:
+    """The recommended method, where the page was asked to show one that is clearly worse."""
+    comparison = data.comparison
+    if comparison.recommended in ("identity", data.name) or data.name in comparison.tied:
+        return []
+    losses = {one.name: one.log_loss.value for one in comparison.results if one.log_loss is not None}
+    best = losses[comparison.recommended]
+    behind = losses.get(data.name, best) - best
+    if behind <= MATERIAL * best:
+        return []
+    title = data.title_of(comparison.recommended)
+    return [f"Consider {title}: its log-loss was {number(behind)} lower than that of {data.title_of(data.name)}."]
+
+
+def _segment_step(data: ReportData) -> list[str]:
+    off = data.segments_off("after" if data.calibrate else "before")
+    if off:
+        after = data.calibrate
+        when = "after calibration the probabilities still do not fit" if after else "the probabilities do not fit"
+        mend = "Fit a map for each with SegmentedCalibrator, or give the model what sets them apart."
+        return [f"Look into {named(off)}: {when} there. {mend}"]
+    repaired = data.segments_off("before")
+    return [f"One map for all repairs the segments that were off: {named(repaired)}."] if repaired else []

@@ -1,0 +1,227 @@
+"""Sections on parts of the rows: each class against the rest, and each segment, before and after calibration."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibrant import _limits
+from calibrant.calibrators import registry
+from calibrant.displays.forest import Series
+from calibrant.intervals import Interval
+from calibrant.metrics.curve_errors import smooth_calibration_error
+from calibrant.metrics.evaluation import evaluate
+from calibrant.report.calibration_sections import estimate_cells
+from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, judged_diagram
+from calibrant.report.figures import COLORS, forest_figure, small_diagram
+from calibrant.report.sections import Cell, Figure, Row, Section, Table
+from calibrant.report.segments import Segment, SegmentResults
+from calibrant.report.wording import (
+    count,
+    estimate,
+    loss_change,
+    outcome_of,
+    percent,
+    points_estimate,
+    sentence_case,
+)
+from calibrant.tally import Tally
+
+MOST_DIAGRAMS = 12
+MOST_CLASSES = 200  # in the table
+RESAMPLED_ENTRIES = 50_000_000  # replicates × rows × classes
+FEWEST_RESAMPLES = 20
+SIDES = ("before", "after")
+SMALL_POINTS = 50  # along a small curve
+TITLES = {"before": "before calibration", "after": "one map for all", "by_segment": "a map for each segment"}
+LOOKS = {"before": ("before", "o", True), "after": ("after", "o", False), "by_segment": ("neutral", "s", False)}
+MANY_IN_ORDER = 12  # segments in an order, from which on they are drawn along it
+MOST_DRAWN = 40
+
+
+def class_sections(rows: ClassPredictions) -> tuple[Section, ...]:
+    """The sections of a page on several classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.report.class_sections import class_sections
+    >>>     >>> p = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9)
+    >>> rows = ClassPredictions(("a", "b", "c"), np.array([0, 1, 1] * 9), np.ones(27), p, p)
+    >>> [section.title for section in class_sections(rows)]
+    ['All classes', 'Class by class']
+    """
+    return _whole(rows), _each_class(rows)
+
+
+def _whole(rows: ClassPredictions) -> Section:
+    n_resamples = int(np.clip(RESAMPLED_ENTRIES // rows.before.size, FEWEST_RESAMPLES, 100))
+    sides = {side: getattr(rows, side) for side in SIDES}
+    evaluation = evaluate(rows.labels, sides, level=LEVEL, n_resamples=n_resamples, sample_weight=rows.weights)
+    losses = [evaluation["log_loss"][side].value for side in SIDES]
+    scores = (
+        f"Log-loss and Brier score judge all {len(rows.names)} probabilities of a row at once. Calibration "
+        f"{loss_change(*losses)}, on rows that the fits have not seen. Intervals are {100 * LEVEL:g} % confidence "
+        "intervals of single values; the methods are compared row by row above."
+    )
+    test = (
+        "The test of full calibration asks whether labels drawn from the probabilities would look like the real ones, "
+        "in the predicted class, in each class and in all of them together."
+    )
+    cells: tuple[Row, ...] = tuple(
+        (sentence_case(row.name), *estimate_cells(list(row.estimates))) for row in evaluation.rows
+    )
+    table = Table("Measures of all classes", ("Measure", "Before", "After"), cells)
+    changed = float(np.average(rows.before.argmax(axis=1) != rows.after.argmax(axis=1), weights=rows.weights))
+    accuracy = (
+        f"The predicted class is right in {percent(rows.accuracy('before'))} of the rows before and "
+        f"{percent(rows.accuracy('after'))} after calibration, which changes it in {percent(changed)} of them."
+    )
+    return Section("all-classes", "All classes", (scores, accuracy, test), tables=(table,))
+
+
+@dataclass(frozen=True)
+class _ClassGap:
+    """One class against the rest, and its average gap, before and after calibration."""
+
+    name: str
+    tallies: dict[str, Tally]
+    errors: dict[str, float]
+
+
+def _each_class(rows: ClassPredictions) -> Section:
+    gaps = []
+    for k, name in enumerate(rows.names):
+        tallies = {side: rows.tally(k, side) for side in SIDES}
+        errors = {side: smooth_calibration_error(tally) for side, tally in tallies.items()}
+        gaps.append(_ClassGap(name, tallies, errors))
+    gaps.sort(key=lambda gap: -gap.errors["before"])
+    rest = f" The figures show the {MOST_DIAGRAMS} that are furthest off." if len(gaps) > MOST_DIAGRAMS else ""
+    sentence = (
+        "Each class against all others: what was predicted for it, and how often it was the class, before calibration "
+        "in orange and after it in blue. The bands hold the true curve with about "
+        f"{100 * LEVEL:g} % probability at each place. Classes are sorted by how far they are off before calibration: "
+        f"the average gap without groups, which is above 0 by chance alone.{rest}"
+    )
+    head = ("Class", "Rows of it", "Its share", "Predicted before", "After", "Average gap before", "After")
+    cells = tuple(map(_class_row, gaps[:MOST_CLASSES]))
+    table = Table("All classes", head, cells, folded=len(gaps) > 20)
+    figures = tuple(_class_figure(place, gap) for place, gap in enumerate(gaps[:MOST_DIAGRAMS]))
+    return Section("each-class", "Class by class", (sentence,), figures, (table,))
+
+
+def _class_figure(place: int, gap: _ClassGap) -> Figure:
+    alt = f"Reliability diagram of {gap.name} against the rest, before and after calibration. Its errors follow."
+    diagrams = {}
+    for side, tally in gap.tallies.items():
+        cells = tally.coarsen(_limits.SEGMENT_CELLS)
+        diagrams[side] = judged_diagram(registry.create(JUDGE).fit_tally(cells), cells, SMALL_POINTS, side)
+    svg = small_diagram(f"class-{place}", alt, diagrams, "Was the class")
+    before, after = (f"{100 * gap.errors[side]:.2g}" for side in SIDES)
+    return Figure(svg, f"{gap.name}: off by {before} points before, {after} after", "small")
+
+
+def _class_row(gap: _ClassGap) -> tuple[str, ...]:
+    before = gap.tallies["before"]
+    means = (percent(float(tally.scores @ tally.totals / tally.total)) for tally in gap.tallies.values())
+    errors = (f"{100 * error:.2g} points" for error in gap.errors.values())
+    return gap.name, count(before.total_positive), percent(before.base_rate), *means, *errors
+
+
+def segments_section(data: ReportData) -> Section | None:
+    """Each segment by itself; None without segments."""
+    results = data.segments
+    if results is None or not results.segments:
+        return None
+    share, level = outcome_of(data.top_label).share, f"{100 * data.level:g} %"
+    upright = results.in_order and len(results.segments) > MANY_IN_ORDER
+    shown = results.segments if upright else results.segments[:MOST_DRAWN]
+    alt = f"Predicted minus {share} in each of {len(shown)} segments, with intervals. The table has the same values."
+    names, label = [one.name for one in shown], f"Predicted − {share}, points"
+    svg, cut = forest_figure("segments", alt, names, _series(shown), label, upright=upright)
+    sentence = (
+        f"Predicted minus {share} in each segment, in percentage points: {'above' if upright else 'to the right of'} "
+        f"zero the predictions are too high. Lines are {level} intervals. “Off” means that the probabilities fit worse "
+        f"than chance explains, with allowance for looking at {len(results.segments)} segments at once."
+    )
+    if cut:
+        sentence += " Lines that reach the edge of the figure go on beyond it."
+    if len(shown) < len(results.segments):
+        sentence += f" The figure shows the first {len(shown)} of {len(results.segments)} segments."
+    figures = (Figure(svg, shape="whole" if upright else "wide"),)
+    tables = (_table(results.segments, share), *_loss_table(results))
+    sentences = (sentence, *_worth_of_maps(results, level))
+    return Section("segments", "Segments", sentences, figures, tables)
+
+
+def _sides(segments: tuple[Segment, ...]) -> list[str]:
+    return [side for side in TITLES if any(side in one.tallies for one in segments)]
+
+
+def _series(segments: tuple[Segment, ...]) -> list[Series]:
+    """Predicted minus happened; where more happens than in these rows, the difference is smaller."""
+    series = []
+    for side in _sides(segments):
+        color, marker, hollow = LOOKS[side]
+        means = [one.predicted(side) for one in segments]
+        predicted = np.array([np.nan if mean is None else mean for mean in means])
+        happened = np.array([(one.happened.value, one.happened.low, one.happened.high) for one in segments]).T
+        values, high, low = (100.0 * (predicted - each) for each in happened)
+        series.append(
+            Series(
+                label=TITLES[side],
+                color=COLORS[color],
+                values=values.tolist(),
+                low=low.tolist(),
+                high=high.tolist(),
+                marker=marker,
+                hollow=hollow,
+                off=[one.off.get(side, False) for one in segments],
+            )
+        )
+    return series
+
+
+def _table(segments: tuple[Segment, ...], share: str) -> Table:
+    sides = _sides(segments)
+    rows: list[Row] = []
+    for one in segments:
+        interval = f"{percent(one.happened.low)} to {percent(one.happened.high)}"
+        happened = Cell(percent(one.happened.value), interval)
+        rows.append((one.name, count(one.total), happened, *(_predicted(one, side) for side in sides)))
+    head = ("Segment", "Rows", share.capitalize(), *(f"Predicted, {TITLES[side]}" for side in sides))
+    return Table("Segments", head, tuple(rows), folded=len(segments) > MOST_DRAWN)
+
+
+def _predicted(segment: Segment, side: str) -> Cell:
+    mean = segment.predicted(side)
+    if mean is None:
+        return Cell("–")
+    difference = mean - segment.happened.value
+    ends = Interval(abs(difference), segment.happened.low, segment.happened.high, segment.happened.level)
+    size, _ = points_estimate(ends, least=1)
+    sign = "" if float(size) == 0.0 else "+" if difference > 0 else "−"
+    return Cell(percent(mean), f"{sign}{size} points", "off" if segment.off[side] else "")
+
+
+def _loss_table(results: SegmentResults) -> tuple[Table, ...]:
+    if results.gain is None:
+        return ()
+    rows = tuple((TITLES[side].capitalize(), f"{loss:.4f}") for side, loss in results.losses.items())
+    return (Table("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), rows),)
+
+
+def _worth_of_maps(results: SegmentResults, level: str) -> tuple[str, ...]:
+    """What a map for each segment is worth beyond one map for all."""
+    if results.gain is None:
+        return ()
+    change = loss_change(results.losses["after"], results.losses["by_segment"])
+    gain, ends = estimate(results.gain)
+    interval = f"{level} interval of the gain: {ends}"
+    text = f"On rows that no fit has seen, a map for each segment in place of one for all {change}"
+    if results.gain.low > 0.0:
+        text += f", a gain of {gain} ({interval})."
+    elif results.gain.high < 0.0:
+        text += f" ({interval}): one map for all is better here."
+    else:
+        text += f", which may be chance ({interval})."
+    return text, results.summary
