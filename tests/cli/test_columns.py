@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, name_columns, split
+from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, split
 from calibrant.engines.tables import Table
 from calibrant.errors import InvalidInputError
 
@@ -12,8 +12,8 @@ def table(sql):
     return Table("data.csv", duckdb.sql(sql))
 
 
-def choose(rows, *names):
-    return choose_columns(rows, name_columns(*names))
+def choose(rows, scores, label, weight=None, by=()):
+    return choose_columns(rows, Columns(tuple(scores), label or "", weight, tuple(by)))
 
 
 ROWS = "SELECT 0.2 AS {}, 1 AS {} UNION ALL SELECT 0.4, 0 UNION ALL SELECT 0.9, 1"

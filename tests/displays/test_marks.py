@@ -47,7 +47,7 @@ def test_larger_bins_have_larger_markers(ax):
     points = reliability(LABELS, SCORES, n_bins=5, strategy="uniform").points
     sizes = axes.draw_points(ax, points, color="C0", label=None)["points"].get_sizes()
     assert (np.argsort(sizes) == np.argsort(points["total"])).all()
-    assert sizes.max() == marks.LARGEST
+    assert sizes.max() == axes.LARGEST
 
 
 def test_what_has_no_place_on_a_logit_axis_is_a_triangle_at_its_edge(ax):

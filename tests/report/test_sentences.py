@@ -8,7 +8,7 @@ import pytest
 
 from calibrant import compare
 from calibrant.errors import InvalidInputError
-from calibrant.report.calibration_sections import meaning_section, methods_section
+from calibrant.report.calibration_sections import comparison_result, meaning_section, methods_section
 from calibrant.report.data import GROUPED, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
 from calibrant.report.verdict import answer, key_figures, next_steps

@@ -10,14 +10,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calibrant.cli import options
-from calibrant.cli.compare import compare, demo, report
+from calibrant.cli.compare import compare, evaluate, report
+from calibrant.cli.demo import demo, simulate
 from calibrant.cli.errors import WARNED, check_interruption, explain, interruption, report_interruption
-from calibrant.cli.evaluate import evaluate, monitor
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
+from calibrant.cli.monitoring import adapt, monitor, replay
 from calibrant.cli.printing import drop_stdout, escape, settings, warn
-from calibrant.cli.replay import adapt, replay
-from calibrant.cli.simulate import simulate
 
 QUIET, STRICT = {"-q", "--quiet"}, {"--strict"}
 VERSION = "Show the version and exit."

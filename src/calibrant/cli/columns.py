@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from calibrant.cli.printing import note, shorten
 from calibrant.engines.table_files import suggest
@@ -19,8 +18,6 @@ LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "
 
 MOST_CLASSES = 1000
 MOST_SHOWN = 12
-Name: TypeAlias = str | None
-Names: TypeAlias = Sequence[str] | None
 REPAIR = "Add --drop-missing to leave them out, or repair them."
 
 
@@ -38,11 +35,6 @@ class Columns:
     def score(self) -> str:
         """The score of a problem of two classes."""
         return self.scores[0]
-
-
-def name_columns(score: Names, label: Name, weight: Name = None, by: Names = None, groups: Name = None) -> Columns:
-    """Put together what the options of a command line name."""
-    return Columns(tuple(score or ()), label or "", weight, tuple(by or ()), groups)
 
 
 def choose_columns(table: Table, named: Columns) -> Columns:

@@ -1,55 +1,38 @@
-"""compare, report, demo: which method suits these rows, as a table or as a page."""
+"""compare, evaluate, report: how good probabilities are and which method suits them, as a table or as a page."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from calibrant.cli import options
-from calibrant.cli.columns import Columns, name_columns, split
+from calibrant.cli.columns import Columns, split
 from calibrant.cli.errors import Refusal
 from calibrant.cli.methods import check_methods, method_names
+from calibrant.cli.models import load_model
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, written
-from calibrant.cli.problems import MOST_SEGMENTS, Problem, read_problem, read_unlabelled
+from calibrant.cli.problems import FIT_FIRST, MOST_SEGMENTS, Problem, read_unlabelled
 
 if TYPE_CHECKING:
     from calibrant.comparison.result import Comparison
 
+WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE", "ece_low": "from", "ece_high": "to"}
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
 UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
-BEFORE = """\
-AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
-Can its probabilities be trusted, and if not, which calibration fixes them?
-
-"""
-AFTER = """
-The report is in {output}; open it in a browser. With data of your own, in columns score and label:
-
-  calibrant compare data.csv                     # which method?
-  calibrant report data.csv -o report.html       # the same page
-  calibrant fit data.csv -o model.json           # learn the map
-  calibrant apply model.json new.csv -o out.csv  # use it
-"""
 
 
+@options.reads_rows("weight", "groups", "space", "top_label")
 def compare(
-    files: options.Files,
+    rows: options.RowOptions,
     *,
-    score: options.Score = None,
-    label: options.Label = None,
-    weight: options.Weight = None,
-    groups: options.Groups = None,
-    drop_missing: options.Drop = False,
-    positive: options.Positive = None,
     method: options.Methods = None,
-    space: options.Space = None,
-    top_label: options.Top = False,
     folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
     repeats: Annotated[int, options.option("Number of repeated cross-validations.", "--repeats", value="REPEATS")] = 1,
     level: options.Level = 0.9,
@@ -62,9 +45,7 @@ def compare(
     """
     names = split(method or [])
     check_methods(names)
-    named = name_columns(score, label, weight, groups=groups)
-    how: dict[str, Any] = {"space": space, "top_label": top_label, "crossfitted": True}
-    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
+    problem = rows.read(crossfitted=True)
     problem.check_probabilities()
     comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
     if as_json:
@@ -110,20 +91,71 @@ def _plain(text: str) -> str:
     return text.partition(" [")[0]
 
 
+@options.reads_rows("weight", "by", "groups", "space", "top_label")
+def evaluate(
+    rows: options.RowOptions,
+    *,
+    model: options.ModelOption = None,
+    level: options.Level = 0.9,
+    as_json: options.As_json = False,
+) -> None:
+    """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict.
+
+    With --by also of each segment; with the scores of several classes of each class against the rest.
+    """
+    from calibrant import metrics
+
+    raw = rows.read(most_segments=MOST_SEGMENTS)
+    problem = raw.calibrated(None if model is None else load_model(model, raw))
+    problem.check_probabilities(FIT_FIRST)
+    with progress("measuring"):
+        if problem.rows is None:
+            evaluation = metrics.evaluate(problem.tally, level=level)
+        else:
+            scores, labels, weights, in_groups = problem.rows
+            evaluation = metrics.evaluate(labels, scores, groups=in_groups, sample_weight=weights, level=level)
+        measured = [_measure(name, tally, level) for name, tally in problem.parts.items()]
+    if as_json:
+        print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
+        return
+    sys.stdout.write(f"{evaluation}\n")
+    if measured:
+        title = "Each class against the rest" if problem.shape == "matrix" else "Each segment separately"
+        texts = [[_text(value) for value in row.values()] for row in measured]
+        print_table(f"\n{title}", [WORDS.get(key, key.replace("_", " ")) for key in measured[0]], texts)
+
+
+def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
+    from calibrant import metrics
+
+    error = partial(metrics.expected_calibration_error, strategy="quantile")
+    few = tally.total < 2
+    interval = None if few else metrics.bootstrap_interval(error, tally, n_resamples=200, level=level)
+    return {
+        "name": name,
+        "rows": tally.total,
+        "base_rate": tally.base_rate,
+        "mean_score": float(tally.scores @ tally.totals / tally.total),
+        "log_loss": metrics.log_loss(tally),
+        "brier_score": metrics.brier_score(tally),
+        "ece": error(tally),
+        "ece_low": interval.low if interval else None,
+        "ece_high": interval.high if interval else None,
+    }
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if value == int(value) and value >= 2 else f"{value:.4f}"
+    return "–" if value is None else str(value)
+
+
+@options.reads_rows("weight", "by", "groups", "space", "top_label")
 def report(
-    files: options.Files,
+    rows: options.RowOptions,
     *,
     output: Page = "report.html",
-    score: options.Score = None,
-    label: options.Label = None,
-    weight: options.Weight = None,
-    by: options.By = None,
-    groups: options.Groups = None,
-    drop_missing: options.Drop = False,
-    positive: options.Positive = None,
     method: options.Method = None,
-    space: options.Space = None,
-    top_label: options.Top = False,
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
     cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
     thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
@@ -134,15 +166,13 @@ def report(
 
     With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
-    check_target(output, files)
+    check_target(output, rows.files)
     check_methods([method])
     if (cost_fp is None) != (cost_fn is None):
         raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
     costs = None if cost_fp is None else (cost_fp, cost_fn)
     asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds}
-    named = name_columns(score, label, weight, by, groups)
-    how: dict[str, Any] = {"space": space, "top_label": top_label, "most_segments": MOST_SEGMENTS}
-    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, crossfitted=True, **how)
+    problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS)
     problem.check_probabilities()
     if problem.shape == "matrix" and (costs or thresholds):
         raise Refusal("Costs and thresholds with several classes need --top-label.")
@@ -150,10 +180,10 @@ def report(
         if len(problem.columns.scores) > 1:
             raise Refusal("--unlabelled needs one score column; it is not offered for several classes.")
         asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
-    heading = f"Calibration of {Path(problem.name).name}" + (": is the predicted class right?" if top_label else "")
-    said = ["--top-label"] * top_label + ["--space", "decision"] * (space == "decision")
-    commands = _commands(files, problem.columns, positive, said)
-    write_page(output, problem, method=method, title=title or heading, commands=commands, top_label=top_label, **asked)
+    question = ": is the predicted class right?" if rows.top_label else ""
+    heading = f"Calibration of {Path(problem.name).name}{question}"
+    asked |= {"title": title or heading, "commands": _commands(rows, problem.columns), "top_label": rows.top_label}
+    write_page(output, problem, method=method, **asked)
     if not is_stdout(output):
         note(f"The report is in {output}; open it in a browser.")
 
@@ -170,42 +200,15 @@ def write_page(output: str, problem: Problem, *, method: str | None = None, **ab
         write_report(path, **problem.data, methods=methods, progress=step, **about)
 
 
-def _commands(files: list[str], columns: Columns, positive: str | None, said: list[str]) -> str:
+def _commands(rows: options.RowOptions, columns: Columns) -> str:
     """Return the commands that calibrate these very rows; the page puts the method in."""
+    files, top = rows.files, ["--top-label"] * rows.top_label
     ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
     scores = ["--score", ",".join(columns.scores)]
-    named = {"--label": columns.label, "--weight": columns.weight, "--positive": positive}
+    named = {"--label": columns.label, "--weight": columns.weight, "--positive": rows.positive, "--space": rows.space}
     given = [part for option, value in named.items() if value is not None for part in (option, value)]
     source = files if files != ["-"] else [f"data{ending}"]
-    fit = shlex.join(["calibrant", "fit", *source, *scores, *given, *said])
-    top = ["--top-label"] * ("--top-label" in said)
+    fit = shlex.join(["calibrant", "fit", *source, *scores, *given, *top])
     again = [*scores, *top] if len(columns.scores) == 1 or top else []  # a model of all classes knows its columns
     apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
-
-
-def demo(output: Page = "calibrant-demo.html") -> None:
-    """Run the whole job on a bundled data set: train, score, compare, and write a report."""
-    check_target(output)
-    problem = _score_digits()
-    sys.stdout.write(BEFORE)
-    sys.stdout.flush()
-    comparison = run_comparison(problem)
-    show_comparison(comparison)
-    best = None if comparison.recommended == "identity" else comparison.recommended
-    write_page(output, problem, comparison=comparison, method=best, title="Is the digit above four?")
-    sys.stdout.write(AFTER.format(output=output))
-
-
-def _score_digits() -> Problem:
-    """Score digits that the model has not seen."""
-    from sklearn.datasets import load_digits
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.model_selection import train_test_split
-
-    from calibrant import Tally
-
-    pixels, digit = load_digits(return_X_y=True)
-    train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
-    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
-    return Problem("score", Columns(("score",), "label"), Tally.from_arrays(scores, y_rest))

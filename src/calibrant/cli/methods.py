@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from calibrant.cli import options
-from calibrant.cli.columns import name_columns
 from calibrant.cli.errors import Refusal, in_options
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, warn, written
-from calibrant.cli.problems import Problem, read_problem
+from calibrant.cli.problems import Problem
 
 SETTING = "Option of the method, such as --set n_bins=20."
 ABILITIES, NO_YES = ("monotone", "intervals", "several classes"), ("no", "yes")
@@ -94,20 +93,13 @@ def parse_settings(given: Iterable[str]) -> dict[str, Any]:
     return settings
 
 
+@options.reads_rows("weight", "by", "space", "top_label")
 def fit(
-    files: options.Files,
+    rows: options.RowOptions,
     *,
-    score: options.Score = None,
-    label: options.Label = None,
-    weight: options.Weight = None,
-    by: options.By = None,
     missing: options.Missing = None,
-    drop_missing: options.Drop = False,
-    positive: options.Positive = None,
     method: options.Method = None,
     settings: Annotated[list[str] | None, options.option(SETTING, "--set", value="NAME=VALUE")] = None,
-    space: options.Space = None,
-    top_label: options.Top = False,
     output: options.Output = None,
     as_json: options.As_json = False,
 ) -> None:
@@ -115,16 +107,14 @@ def fit(
 
     With --by it is one map for many segments.
     """
-    check_target(output, files)
+    check_target(output, rows.files)
     if as_json and is_stdout(output):
         raise Refusal("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
-    if missing and not by:
+    if missing and not rows.by:
         raise Refusal("--missing is about segments; name their column with --by.")
     check_methods([method])
     parameters = parse_settings(settings or [])
-    named = name_columns(score, label, weight, by)
-    how: dict[str, Any] = {"space": space, "top_label": top_label}
-    problem = read_problem(files, named, drop_missing=drop_missing, positive=positive, **how)
+    problem = rows.read()
     problem.check_probabilities()
     calibrator = _create(problem, method, parameters, missing or "error")
     _warn_of_rows(problem)

@@ -1,10 +1,15 @@
-"""Options that several commands share, each said once."""
+"""Options that several commands share, each declared once; those that say which labelled rows to read, together."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, signature
 from typing import Annotated, Any
 
 import typer
+
+from calibrant.cli.columns import Columns
+from calibrant.cli.problems import Problem, read_problem
 
 TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
@@ -57,3 +62,49 @@ Level = Annotated[float, option("Confidence level of the intervals.", "--level",
 Seed = Annotated[int, option("Seed of the random numbers.", "--seed", value="SEED", min=0)]
 Output = Annotated[str | None, option("File to write; without it, standard output.", "--output", "-o", value="FILE")]
 Format = Annotated[str | None, option(FORMAT, "--format", "-f", value="FORMAT")]
+
+USUAL = ("files", "score", "label", "drop_missing", "positive")
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """Which labelled rows a command is about, as its options say."""
+
+    files: Files
+    score: Score = None
+    label: Label = None
+    weight: Weight = None
+    by: By = None
+    groups: Groups = None
+    drop_missing: Drop = False
+    positive: Positive = None
+    space: Space = None
+    top_label: Top = False
+
+    def read(self, **how: Any) -> Problem:
+        """Read these rows."""
+        columns = Columns(tuple(self.score or ()), self.label or "", self.weight, tuple(self.by or ()), self.groups)
+        said = {name: getattr(self, name) for name in ("drop_missing", "positive", "space", "top_label")}
+        return read_problem(self.files, columns, **said | how)
+
+
+def reads_rows(*more: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the usual options of `RowOptions` and `more` of them; it gets all as its first argument."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        shared = [one for name, one in signature(RowOptions).parameters.items() if name in USUAL + more]
+        _, *own = signature(command, eval_str=True).parameters.values()
+        before = [one for one in own if one.kind is not one.KEYWORD_ONLY]  # arguments that stand before the files
+        parameters = [*before, *shared, *own[len(before) :]]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            rows = RowOptions(**{one.name: given.pop(one.name) for one in shared})
+            command(rows, **given)
+
+        # What the parser reads.
+        vars(run)["__signature__"] = Signature(parameters)
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate

@@ -1,16 +1,34 @@
-"""simulate: data whose true probabilities are known."""
+"""demo, simulate: the whole job on a bundled data set, and data whose true probabilities are known."""
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
 
 from calibrant.cli import options
+from calibrant.cli.columns import Columns
+from calibrant.cli.compare import Page, run_comparison, show_comparison, write_page
 from calibrant.cli.errors import Refusal
 from calibrant.cli.models import output_kind
 from calibrant.cli.printing import check_target, is_stdout, note, print_table, written
+from calibrant.cli.problems import Problem
 from calibrant.engines.table_files import suggest
 
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
+
+BEFORE = """\
+AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
+Can its probabilities be trusted, and if not, which calibration fixes them?
+
+"""
+AFTER = """
+The report is in {output}; open it in a browser. With data of your own, in columns score and label:
+
+  calibrant compare data.csv                     # which method?
+  calibrant report data.csv -o report.html       # the same page
+  calibrant fit data.csv -o model.json           # learn the map
+  calibrant apply model.json new.csv -o out.csv  # use it
+"""
 
 
 def simulate(
@@ -45,3 +63,30 @@ def simulate(
         write_batches(kind, path, table.schema, table.to_batches(), output=output or "")
     if not is_stdout(output):
         note(f"{rows} rows of {name} written to {output}.")
+
+
+def demo(output: Page = "calibrant-demo.html") -> None:
+    """Run the whole job on a bundled data set: train, score, compare, and write a report."""
+    check_target(output)
+    problem = _score_digits()
+    sys.stdout.write(BEFORE)
+    sys.stdout.flush()
+    comparison = run_comparison(problem)
+    show_comparison(comparison)
+    best = None if comparison.recommended == "identity" else comparison.recommended
+    write_page(output, problem, comparison=comparison, method=best, title="Is the digit above four?")
+    sys.stdout.write(AFTER.format(output=output))
+
+
+def _score_digits() -> Problem:
+    """Score digits that the model has not seen."""
+    from sklearn.datasets import load_digits
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.model_selection import train_test_split
+
+    from calibrant import Tally
+
+    pixels, digit = load_digits(return_X_y=True)
+    train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
+    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
+    return Problem("score", Columns(("score",), "label"), Tally.from_arrays(scores, y_rest))
