@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pa = pytest.importorskip("pyarrow", reason="Parquet and Arrow need the extra tables")
+pa = pytest.importorskip("pyarrow", reason="Parquet needs the extra tables")
 pq = pytest.importorskip("pyarrow.parquet")
 
 COMMANDS = {
@@ -38,14 +38,6 @@ def parquet(compression, n=4000):
     return sink.getvalue().to_pybytes()
 
 
-def arrow(new, **more):
-    sink = pa.BufferOutputStream()
-    table = pa.table({"score": np.arange(4000) / 4000, "label": np.arange(4000) % 2} | more)
-    with new(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 def damaged(content, start, length=60):
     return content[:start] + bytes(length) + content[start + length :]
 
@@ -56,9 +48,6 @@ LINES = "".join(json.dumps({"score": i / 100, "label": i % 2}) + "\n" for i in r
 ZIPPED = gzip.compress((CSV + ROWS * 20).encode(), mtime=0)
 FAR = gzip.compress((CSV + "".join(f"{i / 7e5:.9f},{i % 2}\n" for i in range(300_000))).encode(), 1, mtime=0)
 
-OFFSETS = np.arange(4001, dtype=np.int32).tobytes()  # of 4000 words of one letter
-WORDS = arrow(pa.ipc.new_file, word=["x"] * 4000).replace(OFFSETS, OFFSETS[:-8] + b"\xff\xff\xff\x7f" * 2)
-
 BROKEN = {
     "too many columns": ("a.csv", CSV + "0.5,1,7,8\n" + ROWS, "line 102 has 4 columns"),
     "too few columns": ("a.csv", CSV + "0.5\n" + ROWS, "line 102 has 1 columns"),
@@ -66,7 +55,6 @@ BROKEN = {
     "many columns far down": ("a.csv", CSV + ROWS * 5000 + "0.5,1,7\n", "could not be read"),
     "binary": ("a.csv", bytes(range(256)) * 20, "binary data"),
     "binary, named Parquet": ("a.parquet", bytes(range(256)) * 20, "named as Parquet"),
-    "binary, named Arrow": ("a.arrow", bytes(range(256)) * 20, "named as Arrow"),
     "binary, named JSON": ("a.jsonl", bytes(range(256)) * 20, "binary data"),
     "strings": ("a.csv", "score,label\nlow,0\nhigh,1\n", "'score' holds text, such as"),
     "10 MB on one line": ("a.csv", "9" * 10_000_000, "a line longer than 2 MB"),
@@ -74,8 +62,6 @@ BROKEN = {
     "cut Parquet": ("a.parquet", parquet("snappy")[:-9], "a.parquet could not be read"),
     "a Parquet file with a damaged page": ("a.parquet", damaged(parquet("gzip"), 300), "a.parquet could not be read"),
     "a Parquet file with a damaged footer": ("a.parquet", damaged(parquet("none"), -400, 100), "could not be read"),
-    "cut Arrow file": ("a.arrow", arrow(pa.ipc.new_file)[:-9], "a.arrow could not be read"),
-    "cut Arrow stream": ("a.arrow", arrow(pa.ipc.new_stream)[:-2000], "a.arrow could not be read"),
     "one broken line of JSON": ("a.jsonl", LINES + '{"score": 0.3, "lab\n' + LINES, "JSON"),
     "JSON cut short": ("a.jsonl", LINES[:-8], "JSON"),
     "JSON with a word": ("a.jsonl", LINES + '{"score": "abc", "label": 1}\n', "must be a column of numbers"),
@@ -86,7 +72,6 @@ BROKEN = {
     "damaged gzip": ("a.csv.gz", damaged(ZIPPED, 100), "could not be read"),
     "gzip without the ending": ("a.csv", ZIPPED, "let its name end in .gz"),
     "UTF-16": ("a.csv", CSV.encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
-    "an Arrow file with wrong offsets": ("a.arrow", WORDS, "a.arrow could not be read"),
     "not gzip": ("a.csv.gz", CSV, "could not be read"),
     "Latin-1": ("a.csv", "score,étiquette\n0.1,0\n".encode("latin-1"), "not UTF-8 text"),
 }  # fmt: skip

@@ -105,19 +105,6 @@ def test_other_readers_find_the_same_numbers(tmp_path):
     np.testing.assert_array_equal(duckdb.read_parquet(str(output)).fetchnumpy()["probability"], wanted)
 
 
-@pytest.mark.parametrize("form", ["file", "stream"])
-@pytest.mark.parametrize("odd", [False, True])
-def test_arrow_keeps_every_old_column(tmp_path, form, odd):
-    source, output = tmp_path / "old.arrow", tmp_path / "new.arrow"
-    table = with_odd_names(OLD) if odd else OLD
-    new_writer = pa.ipc.new_file if form == "file" else pa.ipc.new_stream
-    with pa.OSFile(str(source), "wb") as file, new_writer(file, table.schema) as writer:
-        writer.write_table(table, max_chunksize=300)
-    engines.apply_file(PLATT, source, output)
-    new = pa.ipc.open_file(str(output)).read_all()
-    assert new.remove_column(new.num_columns - 1).equals(table, check_metadata=True)
-
-
 def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     path = tmp_path / "data.parquet"
     values = "CASE WHEN i % 1000 = 7 THEN NULL ELSE (i * 7919 % 10007) / 10007 END AS s"
@@ -132,8 +119,8 @@ def test_more_rows_than_a_batch_keep_their_order(tmp_path):
     assert new["p"].null_count == 300
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow"])
-@pytest.mark.parametrize("other", ["csv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("other", ["csv", "jsonl", "parquet"])
 def test_from_any_format_to_any(tmp_path, ending, other):
     source, middle, output = tmp_path / "a.parquet", tmp_path / f"b.{ending}", tmp_path / f"c.{other}"
     pq.write_table(pa.table({"score": [0.25, 0.5, None], "word": ["a", 'b "c", d', None]}), source)
@@ -146,7 +133,7 @@ def test_from_any_format_to_any(tmp_path, ending, other):
     assert rows == [(0.25, "a", p, p), (0.5, 'b "c", d', q, q), (None, None, None, None)]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "jsonl"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_only_new(tmp_path, ending):
     source = tmp_path / "a.parquet"
     pq.write_table(pa.table({"probability": [[1], [2]], "score": [0.25, 0.5]}), source)

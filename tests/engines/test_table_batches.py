@@ -38,11 +38,9 @@ def test_a_name_that_would_change_is_refused(tmp_path, kind):
         write(tmp_path / "a", kind, pa.table({"a": [1], "A": [2]}))
 
 
-def test_parquet_and_arrow(tmp_path):
+def test_parquet(tmp_path):
     write(tmp_path / "a", "parquet", TABLE)
     assert pq.ParquetFile(tmp_path / "a").read().equals(TABLE)
-    write(tmp_path / "b", "arrow", TABLE)
-    assert pa.ipc.open_file(str(tmp_path / "b")).read_all().equals(TABLE)
 
 
 def test_packed_text(tmp_path):

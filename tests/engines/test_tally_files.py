@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from calibrant import Tally, engines
+from calibrant import PlattScaling, Tally, engines, load
 from calibrant.errors import InvalidInputError, ModelFileError
 
 
@@ -46,14 +46,19 @@ def test_damaged_files_are_refused(tmp_path, tally):
 def test_foreign_and_newer_files_are_refused(tmp_path, tally):
     path = tmp_path / "t.json"
     path.write_text("[1, 2]", encoding="utf-8")
+    with pytest.raises(ModelFileError, match="is not a calibrant model"):
+        engines.load(path)
+    PlattScaling().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1]).save(path)
     with pytest.raises(ModelFileError, match="not a tally"):
         engines.load(path)
     engines.save(tally, path)
+    with pytest.raises(ModelFileError, match="holds a map of the kind 'tally'"):
+        load(path)
     content = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(content | {"version": 99}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="file version 99"):
         engines.load(path)
-    path.write_text(json.dumps(content | {"positives": [1e9] * len(tally)}), encoding="utf-8")
+    path.write_text(json.dumps(content | {"tally": {}}), encoding="utf-8")
     with pytest.raises(ModelFileError, match="damaged"):
         engines.load(path)
 

@@ -9,7 +9,7 @@ from calibrant.errors import InvalidInputError
 
 nw = pytest.importorskip("narwhals.stable.v2", reason="engines need Narwhals")
 
-from calibrant.engines.tally_rows import fetch  # noqa: E402 - after the check that Narwhals is there
+from calibrant.engines.tally_table import fetch  # noqa: E402 - after the check that Narwhals is there
 
 MANY = 6000  # more distinct scores than cells, so that the other path is taken
 

@@ -2,30 +2,40 @@
 
 import numpy as np
 import pytest
+from calibrant._numerics.softmax import log_softmax
 
-from calibrant.export.expression_graph import ARITHMETIC, Number, Operation, Pick, Score, Search, walk
+from calibrant.export.expression_graph import ARITHMETIC, Array, Number, Operation, Pick, Score, Search, fold
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.multiclass.blend import MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration
 from calibrant.multiclass.matrix_scaling import MatrixScaling
 from calibrant.multiclass.vector_scaling import VectorScaling
 
+ON_ROWS = {
+    "tanh": np.tanh,
+    "log_softmax": log_softmax,
+    "softmax": lambda z: np.exp(z) / np.exp(z).sum(axis=2, keepdims=True),
+    "highest": lambda x: x.max(axis=1, keepdims=True),
+    "column": lambda x: x[..., None],
+}
+
 
 def evaluate(root, scores):
-    """The value of the graph at each score, with numpy: the result that every export has to reproduce."""
-    values = {}
-    for node in walk(root):
+    """The value of the graph at each score or row, with numpy: the result that every export has to reproduce."""
+
+    def value(node, *of):
         if isinstance(node, Score):
-            values[id(node)] = scores
-        elif isinstance(node, Number):
-            values[id(node)] = np.full(len(scores), node.value)
-        elif isinstance(node, Search):
-            values[id(node)] = np.searchsorted(node.edges, values[id(node.of)], side="left")
-        elif isinstance(node, Pick):
-            values[id(node)] = node.table[values[id(node.search)]]
-        elif isinstance(node, Operation):
-            values[id(node)] = ARITHMETIC[node.kind](*(values[id(x)] for x in node.of))
-    return values[id(root)]
+            return scores
+        if isinstance(node, Number | Array):
+            return node.value
+        if isinstance(node, Search):
+            return np.searchsorted(node.edges, *of, side="left")
+        if isinstance(node, Pick):
+            return node.table[of[0]]
+        assert isinstance(node, Operation)
+        return np.einsum(node.equation, *of) if node.equation else (ARITHMETIC | ON_ROWS)[node.kind](*of)
+
+    return np.broadcast_to(fold(root, value), scores.shape)
 
 
 @pytest.fixture(scope="session", name="evaluate")

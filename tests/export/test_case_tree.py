@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.export.case_tree import Split, decide, fold
+from calibrant.export.case_tree import Split, decide, write_tree
 from calibrant.export.expression_graph import ARITHMETIC, Pick, Search, lower, walk
 from calibrant.maps import functions
 
@@ -42,7 +42,7 @@ def depth(node):
 def test_the_tree_computes_what_the_function_computes(function):
     tree = decide(lower(function), (0.0, 1.0))
     assert not any(isinstance(node, Search | Pick) for node in walk(tree))
-    np.testing.assert_allclose(fold(tree, SCORES, Numpy()), function(SCORES), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(write_tree(tree, SCORES, Numpy()), function(SCORES), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 200])

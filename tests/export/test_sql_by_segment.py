@@ -101,10 +101,10 @@ def test_names_cannot_leave_their_quotes():
 
 
 def test_what_is_too_long_is_refused(map_, monkeypatch):
-    monkeypatch.setattr("calibrant.export.case_tree.MOST_PIECES", 20)
+    monkeypatch.setattr("calibrant.export.case_tree.MOST_TOGETHER", 20)
     with pytest.raises(InvalidInputError, match="at most 20 pieces to become SQL; this one has 9 maps of"):
         to_sql(map_)
-    monkeypatch.setattr("calibrant.export.case_tree.MOST_PIECES", 8)
+    monkeypatch.setattr("calibrant.export.case_tree.MOST_TOGETHER", 8)
     with pytest.raises(InvalidInputError, match=r"this one has 9 maps\. Use fewer"):
         to_sql(map_)
 

@@ -3,7 +3,7 @@ import pytest
 
 from calibrant import ABB, CalibrationMap, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.export.thinning import MOST_PIECES, _pieces, thin
+from calibrant.export.case_tree import MOST_PIECES, _pieces, thin
 from calibrant.maps.functions import Chain, Linear, LogitLinear, Sigmoid, Step
 
 GRID = np.linspace(0.0, 1.0, 5001)

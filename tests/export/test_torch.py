@@ -51,9 +51,9 @@ def test_the_result_has_the_type_of_the_scores(full_map, dtype):
 
 def test_halving_the_network_leaves_the_map_in_double(full_map):
     module = to_torch(full_map)
-    before = module.bias.clone()
+    before = [buffer.clone() for buffer in module.buffers()]
     torch.nn.Sequential(module).half()
-    assert torch.equal(module.bias, before)
+    assert all(map(torch.equal, module.buffers(), before))
 
 
 def test_gradients_reach_the_scores_and_nothing_is_trained(full_map):
@@ -64,9 +64,11 @@ def test_gradients_reach_the_scores_and_nothing_is_trained(full_map):
     assert list(module.parameters()) == []
 
 
-def test_state_dict_holds_the_coefficients(full_map, map_of_probabilities):
-    module = to_torch(full_map)
-    changed = to_torch(map_of_probabilities)
-    changed.bias += 1.0
+def test_state_dict_holds_the_coefficients(full_map):
+    module, changed = to_torch(full_map), to_torch(full_map)
+    row = torch.tensor([[0.2, 0.3, 0.5]], dtype=torch.float64)
+    for buffer in changed.buffers():
+        buffer += 1.0
+    assert not torch.equal(changed(row), module(row))
     changed.load_state_dict(module.state_dict())
-    assert torch.equal(changed.bias, module.bias)
+    assert torch.equal(changed(row), module(row))

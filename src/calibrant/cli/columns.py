@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from calibrant.cli.printing import note, shorten
-from calibrant.engines.table_files import suggest
-from calibrant.engines.tables import Table, quote
+from calibrant.engines.tables import Table, quote, suggest
 from calibrant.errors import InvalidInputError
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")

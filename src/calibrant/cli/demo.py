@@ -12,7 +12,7 @@ from calibrant.cli.errors import Refusal
 from calibrant.cli.models import output_kind
 from calibrant.cli.printing import check_target, is_stdout, note, print_table, written
 from calibrant.cli.problems import Problem
-from calibrant.engines.table_files import suggest
+from calibrant.engines.tables import suggest
 
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
 

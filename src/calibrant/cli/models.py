@@ -10,8 +10,7 @@ from calibrant.cli.columns import choose_keys, choose_scores, split
 from calibrant.cli.errors import Refusal
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
 from calibrant.cli.problems import Problem, read_unlabelled
-from calibrant.engines.table_files import ENDINGS, find_files, suggest
-from calibrant.engines.tables import Table, open_table
+from calibrant.engines.tables import ENDINGS, Table, find_files, open_table, suggest
 
 TABLE_ENDINGS = tuple(ending for kind, endings in ENDINGS.items() if kind != "json" for ending in endings)
 # What a table needs for a model of each kind.
@@ -143,7 +142,7 @@ def output_kind(output: str | None, given: str | None) -> str:
     from calibrant.engines.file_apply import output_format
 
     kind = output_format("-.csv" if is_stdout(output) else output or "", "json" if given == "jsonl" else given)
-    if kind in ("parquet", "arrow"):
+    if kind == "parquet":
         check_screen(output, kind.capitalize())
     return kind
 

@@ -11,14 +11,14 @@ import typer
 from calibrant.cli.columns import Columns
 from calibrant.cli.problems import Problem, read_problem
 
-TABLES = "Tables: CSV, Parquet, Arrow or JSON lines; paths or 'globs'; - is standard input."
+TABLES = "Tables: CSV, Parquet or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
 MISSING = "Rows whose segment is missing: error, or segment for one of their own."
 WEIGHTS = "Column of weights; each counts as that many rows."
 GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
 POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
 SPACE = "What the scores are: probability, or decision for margins, logits and the like; by default probability."
-FORMAT = "csv, parquet, arrow or json; by default from the file name."
+FORMAT = "csv, parquet or json; by default from the file name."
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:

@@ -110,7 +110,7 @@ def check_target(output: str | None, sources: Iterable[str] = ()) -> None:
     if output is None or is_stdout(output):
         return
     from calibrant._files import follow_links
-    from calibrant.engines.table_files import find_files
+    from calibrant.engines.tables import find_files
 
     path = follow_links(output)
     if path.is_dir():

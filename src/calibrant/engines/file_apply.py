@@ -14,8 +14,7 @@ from calibrant._files import replacing
 from calibrant._optional import require
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.engines.table_batches import add_fields, parquet_options, read_ahead, read_batches, write_batches
-from calibrant.engines.table_files import format_of_name, is_remote
-from calibrant.engines.tables import Table, open_table
+from calibrant.engines.tables import Table, format_of_name, open_table
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys
 from calibrant.maps.matrix import MatrixMap
@@ -23,7 +22,7 @@ from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.engines.apply_file"
-FORMATS = ("csv", "parquet", "arrow", "json")
+FORMATS = ("csv", "parquet", "json")
 FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
 TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
 
@@ -63,9 +62,9 @@ def apply_file(
 
     Rows are read, calibrated and written in batches; the output appears whole or not at all, and may be the input.
     Old columns are kept as they are, or the table is refused with the name of the column that cannot be kept. Parquet
-    and Arrow keep types and metadata, CSV the text of every field, JSON lines the entries of every object. Scores that
-    are missing, not finite, or outside the range of the map give missing probabilities; where these are most of the
-    rows, nothing is written.
+    keeps types and metadata, CSV the text of every field, JSON lines the entries of every object. Scores that are
+    missing, not finite, or outside the range of the map give missing probabilities; where these are most of the rows,
+    nothing is written.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ def apply_file(
         The name of the new column; for several classes the beginning of the names, as in ``probability_cat``.
     only_new : bool
         Write the new columns only; quicker for wide tables.
-    format : {"csv", "parquet", "arrow", "json"}, optional
+    format : {"csv", "parquet", "json"}, optional
         By default what the ending of `output` says.
     level : float, optional
         Add the ends of the interval of each probability at this confidence level, as ``probability_low`` and
@@ -118,8 +117,6 @@ def apply_file(
     kind = output_format(os.fspath(output), format)
     with ExitStack() as stack:
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
-        if any(map(is_remote, table.files)):
-            raise InvalidInputError(f"{table.name} is not on this machine; copy it here first.")
         scores = [score] if isinstance(score, str) else list(score or ())
         new = NewColumns(map_, scores, name, by=by, missing=missing, level=level)
         path = stack.enter_context(replacing(output))
@@ -148,9 +145,7 @@ def output_format(output: str, given: str | None) -> str:
     """Return the format to write: as given, or by the ending of the name."""
     kind = given or format_of_name(output)
     if kind is None:
-        raise InvalidInputError(
-            f"The name {output} does not say the format: end it in .csv, .parquet, .arrow or .jsonl."
-        )
+        raise InvalidInputError(f"The name {output} does not say the format: end it in .csv, .parquet or .jsonl.")
     if kind not in FORMATS:
         raise InvalidInputError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.")
     return kind

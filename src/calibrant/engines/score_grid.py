@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._optional import require
 from calibrant._typing import Floats, Ints
-from calibrant.engines.tally_rows import nw
 
+nw: Any = require("narwhals.stable.v2", "tables", "calibrant.engines.tally")
 COARSE_BITS = 6
 MOST_BITS = 40
 MOST_RUNS = 3  # each costs every row a comparison

@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from calibrant._optional import require
-from calibrant.engines.table_files import codec_of_name
-from calibrant.engines.tables import Table, connect, open_arrow, quote
+from calibrant.engines.tables import Table, codec_of_name, connect, quote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
@@ -42,30 +41,20 @@ def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[A
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # DuckDB renamed it
         batches = reader(ROWS)
         return batches.schema, iter(batches)
-    files = [_read_parquet(name, only) if table.format == "parquet" else _read_arrow(name) for name in table.files]
-    schema = files[0][0]
-    for name, (other, _) in zip(table.files, files, strict=True):
-        if not other.equals(schema):
-            odd = _described(other) ^ _described(schema) or {"their order"}
+    parquet = require("pyarrow.parquet", "tables", CALLER)
+    files = [parquet.ParquetFile(name) for name in table.files]
+    schema = files[0].schema_arrow
+    for name, file in zip(table.files, files, strict=True):
+        if not file.schema_arrow.equals(schema):
+            odd = _described(file.schema_arrow) ^ _described(schema) or {"their order"}
             raise InvalidInputError(
                 f"{name} must have the same columns and types as {table.files[0]}; they differ by '{min(odd)}'."
             )
-    return schema, chain.from_iterable(batches for _, batches in files)
+    return schema, chain.from_iterable(file.iter_batches(ROWS, columns=only) for file in files)
 
 
 def _described(schema: Any) -> set[str]:
     return {f"{field.name}: {field.type}" for field in schema}
-
-
-def _read_parquet(name: str, only: list[str] | None) -> tuple[Any, Iterator[Any]]:
-    file = require("pyarrow.parquet", "tables", CALLER).ParquetFile(name)
-    return file.schema_arrow, file.iter_batches(ROWS, columns=only)
-
-
-def _read_arrow(name: str) -> tuple[Any, Iterator[Any]]:
-    reader = open_arrow(name)
-    is_file = hasattr(reader, "num_record_batches")
-    return reader.schema, map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
 
 
 def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
@@ -89,19 +78,20 @@ def write_batches(
 ) -> None:
     """Write batches to a path, packed as the name `output` says; `csv` says how CSV is written.
 
-    Arrow writes Parquet, with its `options`, and Arrow: it keeps types and metadata that DuckDB does not know. DuckDB
-    writes CSV and JSON lines.
+    Arrow writes Parquet, with its `options`: it keeps types and metadata that DuckDB does not know. DuckDB writes CSV
+    and JSON lines.
     """
     if kind in ("csv", "json"):
         _copy(kind, path, schema, batches, output=output, csv=csv)
         return
     pa = require("pyarrow", "tables", CALLER)
     parquet = require("pyarrow.parquet", "tables", CALLER)
-    with pa.output_stream(str(path), compression=codec_of_name(output)) as sink:
-        opened = parquet.ParquetWriter(sink, schema, **options) if kind == "parquet" else pa.ipc.new_file(sink, schema)
-        with opened as writer:
-            for batch in batches:
-                writer.write_batch(batch)
+    with (
+        pa.output_stream(str(path), compression=codec_of_name(output)) as sink,
+        parquet.ParquetWriter(sink, schema, **options) as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch)
 
 
 def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]) -> None:
@@ -152,14 +142,14 @@ def _check_columns(kind: str, schema: Any, connection: Any) -> list[str]:
             is_known = False
         if not is_known:
             raise InvalidInputError(
-                f"Column '{field.name}' of type {field.type} cannot be written as {kind.upper()}; write Parquet or "
-                "Arrow, or only the new column."
+                f"Column '{field.name}' of type {field.type} cannot be written as {kind.upper()}; write Parquet, "
+                "or only the new column."
             )
     for name, renamed in zip(schema.names, connection.from_arrow(schema.empty_table()).columns, strict=True):
         if name != renamed:  # DuckDB does not tell a from A
             raise InvalidInputError(
-                f"Column '{name}' cannot be written as {kind.upper()}: it would be called '{renamed}'. Write Parquet "
-                "or Arrow, or only the new column."
+                f"Column '{name}' cannot be written as {kind.upper()}: it would be called '{renamed}'. Write Parquet, "
+                "or only the new column."
             )
     return [quote(name) for name in schema.names]
 

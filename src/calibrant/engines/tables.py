@@ -1,7 +1,10 @@
-"""Tables in files, opened by DuckDB, with their columns under the names that the files give them."""
+"""Tables in files: which ones are meant, whether they are whole, and their rows, which DuckDB reads."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import difflib
 import glob
 import os
 import shutil
@@ -13,15 +16,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from calibrant._files import AnyPath
 from calibrant._optional import require
-from calibrant.engines.table_files import check_gzip, detect_dialect, detect_format, find_files, is_remote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Reading tables"
 STDIN = "-"
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-           "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")  # fmt: skip
-AnyPath = str | os.PathLike[str]
+ENDINGS = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv", ".txt"),
+    "json": (".jsonl", ".ndjson", ".json"),
+}
+LONGEST_LINE = 2_000_000  # DuckDB's limit
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Table:
     files : list of str
         The files that are read.
     format : str
-        csv, parquet, arrow or json.
+        csv, parquet or json.
     partitioned : bool
         Whether some columns are in the names of folders, as in ``day=2026-01-01``.
     """
@@ -61,11 +67,11 @@ class Table:
 
     def kind(self, column: str) -> str:
         """Return the type of a column, in DuckDB's words and without its parameters."""
-        return str(self.relation.types[self.columns.index(column)]).partition("(")[0]
+        return _plain_kind(self.relation.types[self.columns.index(column)])
 
     def is_number(self, column: str) -> bool:
         """Tell whether a column holds numbers or booleans."""
-        return self.kind(column) in NUMBERS
+        return _holds_numbers(self.kind(column))
 
     def values(self, query: str) -> list[tuple[Any, ...]]:
         """Fetch the rows of a query of ``rows``."""
@@ -114,7 +120,7 @@ def quote(name: str) -> str:
 def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
     r"""Open a table in one or several files, in the block of a ``with`` statement.
 
-    Formats are told by content: CSV with any of the usual delimiters, packed or not, Parquet, Arrow, and JSON lines.
+    Formats are told by content: CSV with any of the usual delimiters, packed or not, Parquet, and JSON lines.
     Several files are one table; their columns are matched by name. In a folder, names of folders such as
     ``day=2026-01-01`` are a column, too.
 
@@ -157,11 +163,11 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
             raise InvalidInputError(f"The files must have one format; they are {' and '.join(formats)}.")
         connection = stack.enter_context(connect())
         hive = formats == ["parquet"] and all(_is_partition(name, sources) for name in named)
-        relation, names, csv = _read(connection, files, shown, formats[0], hive)
+        relation, names, dialect = _read(connection, files, shown, formats[0], hive)
         twice = next((name for name in names if names.count(name) > 1 and name in relation.columns), None)
         if twice is not None:
             raise InvalidInputError(f"{title} has {names.count(twice)} columns '{twice}'; rename one of them.")
-        yield Table(title, relation, files, formats[0], csv, connection, hive)
+        yield Table(title, relation, files, formats[0], dialect, connection, hive)
 
 
 def _is_partition(name: str, sources: Sequence[AnyPath]) -> bool:
@@ -209,24 +215,19 @@ def _read(
     connection: Any, files: list[str], shown: list[str], kind: str, hive: bool = False
 ) -> tuple[Any, list[str], dict[str, Any]]:
     """Return the rows, the names of the columns in the first file, and how CSV is written."""
-    alone = not is_remote(files[0])
     if kind == "parquet":
         relation = connection.read_parquet(_escape(files), union_by_name=len(files) > 1, hive_partitioning=hive)
-        parquet = require("pyarrow.parquet", "tables", CALLER)
-        return relation, parquet.read_schema(files[0]).names if alone else [], {}
-    if kind == "arrow":
-        table = _read_arrow(files)
-        return connection.from_arrow(_drop_unknown_types(table, connection)), table.column_names, {}
+        return relation, require("pyarrow.parquet", "tables", CALLER).read_schema(files[0]).names, {}
     for name in files:
         check_gzip(name)
     if kind == "json":
         return connection.read_json(_escape(files)), [], {}
-    dialects = [detect_dialect(*pair) for pair in zip(files, shown, strict=True)] if alone else []
+    dialects = [detect_dialect(*pair) for pair in zip(files, shown, strict=True)]
     if len({delimiter for delimiter, fields in dialects if len(fields) > 1}) > 1:
         raise InvalidInputError("The files must use the same delimiter; convert some of them first.")
     # A fixed delimiter makes a line with too many columns an error; left to guess, DuckDB takes whole lines.
-    delimiter, fields = dialects[0] if dialects else (None, [])
-    options = {"delimiter": delimiter} if delimiter else {}
+    delimiter, fields = dialects[0]
+    options: dict[str, Any] = {"delimiter": delimiter}
     relation = _read_csv(connection, files, **options)
     if delimiter == ";":  # a comma is then free for decimals, as where it is the custom
         by_comma = _read_csv(connection, files, **options, decimal=",")
@@ -236,51 +237,30 @@ def _read(
     return relation, fields, options | header
 
 
+def _plain_kind(kind: Any) -> str:
+    return str(kind).partition("(")[0]
+
+
+def _holds_numbers(kind: str) -> bool:
+    return kind.endswith(("INT", "INTEGER")) or kind in ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+
+
 def _count_numbers(relation: Any) -> int:
-    return sum(str(kind).partition("(")[0] in NUMBERS for kind in relation.types)
+    return sum(_holds_numbers(_plain_kind(kind)) for kind in relation.types)
 
 
 def _escape(files: list[str]) -> list[str]:
     """Return names that DuckDB takes for these very files: it takes every name for a pattern."""
-    return [name if is_remote(name) else glob.escape(name) for name in files]
+    return [glob.escape(name) for name in files]
 
 
 def _read_csv(connection: Any, files: list[str], **options: Any) -> Any:
     return connection.read_csv(_escape(files), union_by_name=len(files) > 1, **options)
 
 
-def _read_arrow(files: Iterable[str]) -> Any:
-    pa = require("pyarrow", "tables", CALLER)
-    tables = [open_arrow(name).read_all() for name in files]
-    table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default")
-    for batch in table.to_batches():
-        batch.validate(full=True)  # DuckDB trusts the offsets in it, and would read beyond the data
-    return table
-
-
-def _drop_unknown_types(table: Any, connection: Any) -> Any:
-    """Leave columns empty whose type DuckDB does not know."""
-    pa = require("pyarrow", "tables", CALLER)
-    for i, name in enumerate(table.column_names):
-        try:
-            connection.from_arrow(pa.table({"x": table.column(i).slice(0, 0)}))
-        except Exception:  # DuckDB has many kinds of errors
-            table = table.set_column(i, name, pa.nulls(len(table)))
-    return table
-
-
-def open_arrow(name: str) -> Any:
-    """Open an Arrow file, or the streaming form of it, without copying it into memory."""
-    pa = require("pyarrow", "tables", CALLER)
-    with Path(name).open("rb") as file:
-        is_file = file.read(6) == b"ARROW1"
-    source = pa.memory_map(name)
-    return pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
-
-
 def _is_stream(name: str) -> bool:
     """Tell whether a name is that of a pipe or device, which can be read only once."""
-    return name == STDIN or (not is_remote(name) and not Path(name).is_file())
+    return name == STDIN or not Path(name).is_file()
 
 
 @contextmanager
@@ -295,3 +275,135 @@ def _spool(name: str) -> Iterator[str]:
             shown = "Standard input" if name == STDIN else name
             raise InvalidInputError(f"{shown} is empty; pipe a table into it, or name a file.")
         yield str(path)
+
+
+def find_files(source: str) -> list[str]:
+    """List the files of a path, folder or glob in order. An existing path is that file, whatever characters it has."""
+    path = Path(source)
+    if path.is_dir():
+        return _find_parts(path)
+    if path.exists():
+        return [source]
+    if path.is_symlink():
+        raise InvalidInputError(f"{source} is a link to {path.readlink()}, which does not exist.")
+    matches = sorted(name for name in glob.glob(source, recursive=True) if Path(name).is_file())  # noqa: PTH207
+    _check_folders(path)
+    if matches:
+        return matches
+    if glob.has_magic(source):
+        raise InvalidInputError(f"No file matches '{source}'.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no file {source}. The folder {path.parent} does not exist.")
+    near = suggest(path.name, (entry.name for entry in path.parent.iterdir()), cutoff=0.75)
+    raise InvalidInputError(f"There is no file {source}. {near}".rstrip())
+
+
+def suggest(name: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.5) -> str:
+    """Suggest the known names that are like a wrong one."""
+    lower = {one.lower(): one for one in known}
+    near = [lower[one] for one in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=cutoff)]
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
+
+def _find_parts(folder: Path) -> list[str]:
+    """List the Parquet files of a folder: as Spark writes a table, with its own files beside the data."""
+    _check_folders(folder / "*")
+    parts = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+    names = [str(path) for path in parts if not any(x.startswith(("_", ".")) for x in path.relative_to(folder).parts)]
+    if not names:
+        raise InvalidInputError(f"{folder} is a folder without Parquet files; name its files, as '{folder / '*.csv'}'.")
+    return names
+
+
+def _check_folders(pattern: Path) -> None:
+    """Refuse a pattern with a folder that may not be read: its files would be missing without a word."""
+    for part in reversed(pattern.parents):
+        for folder in glob.glob(str(part), recursive=True):  # noqa: PTH207
+            if Path(folder).is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                raise InvalidInputError(f"The folder {folder} cannot be read: permission denied.")
+
+
+def format_of_name(name: str) -> str | None:
+    """Return the format that the ending of a name stands for."""
+    plain = name.lower().removesuffix(".gz").removesuffix(".zst")
+    return next((kind for kind, endings in ENDINGS.items() if plain.endswith(endings)), None)
+
+
+def detect_format(name: str, shown: str) -> str:
+    """Return the format of a file, by its content; refuse what is not a table, calling it `shown`."""
+    head = _read_head(name)
+    if not head:
+        raise InvalidInputError(f"{shown} is empty; it must be a table with a header and at least one row.")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if format_of_name(name) == "parquet":
+        raise InvalidInputError(f"{shown} is named as Parquet, but its content is not; it may be damaged.")
+    _check_text(shown, head)
+    if len(head) > LONGEST_LINE and not any(end in head[:LONGEST_LINE] for end in (b"\n", b"\r")):
+        raise InvalidInputError(f"{shown} has a line longer than 2 MB, so it is not a table with one row on each line.")
+    return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
+
+
+def _check_text(name: str, head: bytes) -> None:
+    sample = head[:65536]
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidInputError(f"{name} is UTF-16 text; convert it to UTF-8 first, for example with iconv.")
+    if sample.startswith(b"\x1f\x8b"):
+        raise InvalidInputError(f"{name} is a gzip file; let its name end in .gz, as in data.csv.gz.")
+    control = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in sample)
+    if b"\0" in sample or control > 0.01 * len(sample):
+        raise InvalidInputError(f"{name} is not a table: it holds binary data, not CSV, Parquet or JSON lines.")
+    try:
+        # The sample may end inside a character.
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(sample) == len(head))
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
+
+
+def detect_dialect(name: str, shown: str) -> tuple[str, list[str]]:
+    """Return the delimiter of a CSV file and the fields of its first line.
+
+    A line near the beginning with another number of columns is an error.
+    """
+    text = _read_head(name).decode("utf-8-sig", "replace")
+    first = text.splitlines()[0]
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(text.splitlines(keepends=True)[:20_000], delimiter=delimiter)
+    fields: list[str] = []
+    try:
+        fields = next(rows, [])
+        odd = next(((rows.line_num, len(row)) for row in rows if row and len(row) != len(fields)), None)
+    except csv.Error:  # a field longer than Python's reader takes
+        odd = None
+    # The last line may have been cut where the sample ends.
+    if odd is not None and (len(text) < LONGEST_LINE or odd[0] < rows.line_num):
+        raise InvalidInputError(
+            f"{shown} is not a sound CSV file: line {odd[0]} has {odd[1]} columns, its header has {len(fields)}. "
+            "Repair that line."
+        )
+    return delimiter, fields
+
+
+def _read_head(name: str) -> bytes:
+    with open_bytes(name) as file:
+        return bytes(file.read(LONGEST_LINE + 1))
+
+
+def codec_of_name(name: str) -> str | None:
+    """Return the compression that the ending of a name stands for."""
+    return {".gz": "gzip", ".zst": "zstd"}.get(Path(name).suffix.lower())
+
+
+def open_bytes(name: str) -> Any:
+    """Open a local file for reading, unpacked as its name says."""
+    pyarrow = require("pyarrow", "tables", CALLER)  # first, lest a file stay open where it is missing
+    file = Path(name).open("rb")  # noqa: SIM115 - Arrow closes it; its own errors do not name the file
+    return pyarrow.input_stream(file, compression=codec_of_name(name))
+
+
+def check_gzip(name: str) -> None:
+    """Read a gzip file to its end: DuckDB 1 takes what a cut one begins with for all of it."""
+    if codec_of_name(name) == "gzip":
+        with open_bytes(name) as file:
+            while file.read(1 << 20):
+                pass

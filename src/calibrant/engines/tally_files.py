@@ -1,22 +1,19 @@
 """Tallies as files, so that shards computed anywhere can be added up."""
 
-import json
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
-from calibrant._files import write_atomically
-from calibrant.engines.table_files import find_files
+from calibrant._files import AnyPath
+from calibrant.engines.tables import find_files
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.files import read_model, reading, write_model
 from calibrant.tally import Tally
 
-FORMAT = "calibrant-tally"
-VERSION = 1
-AnyPath = str | os.PathLike[str]
+KIND = "tally"
 
 
 def save(tally: Tally, path: AnyPath) -> None:
-    """Write a tally as JSON; the file appears whole or not at all.
+    """Write a tally as JSON with a checksum; the file appears whole or not at all.
 
     Examples
     --------
@@ -28,8 +25,7 @@ def save(tally: Tally, path: AnyPath) -> None:
     >>> engines.load(path) == tally
     True
     """
-    content = {"format": FORMAT, "version": VERSION, **tally.to_dict()}
-    write_atomically(path, json.dumps(content, allow_nan=False))
+    write_model(path, {"kind": KIND, KIND: tally.to_dict()})
 
 
 def load(path: AnyPath) -> Tally:
@@ -47,16 +43,11 @@ def load(path: AnyPath) -> Tally:
     ...     engines.load(path) == tally
     True
     """
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:  # of the json module and of UTF-8
-        raise ModelFileError(f"{path} is not a saved tally, or it was cut short ({error}).") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a tally that calibrant saved.")
-    version = int(content.get("version", 0))
-    if version > VERSION:
-        raise ModelFileError(f"{path} has file version {version}; this calibrant reads up to {VERSION}.")
-    return Tally.from_dict(content)
+    document = read_model(path)
+    if document["kind"] != KIND:
+        raise ModelFileError(f"{path} is not a tally that calibrant saved; `calibrant.load` reads maps.")
+    with reading(path):
+        return Tally.from_dict(document[KIND])
 
 
 def merge(paths: AnyPath | Iterable[AnyPath], *, max_cells: int | None = None) -> Tally:

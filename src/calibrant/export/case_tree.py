@@ -3,18 +3,21 @@
 SQL has no table lookup inside an expression, so a search becomes nested yes/no questions, log2(pieces) deep, and
 every leaf is a formula with its own numbers. A search of a computed value is asked only about the edges that the value
 can reach, so a chain of maps has as many leaves as both together, not their product. A map of segments is a choice
-among the trees of its segments.
+among the trees of its segments. A map of many pieces is first made one of fewer: every piece is a line of text.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from calibrant._compiled import polyline
+from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
+from calibrant.export import parity
 from calibrant.export.expression_graph import (
     ARITHMETIC,
     SCORE,
@@ -25,15 +28,20 @@ from calibrant.export.expression_graph import (
     Score,
     Search,
     domain,
+    fold,
     lower,
-    operation,
+    rebuilt,
     walk,
 )
+from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
 from calibrant.maps.keys import UNSEEN
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
-MOST_PIECES = 10_000  # of all segments together; some 300 characters each: three megabytes, which take a minute
+MOST_PIECES = 400  # of one map
+MOST_TOGETHER = 10_000  # of all segments; some 300 characters each: three megabytes, which take a minute
+TOLERANCES = np.geomspace(1e-6, 1e-2, 17)  # of probabilities; the smallest that will do is taken
+ON_LOGITS = 100.0  # times as much on the logit scale, where probabilities are too small to show it
 Interval: TypeAlias = tuple[float, float]
 SegmentMaps: TypeAlias = dict[tuple[int, ...], CalibrationMap]
 
@@ -65,29 +73,28 @@ class Choice(Node):
         return tuple(node for node in (*self.branches.values(), self.otherwise) if node is not None)
 
 
-def fold(root: Node, score: Any, algebra: Any) -> Any:
+def write_tree(root: Node, score: Any, algebra: Any) -> Any:
     """Write a tree in a language, whose `algebra` can write a number, `apply` an operation, `split` and `choose`.
 
     ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`;
     ``choose(column, branches, otherwise)`` is the branch of the value in a column.
     """
-    written: dict[int, Any] = {}
-    for node in walk(root):
-        written[id(node)] = _write(node, score, algebra, lambda x: written[id(x)])
-    return written[id(root)]
 
+    def write(node: Node, *parents: Any) -> Any:
+        if isinstance(node, Number):
+            return algebra.number(node.value)
+        if isinstance(node, Operation):
+            return algebra.apply(node.kind, *parents)
+        if isinstance(node, Split):
+            value, below, above = parents
+            return algebra.split(value, algebra.number(node.edge), below, above)
+        if isinstance(node, Choice):
+            written = iter(parents)
+            branches = {value: branch and next(written) for value, branch in node.branches.items()}
+            return algebra.choose(node.column, branches, node.otherwise and next(written))
+        return score
 
-def _write(node: Node, score: Any, algebra: Any, of: Callable[[Node], Any]) -> Any:
-    if isinstance(node, Number):
-        return algebra.number(node.value)
-    if isinstance(node, Operation):
-        return algebra.apply(node.kind, *map(of, node.of))
-    if isinstance(node, Split):
-        return algebra.split(of(node.of), algebra.number(node.edge), of(node.below), of(node.above))
-    if isinstance(node, Choice):
-        branches = {value: branch and of(branch) for value, branch in node.branches.items()}
-        return algebra.choose(node.column, branches, node.otherwise and of(node.otherwise))
-    return score
+    return fold(root, write)
 
 
 def tree_of(map_: CalibrationMap) -> Node:
@@ -99,12 +106,12 @@ def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
     """The map of each combination of segments; each key has one more that the fit did not see, if there can be one."""
     codes = [[*range(size), *([UNSEEN] if _can_be_new(map_, k) else [])] for k, size in enumerate(map_.keys.sizes)]
     n_maps = int(np.prod([len(segments) for segments in codes], dtype=float))
-    maps = {chosen: map_.map_at(np.array(chosen)) for chosen in product(*codes)} if n_maps <= MOST_PIECES else {}
+    maps = {chosen: map_.map_at(np.array(chosen)) for chosen in product(*codes)} if n_maps <= MOST_TOGETHER else {}
     n_pieces = sum(len(segment_map.function.knots()) + 1 for segment_map in maps.values())
-    if not maps or n_pieces > MOST_PIECES:
+    if not maps or n_pieces > MOST_TOGETHER:
         what = f"{n_maps} maps" + (f" of {n_pieces} pieces together" if maps else "")
         raise InvalidInputError(
-            f"A map of segments must have at most {MOST_PIECES} pieces to become SQL; this one has {what}. Use fewer "
+            f"A map of segments must have at most {MOST_TOGETHER} pieces to become SQL; this one has {what}. Use fewer "
             "keys, or `calibrant.engines.apply_file`."
         )
     return maps
@@ -179,48 +186,101 @@ def decide(root: Node, within: Interval) -> Node:
 def _picked(root: Node, search: Search, value: float) -> Node:
     """The graph with the search answered as for `value`."""
     place = int(np.searchsorted(search.edges, value, side="left"))
-    new: dict[int, Node] = {}
-    for node in walk(root):
+
+    def answered(node: Node, *parents: Node) -> Node:
         if isinstance(node, Pick) and node.search is search:
-            new[id(node)] = Number(float(node.table[place]))
-        elif isinstance(node, Operation):
-            operands = [new[id(x)] for x in node.of]
-            # The old node where nothing in it changed, so that shared values stay shared.
-            same = all(a is b for a, b in zip(node.of, operands, strict=True))
-            new[id(node)] = node if same else operation(node.kind, *operands)
-        elif isinstance(node, Pick):
-            new[id(node)] = Pick(new[id(node.search)], node.table)
-        elif isinstance(node, Search):
-            new[id(node)] = Search(new[id(node.of)], node.edges)
-        else:
-            new[id(node)] = node
-    return new[id(root)]
+            return Number(float(node.table[place]))
+        return rebuilt(node, *parents)
+
+    tree: Node = fold(root, answered)
+    return tree
 
 
 def _interval(root: Node, within: Interval) -> Interval:
     """Bounds of a value without searches, by interval arithmetic, widened a little for rounding."""
     if root is SCORE:
         return within
-    bounds: dict[int, Interval] = {}
-    for node in walk(root):
+
+    def bounds(node: Node, *parents: Interval) -> Interval:
         if isinstance(node, Number):
-            bounds[id(node)] = (node.value, node.value)
-        elif isinstance(node, Operation):
-            bounds[id(node)] = _operation_bounds(node.kind, [bounds[id(x)] for x in node.of])
-        elif isinstance(node, Split):
-            below, above = bounds[id(node.below)], bounds[id(node.above)]
-            bounds[id(node)] = (min(below[0], above[0]), max(below[1], above[1]))
-        else:
-            bounds[id(node)] = within
-    low, high = bounds[id(root)]
+            return node.value, node.value
+        if isinstance(node, Operation):
+            return _operation_bounds(node.kind, parents)
+        if isinstance(node, Split):
+            _, below, above = parents
+            return min(below[0], above[0]), max(below[1], above[1])
+        return within
+
+    low, high = fold(root, bounds)
     slack = 1e-9 * max(abs(low), abs(high), 1.0)
     return (low - slack, high + slack)
 
 
-def _operation_bounds(kind: str, of: list[Interval]) -> Interval:
+def _operation_bounds(kind: str, of: tuple[Interval, ...]) -> Interval:
     corners: Floats = np.array([[x, y] for x in of[0] for y in (of[1] if len(of) == 2 else (0.0,))])
     with np.errstate(all="ignore"):
         ends = ARITHMETIC[kind](corners[:, 0], corners[:, 1]) if len(of) == 2 else ARITHMETIC[kind](corners[:, 0])
     if np.isnan(ends).any() or (kind == "div" and of[1][0] <= 0.0 <= of[1][1]):
         return (-np.inf, np.inf)
     return (float(ends.min()), float(ends.max()))
+
+
+def thin(map_: CalibrationMap) -> tuple[CalibrationMap, float]:
+    """A map of at most `MOST_PIECES` pieces, and its largest distance from the given one: 0 where that is short itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import CalibrationMap
+    >>> from calibrant.maps.functions import Linear
+    >>> x = np.linspace(0.0, 1.0, 2001)
+    >>> short, off = thin(CalibrationMap(Linear(x, x**2), "probability"))
+    >>> len(short.function.x) < 400, off < 1e-5
+    (True, True)
+    """
+    if _pieces(map_.function) <= MOST_PIECES:
+        return map_, 0.0
+    for tolerance in TOLERANCES:
+        shorter = replace(map_, function=_thin(map_.function, tolerance))
+        if _pieces(shorter.function) <= MOST_PIECES:
+            scores = parity.probe(map_)
+            return shorter, float(np.abs(shorter(scores) - map_(scores)).max())
+    raise InvalidInputError(
+        f"This map has {_pieces(map_.function)} pieces, and {MOST_PIECES} cannot follow it within {TOLERANCES[-1]:g}. "
+        "Export it to Python or ONNX, or fit a smoother method."
+    )
+
+
+def _pieces(function: MapFunction) -> int:
+    if isinstance(function, Chain):
+        return sum(_pieces(part) for part in function.parts)
+    return len(function.values) if isinstance(function, Step) else len(function.knots())
+
+
+def _thin(function: MapFunction, tolerance: float) -> MapFunction:
+    if isinstance(function, Chain):
+        return Chain(tuple(_thin(part, tolerance) for part in function.parts))
+    if isinstance(function, Step):
+        return _thin_steps(function, tolerance)
+    if isinstance(function, LogitLinear):
+        margin = links.expit(function.y) * links.expit(-function.y)
+        kept = polyline.simplify(function.x, function.y, np.minimum(tolerance / margin, ON_LOGITS * tolerance))
+        return replace(function, x=function.x[kept], y=function.y[kept])
+    if isinstance(function, Linear):
+        kept = polyline.simplify(function.x, function.y, np.full(len(function.x), tolerance))
+        return Linear(function.x[kept], function.y[kept])
+    return function
+
+
+def _thin_steps(function: Step, tolerance: float) -> Step:
+    """Neighbouring steps that are all within the tolerance of their middle, as one."""
+    starts, middles = [0], []
+    low = high = function.values[0]
+    for i, value in enumerate(function.values):
+        if max(high, value) - min(low, value) > 2.0 * tolerance:
+            middles.append(0.5 * (low + high))
+            starts.append(i)
+            low = high = value
+        low, high = min(low, value), max(high, value)
+    edges: Floats = function.edges[np.array(starts[1:], dtype=int) - 1]
+    return Step(edges, np.array([*middles, 0.5 * (low + high)]))

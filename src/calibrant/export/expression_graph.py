@@ -2,6 +2,7 @@
 
 A graph has five kinds of nodes: the score, numbers, operations, the search of a value among sorted edges, and the
 number that a search picks from a table. Nodes are shared by identity, so a value that is needed twice is one node.
+The graph of a map of several classes has arrays beside numbers, and a few operations on them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps import functions
-from calibrant.maps.score import first_double
+from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.score import CalibrationMap, first_double
 
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
@@ -26,22 +28,22 @@ LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for
 class Node:
     """A value in the graph. The operators build operations."""
 
-    def __add__(self, other: Node | float) -> Node:
+    def __add__(self, other: Node | Floats | float) -> Node:
         return operation("add", self, other)
 
-    def __sub__(self, other: Node | float) -> Node:
+    def __sub__(self, other: Node | Floats | float) -> Node:
         return operation("sub", self, other)
 
     def __rsub__(self, other: float) -> Node:
         return operation("sub", other, self)
 
-    def __mul__(self, other: Node | float) -> Node:
+    def __mul__(self, other: Node | Floats | float) -> Node:
         return operation("mul", self, other)
 
     def __rtruediv__(self, other: float) -> Node:
         return operation("div", other, self)
 
-    def __truediv__(self, other: Node | float) -> Node:
+    def __truediv__(self, other: Node | Floats | float) -> Node:
         return operation("div", self, other)
 
     def parents(self) -> tuple[Node, ...]:
@@ -62,11 +64,23 @@ class Number(Node):
 
 
 @dataclass(frozen=True, eq=False)
+class Array(Node):
+    """Constants, for the rows of a matrix."""
+
+    value: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Operation(Node):
-    """add, sub, mul, div, min, max of two values; exp, log of one."""
+    """add, sub, mul, div, min, max of two values; exp, log of one.
+
+    For the rows of a matrix, too: tanh, `log_softmax` of each row, `softmax` along the third axis, the `highest` of
+    each row, (n, 1), a `column` for each entry, (n, K, 1), and `einsum`, the sums of products of its `equation`.
+    """
 
     kind: str
     of: tuple[Node, ...]
+    equation: str = ""
 
     def parents(self) -> tuple[Node, ...]:
         """The operands."""
@@ -116,9 +130,9 @@ def domain(space: str) -> tuple[float, float]:
     return (0.0, 1.0) if space == "probability" else (-LARGEST, LARGEST)
 
 
-def operation(kind: str, *operands: Node | float) -> Node:
+def operation(kind: str, *operands: Node | Floats | float) -> Node:
     """An operation, or its result where all operands are numbers."""
-    nodes = tuple(x if isinstance(x, Node) else Number(float(x)) for x in operands)
+    nodes = tuple(map(_as_node, operands))
     values = [x.value for x in nodes if isinstance(x, Number)]
     if len(values) == len(nodes):
         return Number(float(ARITHMETIC[kind](*values)))
@@ -127,6 +141,12 @@ def operation(kind: str, *operands: Node | float) -> Node:
     if (kind == "mul" and 1.0 in values) or (kind == "add" and 0.0 in values):
         return nodes[0] if isinstance(nodes[1], Number) else nodes[1]
     return Operation(kind, nodes)
+
+
+def _as_node(value: Node | Floats | float) -> Node:
+    if isinstance(value, Node):
+        return value
+    return Array(value) if isinstance(value, np.ndarray) else Number(float(value))
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -143,24 +163,44 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend((parent, False) for parent in reversed(node.parents()))
 
 
+def fold(root: Node, write: Callable[..., Any]) -> Any:
+    """Write a graph in a language: `write` is given every node once, and what it wrote for the parents of the node."""
+    written: dict[int, Any] = {}
+    for node in walk(root):
+        written[id(node)] = write(node, *(written[id(parent)] for parent in node.parents()))
+    return written[id(root)]
+
+
+def rebuilt(node: Node, *parents: Node) -> Node:
+    """The node with other parents; where they are the same, itself, so that shared values stay shared."""
+    if all(a is b for a, b in zip(node.parents(), parents, strict=True)):
+        return node
+    if isinstance(node, Operation):
+        return operation(node.kind, *parents)
+    if isinstance(node, Search):
+        return Search(parents[0], node.edges)
+    return Pick(parents[0], node.table) if isinstance(node, Pick) else node
+
+
 def lower(function: functions.MapFunction) -> Node:
     """The graph of a function, in which no operation on the same values occurs twice."""
-    kept: dict[int, Node] = {}
     known: dict[Any, Node] = {}
-    for node in walk(_lowered(function, SCORE)):
-        same = node
-        if isinstance(node, Number):
-            same = known.setdefault(node.value, node)
-        elif isinstance(node, Operation):
-            of = tuple(kept[id(x)] for x in node.of)
-            same = known.setdefault((node.kind, *map(id, of)), Operation(node.kind, of))
-        elif isinstance(node, Search):
-            of_search = kept[id(node.of)]
-            same = known.setdefault((id(of_search), node.edges.tobytes()), Search(of_search, node.edges))
-        elif isinstance(node, Pick):
-            same = Pick(kept[id(node.search)], node.table)
-        kept[id(node)] = same
-    return same
+
+    def shared(node: Node, *parents: Node) -> Node:
+        new = rebuilt(node, *parents)
+        if isinstance(new, Number):
+            return known.setdefault(new.value, new)
+        if isinstance(new, Operation):
+            return known.setdefault((new.kind, *map(id, parents)), new)
+        return known.setdefault((id(new.of), new.edges.tobytes()), new) if isinstance(new, Search) else new
+
+    graph: Node = fold(_lowered(function, SCORE), shared)
+    return graph
+
+
+def graph_of(map_: CalibrationMap | MatrixMap) -> Node:
+    """The graph of a map of one score, or of several classes."""
+    return lower_matrix(map_) if isinstance(map_, MatrixMap) else lower(map_.function)
 
 
 def _lowered(function: functions.MapFunction, x: Node) -> Node:
@@ -202,6 +242,65 @@ def _chain(function: functions.Chain, x: Node) -> Node:
     return x
 
 
+def lower_matrix(map_: MatrixMap) -> Node:
+    """The graph of a map of several classes, from rows of scores, (n, K), to probabilities, (n, K).
+
+    With ℓ the tempered log-probabilities and u = ℓ clipped to the bounds of the map, every one of its M members has K
+    logits, and all of them are linear in the same few features. A curve that is straight between knots is a sum of
+    ramps, each rising from 0 to 1 between two neighbouring knots; so no language needs a search.
+    """
+    scores = operation("log", operation("max", SCORE, map_.floor)) if map_.space == "probability" else SCORE
+    ell = operation("log_softmax", scores * map_.inverse_temperature)
+    u = _clip(ell, max(map_.low, -LARGEST), min(map_.high, LARGEST))
+    members, n_classes = map_.members, len(map_.classes)
+    logits = _product("nk,m->nmk", ell, np.array([1.0 + member.slope for member in members]))
+
+    def stacked(name: str, *shape: int) -> Floats | None:
+        """A part of all members, zero where a member does not have it; None where no member has it."""
+        parts: list[Floats] = [getattr(member, name) for member in members]
+        return np.array([x if x.size else np.zeros(shape) for x in parts]) if any(x.size for x in parts) else None
+
+    if (bias := stacked("bias", n_classes)) is not None:
+        logits = logits + bias
+    if (vector := stacked("vector", n_classes)) is not None:
+        logits = logits + _product("nk,mk->nmk", u, vector)
+    if (curve := stacked("curve", len(map_.curve_knots))) is not None:
+        logits = logits + _curves("nkj,mj->nmk", ell, map_.curve_knots, curve) + curve[:, :1]
+    if (own := stacked("class_curves", n_classes, len(map_.class_knots))) is not None:
+        logits = logits + _curves("nkj,mkj->nmk", ell, map_.class_knots, own) + own[:, :, 0]
+    if (gate := stacked("gate", len(map_.gate_knots))) is not None:
+        heights = _curves("nkj,mj->nm", _log_odds(operation("highest", ell)), map_.gate_knots, gate) + gate[:, 0]
+        logits = logits + _product("nm,nk->nmk", heights, u)
+    if (matrix := stacked("matrix", n_classes, n_classes)) is not None:
+        logits = logits + _product("ni,mki->nmk", u, matrix)
+    if (confusion := stacked("confusion", n_classes, n_classes)) is not None:
+        logits = logits + _product("ni,mki->nmk", operation("exp", ell), confusion)
+    weights = np.array([member.weight for member in members])
+    return _product("nmk,m->nk", operation("softmax", logits), weights)
+
+
+def _product(equation: str, left: Node, right: Node | Floats) -> Node:
+    return Operation("einsum", (left, _as_node(right)), equation)
+
+
+def _clip(x: Node, low: float, high: float) -> Node:
+    return operation("max", operation("min", x, high), low)
+
+
+def _curves(equation: str, x: Node, knots: Floats, values: Floats) -> Node:
+    """How far curves with these values at the knots have risen at x."""
+    if len(knots) == 1:  # constants
+        knots, values = knots + np.arange(2.0), np.repeat(values, 2, axis=-1)
+    ramps = _clip((operation("column", x) - knots[:-1]) / np.diff(knots), 0.0, 1.0)
+    return _product(equation, ramps, np.diff(values))
+
+
+def _log_odds(log_p: Node) -> Node:
+    """The log-odds, at most 35, from log p: 1 - exp(x) is -2 t / (1 - t) with t = tanh(x / 2), to the last digits."""
+    t = operation("tanh", operation("min", log_p, 0.0) * 0.5)
+    return log_p - operation("log", operation("max", (t * -2.0) / (1.0 - t), 1e-15))
+
+
 def _log(x: Node) -> Node:
     # max(p, EPS) and max(1 - p, EPS) is the clipping of `links.clip`: 1 - (1 - EPS) is EPS exactly.
     return operation("log", operation("max", x, links.EPS))
@@ -212,8 +311,7 @@ def _logit(x: Node) -> Node:
 
 
 def _expit(z: Node) -> Node:
-    bounded = operation("max", operation("min", 0.0 - z, LARGEST_LOGIT), -LARGEST_LOGIT)
-    return 1.0 / (operation("exp", bounded) + 1.0)
+    return 1.0 / (operation("exp", _clip(0.0 - z, -LARGEST_LOGIT, LARGEST_LOGIT)) + 1.0)
 
 
 Lines: TypeAlias = tuple[Floats, Floats, Floats]

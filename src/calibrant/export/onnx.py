@@ -1,11 +1,8 @@
-"""A map as an ONNX graph.
-
-Of one score: a search unrolled into log2(pieces) steps, table lookups and arithmetic. Of several classes: a
-log-softmax, ramps, sums of products, and the mean of softmaxes.
-"""
+"""A map as an ONNX graph, in which a search is unrolled into log2(pieces) steps."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,22 +14,25 @@ from calibrant.export import parity
 from calibrant.export.expression_graph import (
     ARITHMETIC,
     LARGEST,
+    Array,
     Node,
     Number,
     Operation,
     Pick,
     Search,
     domain,
-    lower,
-    walk,
+    fold,
+    graph_of,
 )
-from calibrant.export.pool_form import NEAR_ZERO, PoolForm, Ramps
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.export.to_onnx"
-OPERATORS = {kind: kind.capitalize() for kind in ARITHMETIC}  # ONNX has the same names
+OPERATORS = {kind: kind.capitalize() for kind in (*ARITHMETIC, "tanh", "einsum")}  # ONNX has the same names
+OPERATORS |= {"log_softmax": "LogSoftmax", "softmax": "Softmax", "highest": "ReduceMax", "column": "Unsqueeze"}
+AXES = {"log_softmax": 1, "softmax": 2}
+AXIS_INPUTS = {"highest": 1, "column": -1}  # ONNX takes the axis of these as a second input
 DTYPES = ("float64", "float32")
 NEWEST_OPSET = 26  # the newest that onnxruntime 1.31 runs
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
@@ -141,30 +141,25 @@ class GraphWriter:
 
 def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str) -> str:
     """Add the graph of a map to doubles; return the name of its result, NaN where the map accepts no score."""
-    if isinstance(map_, MatrixMap):
-        form = PoolForm.from_map(map_)
-        result, accepted = _write_pool(writer, form, scores), _accepted_rows(writer, form, scores)
-    else:
-        result, accepted = _write_graph(writer, lower(map_.function), scores), _accepted_scores(writer, map_, scores)
+    result: str = fold(graph_of(map_), partial(_write_node, writer, scores))
+    accepts = _accepted_rows if isinstance(map_, MatrixMap) else _accepted_scores
+    accepted = accepts(writer, map_.space, scores)
     return writer.node("Where", accepted, result, writer.constant(np.nan))
 
 
-def _write_graph(writer: GraphWriter, root: Node, score: str) -> str:
-    written: dict[int, str] = {}
-    for node in walk(root):
-        written[id(node)] = _write_node(writer, node, written, score)
-    return written[id(root)]
-
-
-def _write_node(writer: GraphWriter, node: Node, written: dict[int, str], score: str) -> str:
-    if isinstance(node, Number):
-        return writer.constant(np.float64(node.value))
+def _write_node(writer: GraphWriter, score: str, node: Node, *parents: str) -> str:
+    if isinstance(node, Number | Array):
+        return writer.constant(np.asarray(node.value))
     if isinstance(node, Operation):
-        return writer.node(OPERATORS[node.kind], *(written[id(x)] for x in node.of))
+        attributes: dict[str, Any] = {"equation": node.equation} if node.equation else {}
+        if node.kind in AXES:
+            attributes["axis"] = AXES[node.kind]
+        axes = [writer.constant(np.array([AXIS_INPUTS[node.kind]]))] if node.kind in AXIS_INPUTS else []
+        return writer.node(OPERATORS[node.kind], *parents, *axes, **attributes)
     if isinstance(node, Search):
-        return _search(writer, written[id(node.of)], node.edges)
+        return _search(writer, parents[0], node.edges)
     if isinstance(node, Pick):
-        return writer.node("Gather", writer.constant(node.table), written[id(node.search)])
+        return writer.node("Gather", writer.constant(node.table), parents[0])
     return score
 
 
@@ -185,74 +180,16 @@ def _search(writer: GraphWriter, value: str, edges: Floats) -> str:
     return found
 
 
-def _accepted_scores(writer: GraphWriter, map_: CalibrationMap, score: str) -> str:
-    low, high = domain(map_.space)
+def _accepted_scores(writer: GraphWriter, space: str, score: str) -> str:
+    low, high = domain(space)
     above = writer.node("GreaterOrEqual", score, writer.constant(low))
     return writer.node("And", above, writer.node("LessOrEqual", score, writer.constant(high)))
 
 
-def _write_pool(writer: GraphWriter, form: PoolForm, scores: str) -> str:
-    """The mean of the members' softmaxes, (n, K)."""
-    x = scores
-    if form.space == "probability":
-        x = writer.node("Log", writer.node("Max", scores, writer.constant(form.floor)))
-    tempered = writer.node("Mul", x, writer.constant(form.inverse_temperature))
-    ell = writer.node("LogSoftmax", tempered, axis=1)
-    u = _clip(writer, ell, form.low, form.high)
-    members = writer.node("Softmax", _logits(writer, form, ell, u), axis=2)
-    return writer.node("Einsum", writer.constant(form.weights), members, equation="m,nmk->nk")
-
-
-def _logits(writer: GraphWriter, form: PoolForm, ell: str, u: str) -> str:
-    """The logits of all members, (n, M, K)."""
-
-    def product(equation: str, left: str, table: Floats) -> str:
-        return writer.node("Einsum", left, writer.constant(table), equation=equation)
-
-    terms = [product("nk,m->nmk", ell, form.slope), writer.constant(form.bias), product("nk,mk->nmk", u, form.vector)]
-    if form.curves.size:
-        terms.append(product("nkj,mkj->nmk", _ramps(writer, form.ramps, ell), form.curves))
-    if form.gate.size:
-        best = writer.node("ReduceMax", ell, writer.constant(np.array([1])), keepdims=0)
-        gates = _ramps(writer, form.gate_ramps, _log_odds(writer, best))
-        terms.append(writer.node("Einsum", product("nj,mj->nm", gates, form.gate), u, equation="nm,nk->nmk"))
-    if form.matrix.size:
-        terms.append(product("ni,mki->nmk", u, form.matrix))
-    if form.confusion.size:
-        terms.append(product("ni,mki->nmk", writer.node("Exp", ell), form.confusion))
-    total = terms[0]
-    for term in terms[1:]:
-        total = writer.node("Add", total, term)
-    return total
-
-
-def _clip(writer: GraphWriter, x: str, low: float, high: float) -> str:
-    return writer.node("Max", writer.node("Min", x, writer.constant(high)), writer.constant(low))
-
-
-def _ramps(writer: GraphWriter, ramps: Ramps, x: str) -> str:
-    column = writer.node("Unsqueeze", x, writer.constant(np.array([-1])))
-    moved = writer.node("Sub", column, writer.constant(ramps.starts))
-    return _clip(writer, writer.node("Div", moved, writer.constant(ramps.widths)), 0.0, 1.0)
-
-
-def _log_odds(writer: GraphWriter, log_p: str) -> str:
-    """The log-odds, at most 35, from log p; ONNX has no expm1."""
-    x = writer.node("Min", log_p, writer.constant(0.0))
-    series = writer.constant(1.0)
-    for n in (4.0, 3.0, 2.0):  # expm1(x) = x (1 + x/2 (1 + x/3 (1 + x/4)))
-        part = writer.node("Mul", writer.node("Div", x, writer.constant(n)), series)
-        series = writer.node("Add", part, writer.constant(1.0))
-    near = writer.node("Neg", writer.node("Mul", x, series))
-    far = writer.node("Sub", writer.constant(1.0), writer.node("Exp", x))
-    others = writer.node("Where", writer.node("Greater", x, writer.constant(NEAR_ZERO)), near, far)
-    return writer.node("Sub", log_p, writer.node("Log", writer.node("Max", others, writer.constant(1e-15))))
-
-
-def _accepted_rows(writer: GraphWriter, form: PoolForm, scores: str) -> str:
+def _accepted_rows(writer: GraphWriter, space: str, scores: str) -> str:
     """Whether the map accepts a row, (n, 1)."""
     axis = writer.constant(np.array([1]))
-    if form.space != "probability":
+    if space != "probability":
         largest = writer.node("ReduceMax", writer.node("Abs", scores), axis)
         return writer.node("LessOrEqual", largest, writer.constant(LARGEST))
     positive = writer.node("GreaterOrEqual", writer.node("ReduceMin", scores, axis), writer.constant(0.0))

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, domain, lower, walk
+from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, domain, fold, lower, walk
 from calibrant.maps.base import FrozenMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -101,30 +101,30 @@ class Writer:
     def write(self, root: Node) -> str:
         """Fill `tables` and `lines`; return the expression of the result."""
         uses = Counter(id(parent) for node in walk(root) for parent in node.parents())
-        written: dict[int, str] = {}
-        for node in walk(root):
-            text = self._expression(node, written)
+
+        def write(node: Node, *operands: str) -> str:
+            text = self._expression(node, *operands)
             if isinstance(node, Search) or (isinstance(node, Operation) and uses[id(node)] > 1):
-                name = f"v{len(self.lines) + 1}"
-                self.lines.append(f"    {name} = {text}")
-                text = name
-            written[id(node)] = text
-        return written[id(root)]
+                self.lines.append(f"    v{len(self.lines) + 1} = {text}")
+                return f"v{len(self.lines)}"
+            return text
+
+        result: str = fold(root, write)
+        return result
 
     def _table(self, numbers: Floats, prefix: str) -> str:
         name = f"{prefix}{len(self.tables) + 1}"
         self.tables.append(f"{name} = {tuple(numbers.tolist())}")
         return name
 
-    def _expression(self, node: Node, written: dict[int, str]) -> str:
+    def _expression(self, node: Node, *operands: str) -> str:
         if isinstance(node, Number):
             return repr(node.value)
         if isinstance(node, Pick):
-            return f"{self._table(node.table, 'TABLE_')}[{written[id(node.search)]}]"
+            return f"{self._table(node.table, 'TABLE_')}[{operands[0]}]"
         if isinstance(node, Search):
-            return f"bisect_left({self._table(node.edges, 'EDGES_')}, {written[id(node.of)]})"
+            return f"bisect_left({self._table(node.edges, 'EDGES_')}, {operands[0]})"
         if isinstance(node, Operation):
-            operands = [written[id(x)] for x in node.of]
             if node.kind in SIGNS:
                 return f"({operands[0]} {SIGNS[node.kind]} {operands[1]})"
             return f"{node.kind}({', '.join(operands)})"

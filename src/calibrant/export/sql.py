@@ -15,9 +15,8 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.case_tree import fold, maps_of_segments, tree_of, tree_of_segments, value_of
+from calibrant.export.case_tree import maps_of_segments, thin, tree_of, tree_of_segments, value_of, write_tree
 from calibrant.export.expression_graph import Node, domain
-from calibrant.export.thinning import thin
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
@@ -172,7 +171,7 @@ class SqlAlgebra:
     def write(self, tree: Node, within: tuple[float, float]) -> Any:
         """The expression of a tree, which is NULL for scores outside these bounds."""
         exp = self.exp
-        body = fold(tree, self.score, self)
+        body = write_tree(tree, self.score, self)
         low, high = map(self.number, within)
         guarded = exp.Case(
             ifs=[exp.If(this=exp.Between(this=self.free(self.score), low=low, high=high), true=self.free(body))]

@@ -10,16 +10,13 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.export import parity
-from calibrant.export.expression_graph import Number, Operation, Pick, Search, domain, lower, walk
-from calibrant.export.pool_form import PoolForm
+from calibrant.export.expression_graph import Array, Node, Number, Operation, Pick, Search, domain, fold, graph_of, walk
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap
 
 __all__ = ["to_torch"]
 
-FUNCTIONS = {"min": "minimum", "max": "maximum"}  # the other operations have the names of the graph
-ARRAYS = ("weights", "slope", "bias", "curves", "vector", "gate", "matrix", "confusion")
+CONSTANTS = ("value", "edges", "table")  # the fields of nodes that hold numbers
 
 
 def to_torch(map_: FrozenMap) -> Any:
@@ -50,21 +47,28 @@ def to_torch(map_: FrozenMap) -> Any:
     >>> calibrate(torch.tensor([[0.2], [0.5], [0.7]])).shape
     torch.Size([3, 1])
     """
-    shape = parity.check_shape(map_, "to_torch")
+    parity.check_shape(map_, "to_torch")
     torch = require("torch", "torch", "calibrant.export.to_torch")
-    module = MODULES[shape](torch, map_)
+    module = _module(torch, map_)
     parity.check(map_, lambda scores: _run(torch, module, scores), "torch")
     return module
 
 
-def _module_base(torch: Any) -> Any:
-    class CalibrationModule(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
-        """Scores to calibrated probabilities; its numbers are buffers of doubles."""
+def _module(torch: Any, map_: Any) -> Any:
+    root = graph_of(map_)
+    place = {id(node): i for i, node in enumerate(walk(root))}
+    functions = _functions(torch)
 
-        def __init__(self, arrays: dict[str, Floats]) -> None:
+    class Calibration(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
+        """Scores to calibrated probabilities; the numbers of its graph are buffers of doubles."""
+
+        def __init__(self) -> None:
             super().__init__()
-            for name, values in arrays.items():
-                self.register_buffer(name, torch.tensor(values, dtype=torch.float64))
+            for node in walk(root):
+                for name in CONSTANTS:
+                    if hasattr(node, name):
+                        numbers = torch.tensor(getattr(node, name), dtype=torch.float64)
+                        self.register_buffer(f"{name}_{place[id(node)]}", numbers)
 
         def _apply(self, fn: Any, recurse: bool = True) -> Any:
             """Move the buffers, but keep them double when the network around is halved."""
@@ -77,82 +81,33 @@ def _module_base(torch: Any) -> Any:
 
         def forward(self, scores: Any) -> Any:
             """Probabilities in the floating type of the scores."""
-            out = self.probabilities(scores.to(torch.float64))
+            given = scores.to(torch.float64)
+            out = fold(root, lambda node, *parents: self.value(node, given, *parents))
+            if not isinstance(map_, MatrixMap):
+                low, high = domain(map_.space)
+                out = torch.where((given >= low) & (given <= high), out, torch.nan)
             return out.to(scores.dtype) if scores.is_floating_point() else out
 
-    return CalibrationModule
+        def value(self, node: Node, scores: Any, *parents: Any) -> Any:
+            """The value of a node of the graph, from those of its parents."""
+            i = place[id(node)]
+            if isinstance(node, Number | Array):
+                return getattr(self, f"value_{i}")
+            if isinstance(node, Operation):
+                return torch.einsum(node.equation, *parents) if node.equation else functions[node.kind](*parents)
+            if isinstance(node, Search):
+                return torch.searchsorted(getattr(self, f"edges_{i}"), parents[0].contiguous())
+            return getattr(self, f"table_{i}")[parents[0]] if isinstance(node, Pick) else scores
+
+    return Calibration()
 
 
-def _score_module(torch: Any, map_: CalibrationMap) -> Any:
-    nodes = list(walk(lower(map_.function)))
-    place = {id(node): i for i, node in enumerate(nodes)}
-    low, high = domain(map_.space)
-    arrays = {f"edges_{i}": node.edges for i, node in enumerate(nodes) if isinstance(node, Search)}
-    arrays |= {f"table_{i}": node.table for i, node in enumerate(nodes) if isinstance(node, Pick)}
-    arrays |= {f"number_{i}": np.array(node.value) for i, node in enumerate(nodes) if isinstance(node, Number)}
-
-    class ScoreCalibration(_module_base(torch)):  # type: ignore[misc]
-        """Scores to calibrated probabilities of the positive class."""
-
-        def probabilities(self, scores: Any) -> Any:
-            """The values of all nodes of the map's graph in turn, of which the last is the probability."""
-            values: list[Any] = []
-            for i, node in enumerate(nodes):
-                parents = [values[place[id(parent)]] for parent in node.parents()]
-                if isinstance(node, Number):
-                    value = getattr(self, f"number_{i}")
-                elif isinstance(node, Operation):
-                    value = getattr(torch, FUNCTIONS.get(node.kind, node.kind))(*parents)
-                elif isinstance(node, Search):
-                    value = torch.searchsorted(getattr(self, f"edges_{i}"), parents[0].contiguous())
-                elif isinstance(node, Pick):
-                    value = getattr(self, f"table_{i}")[parents[0]]
-                else:
-                    value = scores
-                values.append(value)
-            accepted = (scores >= low) & (scores <= high)
-            return torch.where(accepted, values[-1], torch.nan)
-
-    return ScoreCalibration(arrays)
-
-
-def _matrix_module(torch: Any, map_: MatrixMap) -> Any:
-    form = PoolForm.from_map(map_)
-    arrays = {name: getattr(form, name) for name in ARRAYS}
-    arrays |= {"starts": form.ramps.starts, "widths": form.ramps.widths}
-    arrays |= {"gate_starts": form.gate_ramps.starts, "gate_widths": form.gate_ramps.widths}
-
-    class MatrixCalibration(_module_base(torch)):  # type: ignore[misc]
-        """Class scores to calibrated probabilities."""
-
-        def probabilities(self, scores: Any) -> Any:
-            """Probabilities of all classes, (n, K)."""
-            x = torch.log(torch.clamp(scores, min=form.floor)) if form.space == "probability" else scores
-            ell = torch.log_softmax(form.inverse_temperature * x, dim=1)
-            return torch.einsum("m,nmk->nk", self.weights, torch.softmax(self.logits(ell), dim=2))
-
-        def logits(self, ell: Any) -> Any:
-            """The logits of all members, (n, M, K)."""
-            u = torch.clamp(ell, form.low, form.high)[:, None, :]
-            z = self.slope[:, None] * ell[:, None, :] + self.bias + self.vector * u
-            if form.curves.size:
-                ramps = torch.clamp((ell[..., None] - self.starts) / self.widths, 0.0, 1.0)
-                z = z + torch.einsum("nkj,mkj->nmk", ramps, self.curves)
-            if form.gate.size:
-                best = torch.clamp(ell.max(dim=1).values, max=0.0)
-                sure = best - torch.log(torch.clamp(-torch.expm1(best), min=1e-15))
-                ramps = torch.clamp((sure[:, None] - self.gate_starts) / self.gate_widths, 0.0, 1.0)
-                z = z + (ramps @ self.gate.T)[:, :, None] * u
-            if form.matrix.size:
-                z = z + torch.einsum("ni,mki->nmk", u[:, 0, :], self.matrix)
-            if form.confusion.size:
-                z = z + torch.einsum("ni,mki->nmk", torch.exp(ell), self.confusion)
-            return z
-
-    return MatrixCalibration(arrays)
-
-
-MODULES: dict[str, Callable[..., Any]] = {"score": _score_module, "matrix": _matrix_module}
+def _functions(torch: Any) -> dict[str, Callable[..., Any]]:
+    """What the operations of the graph are in torch."""
+    functions = {kind: getattr(torch, kind) for kind in ("add", "sub", "mul", "div", "exp", "log", "tanh")}
+    functions |= {"min": torch.minimum, "max": torch.maximum}
+    functions |= {"log_softmax": lambda x: x.log_softmax(dim=1), "softmax": lambda x: x.softmax(dim=2)}
+    return functions | {"highest": lambda x: x.amax(1, keepdim=True), "column": lambda x: x.unsqueeze(-1)}
 
 
 def _run(torch: Any, module: Any, scores: Floats) -> Floats:
