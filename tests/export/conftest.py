@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from calibrant._numerics.softmax import log_softmax
 
+from calibrant._numerics.links import log_softmax
 from calibrant.export.expression_graph import ARITHMETIC, Array, Number, Operation, Pick, Score, Search, fold
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.multiclass.blend import MatrixBlend
