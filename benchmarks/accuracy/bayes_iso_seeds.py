@@ -63,7 +63,7 @@ def grid_error(calibrator: object) -> float:
     posterior = getattr(calibrator, "_posterior", None)
     if posterior is None:
         return float("nan")
-    from calibrant.calibrators.bayes_iso import posterior
+    from calibrant.calibrators import bayes_iso_posterior as posterior
 
     fine = posterior.integrate(posterior.positives, posterior.totals, FINE)
     return float(np.abs(fine.mean - posterior.mean).max())

@@ -26,8 +26,7 @@ import pandas as pd
 from benchmarks.arena import multiclass_summary
 from calibrant.multiclass.blend import MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration
-from calibrant.multiclass.matrix_scaling import MatrixScaling
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
 
 __all__ = ["METHODS", "Split", "Table", "measure", "run", "tables"]
 

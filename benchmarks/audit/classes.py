@@ -16,8 +16,7 @@ from calibrant import MatrixBlend, SegmentedCalibrator
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.base import BayesianMatrixCalibrator
 from calibrant.multiclass.dirichlet import DirichletCalibration
-from calibrant.multiclass.matrix_scaling import MatrixScaling
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
 
 TEST_ROWS = 300
 FAMILY = (VectorScaling, MatrixScaling, DirichletCalibration, MatrixBlend)

@@ -13,7 +13,7 @@ from calibrant import monitoring as monitoring
 from calibrant import reliability as reliability
 from calibrant import report as report
 from calibrant import simulate as simulate
-from calibrant.calibrators.blend.blend import Blend as Blend
+from calibrant.calibrators.blend import Blend as Blend
 from calibrant.calibrators.registry import register as register
 from calibrant.classifier.estimator import CalibratedClassifier as CalibratedClassifier
 from calibrant.comparison.compare import compare as compare
@@ -28,8 +28,8 @@ from calibrant.tally import Tally as Tally
 __version__: str
 
 # Aliases
-from calibrant.calibrators.abb.abb import ABB as ABB
-from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso as BayesIso
+from calibrant.calibrators.abb import ABB as ABB
+from calibrant.calibrators.bayes_iso import BayesIso as BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature as BayesianTemperature
 from calibrant.calibrators.beta import BetaCalibration as BetaCalibration
 from calibrant.calibrators.ensemble_temperature import EnsembleTemperatureScaling as EnsembleTemperatureScaling
@@ -42,7 +42,7 @@ from calibrant.calibrators.published.bbq import BBQ as BBQ
 from calibrant.calibrators.published.bpm import BPM as BPM
 from calibrant.calibrators.published.enir import ENIR as ENIR
 from calibrant.calibrators.published.sbb import SBB as SBB
-from calibrant.calibrators.spline.spline import SplineCalibration as SplineCalibration
+from calibrant.calibrators.spline import SplineCalibration as SplineCalibration
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.calibrators.venn_abers import VennAbers as VennAbers
 from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
@@ -52,5 +52,5 @@ from calibrant.maps.matrix import MatrixMap as MatrixMap
 from calibrant.maps.segments import SegmentedMap as SegmentedMap
 from calibrant.multiclass.blend import MatrixBlend as MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration as DirichletCalibration
-from calibrant.multiclass.matrix_scaling import MatrixScaling as MatrixScaling
-from calibrant.multiclass.vector_scaling import VectorScaling as VectorScaling
+from calibrant.multiclass.scaling import MatrixScaling as MatrixScaling
+from calibrant.multiclass.scaling import VectorScaling as VectorScaling

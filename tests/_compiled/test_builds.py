@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import simulate
-from calibrant.calibrators.spline import basis
+from calibrant.calibrators import spline_posterior as basis
 
 from .conftest import PACKAGE, plain_kernels
 

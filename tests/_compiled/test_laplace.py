@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from calibrant._compiled import laplace
-from calibrant.calibrators.spline import basis
+from calibrant.calibrators import spline_posterior as basis
 
 
 def dense_basis(x, knots):

@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from calibrant._compiled import logistic_normal
-from calibrant.calibrators.spline import basis
+from calibrant.calibrators import spline_posterior as basis
 
 
 def dense_basis(x, knots):

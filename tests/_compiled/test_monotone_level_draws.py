@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant._compiled.monotone_level_draws import draw
-from calibrant.calibrators.bayes_iso.posterior import integrate
-from calibrant.calibrators.bayes_iso.sums import build_model, sum_inside
+from calibrant.calibrators.bayes_iso_posterior import build_model, integrate, sum_inside
 
 
 def test_one_cell_by_hand():

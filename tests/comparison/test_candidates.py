@@ -3,11 +3,11 @@ import pytest
 
 from calibrant import IsotonicCalibration, PlattScaling
 from calibrant.calibrators import registry
-from calibrant.calibrators.blend.blend import Blend
+from calibrant.calibrators.blend import Blend
 from calibrant.comparison.candidates import MatrixView, create, name_candidates, title_of
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass.blend import MatrixBlend
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import VectorScaling
 
 
 class Mine(IsotonicCalibration):

@@ -406,7 +406,7 @@ def test_crossfit_predicts_only_what_was_left_out():
 
 
 def test_a_registered_method_for_matrices_is_compared_by_its_name(matrix, monkeypatch):
-    from calibrant.multiclass.vector_scaling import VectorScaling
+    from calibrant.multiclass.scaling import VectorScaling
 
     class Mine(VectorScaling):
         name = "mine"

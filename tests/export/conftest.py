@@ -8,8 +8,7 @@ from calibrant.export.expression_graph import ARITHMETIC, Array, Number, Operati
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.multiclass.blend import MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration
-from calibrant.multiclass.matrix_scaling import MatrixScaling
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
 
 ON_ROWS = {
     "tanh": np.tanh,

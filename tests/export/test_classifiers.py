@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from calibrant import CalibratedClassifier
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.export import classifier_to_onnx, classifiers
-from calibrant.multiclass.identity import MatrixIdentity
+from calibrant.multiclass.scaling import MatrixIdentity
 
 pytest.importorskip("skl2onnx", reason="the export needs skl2onnx")
 pytest.importorskip("onnxruntime", reason="the export is checked with onnxruntime")

@@ -6,7 +6,7 @@ import pytest
 from calibrant import PlattScaling, SegmentedCalibrator, export
 from calibrant.errors import InvalidInputError, MissingExtraError
 from calibrant.export.parity import OFFERED, SHAPES
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import VectorScaling
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from calibrant import Blend, SegmentedCalibrator
 from calibrant.maps.functions import MAP_FUNCTIONS
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import VectorScaling
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "file-format.md"
 HEADINGS = {"score": "One score", "matrix": "Several classes", "segments": "Segments"}

@@ -3,9 +3,8 @@ import pytest
 from scipy.special import expit, log_softmax
 
 from calibrant.multiclass import laplace
-from calibrant.multiclass.average import centre, spread_draws, tighten
 from calibrant.multiclass.features import Features
-from calibrant.multiclass.laplace import ScalePrior
+from calibrant.multiclass.laplace import ScalePrior, centre, spread_draws, tighten
 from calibrant.multiclass.rows import Rows
 
 

@@ -4,7 +4,7 @@ from scipy.special import softmax
 
 from calibrant.multiclass import features, posterior
 from calibrant.multiclass.blend import MatrixBlend
-from calibrant.multiclass.matrix_scaling import MatrixScaling
+from calibrant.multiclass.scaling import MatrixScaling
 
 
 def draw(truth, rng):

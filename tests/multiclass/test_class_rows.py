@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from calibrant.multiclass import class_rows
-from calibrant.multiclass.class_rows import ClassRows
 from calibrant.multiclass.features import Features
 from calibrant.multiclass.laplace import ScalePrior, fit
-from calibrant.multiclass.rows import Rows
+from calibrant.multiclass.rows import ClassRows, Rows
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def pair():
 
 
 def test_agrees_with_the_general_rows(pair, monkeypatch):
-    monkeypatch.setattr(class_rows, "CHUNK_ENTRIES", 600)
+    monkeypatch.setattr("calibrant.multiclass.rows.CHUNK_ENTRIES", 600)
     rows, single = pair
     theta = 0.3 * np.random.default_rng(0).normal(size=12)
     log_p = rows.log_probabilities(theta)

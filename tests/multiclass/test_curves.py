@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.multiclass.curves import Curve, separate, weighted_quantiles
+from calibrant.multiclass.features import Curve, separate, weighted_quantiles
 
 
 def test_curves_have_neither_constant_nor_line_and_unit_variance():

@@ -2,8 +2,8 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from calibrant.maps.matrix import MatrixMap
+from calibrant.multiclass.feature_fit import write_formula
 from calibrant.multiclass.features import Features
-from calibrant.multiclass.formula import write_formula
 from calibrant.multiclass.rows import Rows
 
 BLOCKS = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion")

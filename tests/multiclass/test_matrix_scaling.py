@@ -1,8 +1,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from calibrant.multiclass.matrix_scaling import MatrixScaling
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
 
 
 def test_recovers_a_matrix_that_vector_scaling_cannot():

@@ -3,7 +3,7 @@ import pytest
 
 from calibrant.multiclass import posterior
 from calibrant.multiclass.blend import MatrixBlend
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import VectorScaling
 
 
 @pytest.fixture

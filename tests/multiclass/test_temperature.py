@@ -4,7 +4,7 @@ from scipy.special import softmax
 
 import calibrant
 from calibrant import TemperatureScaling
-from calibrant.multiclass.temperature import MatrixTemperature
+from calibrant.multiclass.scaling import MatrixTemperature
 
 
 def draw(n_classes):

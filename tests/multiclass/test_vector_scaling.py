@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from calibrant.multiclass.vector_scaling import VectorScaling
+from calibrant.multiclass.scaling import VectorScaling
 
 
 def test_recovers_a_slope_and_an_intercept_for_each_class():

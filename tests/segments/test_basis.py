@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.segments.basis import Cells, Counts, combine
+from calibrant.segments.search import Cells, Counts, combine
 
 
 def test_cells_keep_the_sums_of_every_segment():
@@ -21,7 +21,7 @@ def test_combine_numbers_distinct_rows_in_their_order():
 
 
 def test_very_many_cells_are_made_fewer(monkeypatch):
-    monkeypatch.setattr("calibrant.segments.basis.MANY_CELLS", 1000)
+    monkeypatch.setattr("calibrant.segments.search.MANY_CELLS", 1000)
     rng = np.random.default_rng(1)
     scores, codes = np.sort(rng.random(3000)), rng.integers(0, 50, (3000, 1))
     cells, coarse, _ = Cells.of(Counts(scores, np.zeros(3000), np.ones(3000), codes), scores, np.ones(3000))

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.maps.effects import CURVE, LINE, Basis
-from calibrant.segments.basis import Cells
-from calibrant.segments.search import fit_terms
+from calibrant.segments.search import Cells, fit_terms
 
 
 def simulate_cells(effect, n=6000, seed=0):

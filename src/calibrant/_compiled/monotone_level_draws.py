@@ -16,7 +16,7 @@ fallback.warn_if_slow(__file__)
 def draw(table: Floats, transposed: Floats, uniforms: Floats, size: int) -> Ints:
     """For each row of `uniforms` the step of its window that each cell has, (n, m).
 
-    `table` is that of `monotone_sums.sum_inside`. O(m log m · size) for each map.
+    `table` is that of `bayes_iso_posterior.sum_inside`. O(m log m · size) for each map.
     """
     n, m = uniforms.shape[0], uniforms.shape[1]
     steps = np.zeros((n, m + 2), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Methods for one score. One method, one file, or a folder where it has numerics of its own."""
+"""Methods for one score. One method, one file; the posterior of a large one stands beside it."""
 
 from calibrant import _lazy
 
@@ -11,25 +11,25 @@ SCORE_METHODS: dict[str, tuple[str, str]] = {
     "isotonic": ("calibrant.calibrators.isotonic", "IsotonicCalibration"),
     "histogram": ("calibrant.calibrators.histogram", "HistogramBinning"),
     "sbb": ("calibrant.calibrators.published.sbb", "SBB"),
-    "abb": ("calibrant.calibrators.abb.abb", "ABB"),
+    "abb": ("calibrant.calibrators.abb", "ABB"),
     "bbq": ("calibrant.calibrators.published.bbq", "BBQ"),
-    "bayes_iso": ("calibrant.calibrators.bayes_iso.bayes_iso", "BayesIso"),
+    "bayes_iso": ("calibrant.calibrators.bayes_iso", "BayesIso"),
     "enir": ("calibrant.calibrators.published.enir", "ENIR"),
     "venn_abers": ("calibrant.calibrators.venn_abers", "VennAbers"),
-    "spline": ("calibrant.calibrators.spline.spline", "SplineCalibration"),
+    "spline": ("calibrant.calibrators.spline", "SplineCalibration"),
     "bpm": ("calibrant.calibrators.published.bpm", "BPM"),
     "acp": ("calibrant.calibrators.published.acp", "ACP"),
     "ets": ("calibrant.calibrators.ensemble_temperature", "EnsembleTemperatureScaling"),
     "bayes_temperature": ("calibrant.calibrators.bayes_temperature", "BayesianTemperature"),
-    "blend": ("calibrant.calibrators.blend.blend", "Blend"),
+    "blend": ("calibrant.calibrators.blend", "Blend"),
 }
 
 #: The same for a matrix with a column for each of several classes.
 MATRIX_METHODS: dict[str, tuple[str, str]] = {
-    "identity": ("calibrant.multiclass.identity", "MatrixIdentity"),
-    "temperature": ("calibrant.multiclass.temperature", "MatrixTemperature"),
-    "vector_scaling": ("calibrant.multiclass.vector_scaling", "VectorScaling"),
-    "matrix_scaling": ("calibrant.multiclass.matrix_scaling", "MatrixScaling"),
+    "identity": ("calibrant.multiclass.scaling", "MatrixIdentity"),
+    "temperature": ("calibrant.multiclass.scaling", "MatrixTemperature"),
+    "vector_scaling": ("calibrant.multiclass.scaling", "VectorScaling"),
+    "matrix_scaling": ("calibrant.multiclass.scaling", "MatrixScaling"),
     "dirichlet": ("calibrant.multiclass.dirichlet", "DirichletCalibration"),
     "blend": ("calibrant.multiclass.blend", "MatrixBlend"),
 }

@@ -25,7 +25,7 @@ from calibrant.maps.functions import Chain, Identity, MapFunction
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.monitoring.forecast_pool import ForecastPool
-from calibrant.monitoring.shared_outcomes import deviation_of, warn_if_together
+from calibrant.monitoring.sequential_test import deviation_of, warn_if_together
 from calibrant.tally import Tally, row_count, to_tally
 
 __all__ = ["FORGETTING", "AdaptiveCalibrator", "Period"]

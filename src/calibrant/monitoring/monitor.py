@@ -24,8 +24,7 @@ from calibrant.monitoring.named_tallies import (
     predict_tallies,
     read_named_tallies,
 )
-from calibrant.monitoring.sequential_test import SequentialTest
-from calibrant.monitoring.shared_outcomes import deviation_of, warn_if_together
+from calibrant.monitoring.sequential_test import SequentialTest, deviation_of, warn_if_together
 from calibrant.tally import Tally
 
 __all__ = ["CalibrationMonitor"]

@@ -37,7 +37,7 @@ class MatrixCalibrator(Estimator):
     Examples
     --------
     >>> from calibrant.multiclass.base import MatrixCalibrator
-    >>> from calibrant.multiclass.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.scaling import VectorScaling
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> calibrator = VectorScaling().fit(scores, y)
     >>> isinstance(calibrator, MatrixCalibrator), calibrator.predict_proba(scores).shape
@@ -88,7 +88,7 @@ class BayesianMatrixCalibrator(MatrixCalibrator):
 
     Examples
     --------
-    >>> from calibrant.multiclass.vector_scaling import VectorScaling
+    >>> from calibrant.multiclass.scaling import VectorScaling
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> calibrator = VectorScaling().fit(scores, y)
     >>> low, high = calibrator.predict_interval(scores[:2], level=0.9)

@@ -10,15 +10,12 @@ import numpy as np
 
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, MatrixMember
-from calibrant.multiclass.average import centre, spread_draws, tighten
 from calibrant.multiclass.base import BayesianMatrixCalibrator
-from calibrant.multiclass.class_rows import ClassRows
 from calibrant.multiclass.curvature import Arrow
-from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature
+from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature, write_formula
 from calibrant.multiclass.features import repeated_entries, sample_rows
-from calibrant.multiclass.formula import write_formula
-from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, draw, fit
-from calibrant.multiclass.rows import Rows
+from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, centre, draw, fit, spread_draws, tighten
+from calibrant.multiclass.rows import ClassRows, Rows
 
 __all__ = ["MultinomialCalibrator"]
 
@@ -58,7 +55,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     Examples
     --------
-    >>> from calibrant.multiclass.matrix_scaling import MatrixScaling
+    >>> from calibrant.multiclass.scaling import MatrixScaling
     >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 4, [0, 1, 1] * 4
     >>> MatrixScaling().fit(scores, y).weights_
     {'matrix': 1.0}

@@ -20,9 +20,8 @@ from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 from calibrant.metrics.scores import warn_of_reversal
-from calibrant.segments.basis import Cells, Counts
 from calibrant.segments.report import tabulate_segments
-from calibrant.segments.search import fit_terms
+from calibrant.segments.search import Cells, Counts, fit_terms
 from calibrant.tally import Tally, row_count
 
 __all__ = ["SegmentedCalibrator"]

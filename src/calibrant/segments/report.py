@@ -12,7 +12,7 @@ from scipy import special
 from calibrant._frames import make_frame
 from calibrant._typing import Floats
 from calibrant.maps.segments import SegmentedMap
-from calibrant.segments.basis import Cells
+from calibrant.segments.search import Cells
 from calibrant.tally import row_count
 
 __all__ = ["SegmentRow", "SegmentTable", "tabulate_segments"]

@@ -1,20 +1,24 @@
-"""Fitting the model of segments: terms for keys and pairs of keys, each fitted given all others."""
+"""Fitting the model of segments to counts at coarse scores: terms for keys and pairs of keys, each given all others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from calibrant._typing import Ints
+from calibrant._numerics import bins
+from calibrant._typing import Floats, Ints
 from calibrant.maps.effects import CURVE, LINE, Basis
-from calibrant.segments.basis import Cells
 from calibrant.segments.terms import Term
 
-__all__ = ["TermName", "fit_terms"]
+__all__ = ["Cells", "Counts", "TermName", "combine", "fit_terms"]
 
+MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
+MANY_CELLS = 200_000  # of scores and segments, from which on
+FEW_CELLS = 16  # of the pooled scores are enough
 MOST_ROUNDS = 30
 TOLERANCE = 5e-3  # of the largest change of a cell's logit in a round
 # Prior probability of a difference. A key is more likely to have curves where its segments are also shifted, and a
@@ -24,6 +28,59 @@ CURVE_OF_KEY, CURVE_OF_SHIFTED_KEY, CURVE_OF_PAIR, CURVE_OF_ALL = 0.02, 0.05, 0.
 KEPT = 0.15  # the probability of a difference from which on a pair of keys is kept
 LEAST_PRIOR = 1e-3  # terms less probable than that are not tried
 CURVED = 0.5  # and from which on it may have curves
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Rows or cells of tallies as columns, with a column of segment numbers for each key."""
+
+    scores: Floats
+    positives: Floats
+    totals: Floats
+    codes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Counts at each coarse score and combination of segments, on which the terms are fitted."""
+
+    scores: Floats
+    pooled: Floats
+    codes: Ints
+    positives: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats) -> tuple[Cells, Floats, Floats]:
+        """The cells without pooled logits, and the coarse scores with their numbers of rows. O(n log n)."""
+        found = cls._joined(counts, pooled_scores, pooled_totals, MAX_CELLS)
+        if len(found[0].scores) > MANY_CELLS:
+            found = cls._joined(counts, pooled_scores, pooled_totals, FEW_CELLS)
+        return found
+
+    @classmethod
+    def _joined(
+        cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats, most: int
+    ) -> tuple[Cells, Floats, Floats]:
+        starts = bins.equal_mass_starts(pooled_totals, most)
+        groups = bins.group_numbers(starts, len(pooled_totals))
+        totals = np.add.reduceat(pooled_totals, starts)
+        coarse = np.add.reduceat(pooled_scores * pooled_totals, starts) / totals
+        place = groups[np.searchsorted(pooled_scores, counts.scores)]
+        number = combine(np.column_stack((place, counts.codes)))
+        first = np.unique(number, return_index=True)[1]
+        positives = np.bincount(number, counts.positives, len(first)).astype(np.float64)
+        sums = np.bincount(number, counts.totals, len(first)).astype(np.float64)
+        return cls(coarse[place[first]], np.zeros(len(first)), counts.codes[first], positives, sums), coarse, totals
+
+
+def combine(codes: Ints) -> Ints:
+    """One number for each distinct row of `codes`, in the rows' lexicographic order."""
+    out = np.zeros(len(codes), dtype=np.intp)
+    for column in codes.T:
+        out = np.unique(out * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
+    return out
+
 
 TermName = tuple[tuple[int, ...], str]
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import Floats, RandomState
-from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
+from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.tally import Tally
 
 BOUNDS = ("paper", "code", None)

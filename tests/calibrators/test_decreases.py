@@ -6,8 +6,8 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import Tally
 from calibrant._numerics import links
-from calibrant.calibrators.blend import decreases
-from calibrant.calibrators.blend.decreases import pool_outside, pool_unsupported_decreases
+from calibrant.calibrators import decreases
+from calibrant.calibrators.decreases import pool_outside, pool_unsupported_decreases
 from calibrant.maps.functions import LogitLinear
 
 X = np.linspace(-4.0, 4.0, 9)

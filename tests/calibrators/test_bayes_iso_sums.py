@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.bayes_iso.levels import find_windows, spread_levels
-from calibrant.calibrators.bayes_iso.sums import build_model, sum_inside, sum_outside
+from calibrant.calibrators.bayes_iso_posterior import build_model, find_windows, spread_levels, sum_inside, sum_outside
 
 SIZE = 8
 

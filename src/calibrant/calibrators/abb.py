@@ -8,7 +8,7 @@ from scipy.special import softmax
 from calibrant import _limits, _validation
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Floats, RandomState
-from calibrant.calibrators.abb import posterior
+from calibrant.calibrators import abb_posterior as posterior
 from calibrant.calibrators.base import BayesianCalibrator, central_interval
 from calibrant.calibrators.published.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.maps.functions import MapFunction, Step

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from calibrant.calibrators.bayes_iso.posterior import integrate
+from calibrant.calibrators.bayes_iso_posterior import integrate
 
 
 def cells(m=40, n=30, seed=0):

@@ -1,4 +1,4 @@
-"""The posterior of the identity-centred spline: a mixture of Gaussians over the coefficients of curves."""
+"""The posterior of the identity-centred spline: cubic B-splines, and a mixture of Gaussians over their coefficients."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.special import ndtr
 
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.spline import basis
 from calibrant.tally import Tally
 
+DEGREE = 3
+NARROW = 0.02  # a range that counts as one place; knots in less than a fifth of it cost too many digits
 LINE_SCALES = (0.1, 0.5, 2.5)  # t1, of intercept and slope
 LINE_TYPICAL, ROUGH_TYPICAL = 0.5, 1.0  # medians of the half-Cauchy priors of t1 and t2
 COUPLING = 0.5  # a rough curve has an uncertain straight part: its scale is at least this share of t2
@@ -23,6 +25,68 @@ RESERVE = 1e-4  # scores nearer to 0 and 1 may mean no more than this: half of t
 LEAST_CAVITY = 0.05  # share of the precision that a left-out row leaves at least
 HALF_A_ROW = 0.5
 NEGLIGIBLE = 1e-2  # components with less weight than this share of the heaviest are dropped
+STRETCHES = 5
+EASE = 10.0
+
+
+def knot_vector(x: Floats, mass: Floats, n_basis: int, density: float) -> Floats:
+    """Knots of `n_basis` cubic B-splines over the sorted points `x`, with the ends repeated.
+
+    A share `density` of the spacing follows the mass, the rest is even, so that knots are close where data are
+    and nowhere far apart. Points at one place get an interval of width one around it.
+    """
+    low, high = float(x[0]), float(x[-1])
+    if high - low < NARROW:
+        low, high = low - 0.5, high + 0.5
+    share = np.linspace(0.0, 1.0, n_basis - DEGREE + 1)
+    ends = np.cumsum(mass)
+    inner = density * np.interp(share, (ends - 0.5 * mass) / ends[-1], x) + (1.0 - density) * (
+        low + share * (high - low)
+    )
+    return np.concatenate((np.full(DEGREE + 1, low), inner[1:-1], np.full(DEGREE + 1, high)))
+
+
+def local_basis(x: Floats, knots: Floats) -> tuple[Floats, Ints]:
+    """The four B-splines that are not zero at each point, (m, 4), and the number of the first, (m,).
+
+    Points outside the knots are moved to the nearest end.
+    """
+    table = BSpline.design_matrix(np.clip(x, knots[0], knots[-1]), knots, DEGREE)
+    return table.data.reshape(-1, DEGREE + 1), table.indices.reshape(-1, DEGREE + 1)[:, 0].astype(np.intp)
+
+
+def centres(knots: Floats) -> Floats:
+    """Where each B-spline sits (Greville abscissae): coefficients a + b·centre make the straight line a + b·x."""
+    out: Floats = (knots[1:-3] + knots[2:-2] + knots[3:-1]) / DEGREE
+    return out
+
+
+def line_reader(centre: Floats) -> Floats:
+    """The matrix (2, K) that reads intercept and slope of the closest straight line off the coefficients."""
+    middle = centre.mean()
+    slope = (centre - middle) / np.sum((centre - middle) ** 2)
+    return np.stack((1.0 / len(centre) - middle * slope, slope))
+
+
+def roughness(centre: Floats, order: int, bend: tuple[float, float] | None = None, ease: float = 1.0) -> Floats:
+    """The penalty (K, K) whose quadratic form is the integral of the squared derivative of that order, 1 or 2.
+
+    Straight lines cost nothing, whatever the order: they have a prior of their own. `bend` names a stretch of the
+    basis, as shares of it, where a second derivative costs only as much as one `ease` times smaller elsewhere.
+    """
+    gap = np.diff(centre)
+    slope = np.diff(np.eye(len(centre)), axis=0) / gap[:, None]
+    if order == 1:
+        rows = slope * np.sqrt(gap)[:, None]
+        line = np.column_stack((np.ones(len(centre)), centre))
+        rows = rows - (rows @ line) @ line_reader(centre)
+    else:
+        wide = 0.5 * (gap[1:] + gap[:-1])
+        rows = np.diff(slope, axis=0) / np.sqrt(wide)[:, None]
+        if bend is not None:
+            middle = (np.arange(len(rows)) + 0.5) / len(rows)
+            rows[(bend[0] <= middle) & (middle < bend[1])] /= ease
+    return rows.T @ rows
 
 
 class Kind(NamedTuple):
@@ -38,8 +102,6 @@ class Kind(NamedTuple):
     bend: tuple[float, float] | None = None
 
 
-STRETCHES = 5
-EASE = 10.0
 KINDS = (
     Kind(0.375, 2, (12.0, 6.0, 3.0, 1.5, 0.6, 0.2, 0.05)),
     Kind(0.25, 1, (6.0, 3.0, 1.5, 0.6)),
@@ -83,11 +145,11 @@ class Curves:
     def _design(self, z: Floats, limit: float) -> tuple[Floats, Floats, Ints, Floats]:
         """The offsets, the local basis, and how far each point is outside the knots: there curves go on straight."""
         x = np.clip(z, -limit, limit)
-        values, first = basis.local_basis(x, self.knots)
+        values, first = local_basis(x, self.knots)
         return x, values, first, x - np.clip(x, self.knots[0], self.knots[-1])
 
     def _slope(self) -> Floats:
-        slope: Floats = basis.line_reader(basis.centres(self.knots))[1]
+        slope: Floats = line_reader(centres(self.knots))[1]
         return slope
 
 
@@ -191,8 +253,8 @@ class _Design(NamedTuple):
     @classmethod
     def of(cls, z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Design:
         x = np.clip(z, -limits[0], limits[0])
-        knots = basis.knot_vector(x, cells.totals, n_basis, DENSITY)
-        return cls(limits, x, knots, *basis.local_basis(x, knots))
+        knots = knot_vector(x, cells.totals, n_basis, DENSITY)
+        return cls(limits, x, knots, *local_basis(x, knots))
 
 
 class _Grid(NamedTuple):
@@ -245,7 +307,7 @@ def _of_two_classes(cells: Tally) -> Tally:
 def _fit_kinds(design: _Design, cells: Tally) -> _Grid:
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
     knots = design.knots
-    centre = basis.centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
+    centre = centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
     grids = [_fit_kind(design, cells, centre, kind) for kind in KINDS]
     return _Grid(*(np.concatenate(columns) for columns in zip(*grids, strict=True)))
 
@@ -253,8 +315,8 @@ def _fit_kinds(design: _Design, cells: Tally) -> _Grid:
 def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Grid:
     from calibrant._compiled import laplace
 
-    reader = basis.line_reader(centre)
-    rough = basis.roughness(centre, kind.order, kind.bend, EASE)
+    reader = line_reader(centre)
+    rough = roughness(centre, kind.order, kind.bend, EASE)
     line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
     evidence, modes, factors = laplace.evidence_grid(
         design.values,

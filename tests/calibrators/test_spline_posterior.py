@@ -4,8 +4,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibrant import simulate
-from calibrant.calibrators.spline import basis
-from calibrant.calibrators.spline.posterior import Curves, SplinePosterior, fit_posterior
+from calibrant.calibrators.spline_posterior import Curves, SplinePosterior, fit_posterior, knot_vector
 
 Z = np.linspace(-12.0, 12.0, 49)
 
@@ -14,7 +13,7 @@ Z = np.linspace(-12.0, 12.0, 49)
 def two_curves():
     """Two Gaussian curves with known numbers; the second reads scores within ±3 only."""
     rng = np.random.default_rng(0)
-    knots = basis.knot_vector(np.linspace(-2.0, 2.0, 11), np.ones(11), 8, 0.4)
+    knots = knot_vector(np.linspace(-2.0, 2.0, 11), np.ones(11), 8, 0.4)
     parts = [
         Curves((limit,), knots, np.array([weight]), rng.normal(size=(1, 8)), np.tril(rng.normal(size=(1, 8, 8))))
         for limit, weight in ((36.0, 0.3), (3.0, 0.7))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 from scipy.special import betainc
 
-from calibrant.calibrators.bayes_iso.levels import POWER, Windows, find_windows, spread_levels
+from calibrant.calibrators.bayes_iso_posterior import POWER, Windows, find_windows, spread_levels
 
 CELLS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)).filter(any), min_size=1, max_size=40)
 

@@ -10,14 +10,14 @@ from calibrant._numerics import linear_pool, links, logistic
 from calibrant._numerics.logistic import adjust_curves
 from calibrant._numerics.piecewise import interpolate, nearest_monotone
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.abb.abb import ABB
+from calibrant.calibrators.abb import ABB
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
-from calibrant.calibrators.bayes_iso.bayes_iso import BayesIso
+from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
-from calibrant.calibrators.blend.decreases import Fall, pool_outside, pool_unsupported_decreases
+from calibrant.calibrators.decreases import Fall, pool_outside, pool_unsupported_decreases
 from calibrant.calibrators.identity import Identity
 from calibrant.calibrators.platt import PlattScaling
-from calibrant.calibrators.spline.spline import SplineCalibration
+from calibrant.calibrators.spline import SplineCalibration
 from calibrant.intervals import Interval
 from calibrant.maps.functions import Chain, Sigmoid
 from calibrant.maps.score import CalibrationMap

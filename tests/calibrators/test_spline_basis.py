@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
-from calibrant.calibrators.spline import basis
+from calibrant.calibrators import spline_posterior as basis
 
 
 def dense_basis(x, knots):

@@ -8,7 +8,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Floats
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.calibrators.bayes_iso.posterior import integrate
+from calibrant.calibrators.bayes_iso_posterior import integrate
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Linear
 from calibrant.tally import Tally

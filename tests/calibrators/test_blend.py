@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from calibrant import ABB, BayesIso, Blend, SplineCalibration, Tally, simulate
-from calibrant.calibrators.blend.blend import DESCRIPTIONS, _sentence
+from calibrant.calibrators.blend import DESCRIPTIONS, _sentence
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import Interval, Verdict
 

@@ -9,7 +9,7 @@ from calibrant._numerics import links
 from calibrant._numerics.piecewise import nearest_monotone, straight_pieces
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.calibrators.spline.posterior import SplinePosterior, fit_posterior
+from calibrant.calibrators.spline_posterior import SplinePosterior, fit_posterior
 from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 

@@ -1,1 +1,0 @@
-"""The exact average over all binnings."""

@@ -1,1 +1,0 @@
-"""The posterior mean over all non-decreasing maps."""

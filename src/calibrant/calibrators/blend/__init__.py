@@ -1,1 +1,0 @@
-"""The default: a weighted average of other methods."""

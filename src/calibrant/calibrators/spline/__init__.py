@@ -1,1 +1,0 @@
-"""A smooth curve around the identity."""
