@@ -4,7 +4,14 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from calibrant import simulate
-from calibrant.calibrators.spline_posterior import Curves, SplinePosterior, fit_posterior, knot_vector
+from calibrant.calibrators.spline_posterior import (
+    Curves,
+    SplinePosterior,
+    centres,
+    fit_posterior,
+    knot_vector,
+    line_reader,
+)
 
 Z = np.linspace(-12.0, 12.0, 49)
 
@@ -38,7 +45,7 @@ def test_draws_have_the_moments(two_curves):
 def test_outside_the_knots_a_curve_goes_on_as_its_straight_part(two_curves):
     part = two_curves.parts[0]
     mean, _ = part.moments(np.array([5.0, 6.0, 7.0]), 36.0)
-    slope = basis.line_reader(basis.centres(part.knots))[1] @ part.modes[0]
+    slope = line_reader(centres(part.knots))[1] @ part.modes[0]
     np.testing.assert_allclose(np.diff(mean[0]), 1.0 + slope)
 
 
