@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.results import Estimate
+from calibrant.estimates.estimation import Estimate
 
 
 def test_an_answer_reads_as_a_line():

@@ -6,8 +6,8 @@ import pytest
 from calibrant import CalibrationMap, IsotonicCalibration, Tally, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.maps import functions
-from calibrant.monitoring import adjust_e_values, compare_tallies, update
-from calibrant.monitoring.closed_testing import alarm_sentence, alarming
+from calibrant.monitoring import adjust_e_values, compare_tallies
+from calibrant.monitoring.e_values import alarm_sentence, alarming
 from calibrant.monitoring.named_tallies import ALL, NEW, TOP, name_of
 
 from .rows import day, matrix, segments, shifted
@@ -133,23 +133,12 @@ def test_refusals():
         compare_tallies({}, {"a": day(rng)})
     with pytest.raises(InvalidInputError, match="`factor` must be positive"):
         day(rng).scaled(0.0)
-    with pytest.raises(InvalidInputError, match="`forgetting`"):
-        update(IsotonicCalibration(), day(rng), day(rng), forgetting=0.0)
 
 
-def test_update_counts_old_rows_less():
+def test_scaled_tallies_count_old_rows_less():
     old, new = Tally.from_arrays([1, 2], [0, 0]), Tally.from_arrays([2, 3], [1, 1])
-    calibrator, total = update(IsotonicCalibration(target_correction=False), old, new, forgetting=0.5)
+    total = old.scaled(0.5) + new
+    calibrator = IsotonicCalibration(target_correction=False).fit_tally(total)
     assert total.scores.tolist() == [1, 2, 3]
     assert total.totals.tolist() == [0.5, 1.5, 1.0]
     assert calibrator.predict([2])[0] == pytest.approx(1 / 1.5)
-
-
-def test_update_without_forgetting_is_a_fit_to_all_rows():
-    rng = np.random.default_rng(7)
-    s, y = rng.random(300), rng.random(300) < 0.4
-    halves = [Tally.from_arrays(s[i::2], y[i::2]) for i in range(2)]
-    calibrator, total = update(IsotonicCalibration(), *halves)
-    assert total == Tally.from_arrays(s, y)
-    assert calibrator.map_ == IsotonicCalibration().fit(s, y).map_
-    assert len(update(IsotonicCalibration(), *halves, max_cells=20)[1]) <= 20

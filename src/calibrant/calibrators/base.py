@@ -82,13 +82,11 @@ class Estimator(BaseEstimator, ABC):
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities: of the positive class, (n,), or with several classes of all of them, (n, K)."""
-        probabilities: Floats = self._fitted_map().predict(scores)
-        return probabilities
+        return self._fitted_map().predict(scores)
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes, (n, K); the second of two is the positive one."""
-        probabilities: Floats = self._fitted_map().predict_proba(scores)
-        return probabilities
+        return self._fitted_map().predict_proba(scores)
 
     def save(self, path: str | os.PathLike[str], *, posterior: bool = True) -> None:
         """Save the fitted map as JSON; `calibrant.load` reads it.
@@ -306,8 +304,7 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n) or (n_draws, n, K)."""
         map_ = self._fitted_map()
         if self.matrix_ is not None:
-            drawn: Floats = self.matrix_.sample_maps(scores, n_draws, random_state)
-            return drawn
+            return self.matrix_.sample_maps(scores, n_draws, random_state)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         return self.draw_maps(map_.check_scores(scores), count, rng)
 
@@ -331,8 +328,7 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         """
         map_ = self._fitted_map()
         if self.matrix_ is not None:
-            ends: tuple[Floats, Floats] = self.matrix_.predict_interval(scores, level)
-            return ends
+            return self.matrix_.predict_interval(scores, level)
         array = map_.check_scores(scores)
         low, high = self.interval_ends(array, _validation.check_level(level))
         predicted = map_(array)  # far from the data, the mean of a skew posterior can lie beyond its quantiles

@@ -65,8 +65,7 @@ class Levels(NamedTuple):
 
     def at(self, places: Floats) -> Floats:
         """The probabilities at places of the grid that need not be whole."""
-        between: Floats = np.interp(2.0 * places, np.arange(len(self.halves)), self.halves)
-        return between
+        return np.interp(2.0 * places, np.arange(len(self.halves)), self.halves)
 
 
 def find_windows(positives: Floats, totals: Floats) -> Windows:
@@ -267,8 +266,7 @@ class Posterior(NamedTuple):
     @property
     def mean(self) -> Floats:
         """The mean of each cell. It rises, and rounding must not change that."""
-        rising: Floats = np.maximum.accumulate(links.clip((self.masses * self.values).sum(axis=1)))
-        return rising
+        return np.maximum.accumulate(links.clip((self.masses * self.values).sum(axis=1)))
 
     def mean_inverses(self) -> tuple[Floats, Floats]:
         """The means of 1/p and of 1/(1 − p) of each cell."""
@@ -277,8 +275,7 @@ class Posterior(NamedTuple):
 
     def quantiles(self, share: float) -> Floats:
         """The value of each cell below which this share of the posterior lies."""
-        rising: Floats = np.maximum.accumulate(self._values_at(np.full((1, len(self.masses)), share))[0])
-        return rising
+        return np.maximum.accumulate(self._values_at(np.full((1, len(self.masses)), share))[0])
 
     def _values_at(self, shares: Floats) -> Floats:
         """The values of the cells, (n, m), below which these shares of their posteriors lie."""

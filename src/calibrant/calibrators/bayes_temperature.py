@@ -81,8 +81,7 @@ class BayesianTemperature(BayesianCalibrator):
         """The posterior mean; points of the grid with one slope share a curve."""
         slopes, which = np.unique(self._grid.slopes, return_inverse=True)
         shares = np.bincount(which, self._grid.weights * (1.0 - self._grid.lapses))
-        out: Floats = shares @ links.expit(slopes[:, None] * z) + 0.5 * self.lapse_
-        return out
+        return shares @ links.expit(slopes[:, None] * z) + 0.5 * self.lapse_
 
     def _maps(self, z: Floats, points: Ints) -> Floats:
         """The map of each point of the grid, (points, n)."""

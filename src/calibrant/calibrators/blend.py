@@ -152,8 +152,7 @@ class Blend(BayesianCalibrator):
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of whole maps from the mixture of the members' posteriors, by their weights, (n_draws, n)."""
-        drawn: Floats = self._draw(self._probabilities(scores), n_draws, rng)[0]
-        return drawn
+        return self._draw(self._probabilities(scores), n_draws, rng)[0]
 
     def _draw(self, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
         """Curves, and those whose lower and whose upper quantiles are ends of intervals; mostly the same, (3, d, n)."""
@@ -166,8 +165,7 @@ class Blend(BayesianCalibrator):
             drawn = self._with_drawn_line(drawn, at, own[: len(self._cells)], rng)
         if self.monotone:
             drawn = nearest_monotone(drawn)
-        out: Floats = drawn[:, rng.permutation(count)][:, :, own[len(self._cells) :]]
-        return out
+        return drawn[:, rng.permutation(count)][:, :, own[len(self._cells) :]]
 
     def _with_drawn_line(self, drawn: Floats, at: Floats, rows: Ints, rng: np.random.Generator) -> Floats:
         """Draw level and slope anew, given each curve: those of Platt's curve were learned from the rows, too."""

@@ -64,8 +64,7 @@ def get(name: str, shape: str = "score") -> type[Estimator]:
     """
     if name in METHODS[shape]:  # nothing else is imported for it
         module, cls = METHODS[shape][name]
-        built_in: type[Estimator] = getattr(import_module(module), cls)
-        return built_in
+        return getattr(import_module(module), cls)
     if name not in names(shape):
         raise InvalidInputError(
             f"`method` must be one of {', '.join(sorted(names(shape)))}, or a calibrator; got {name!r}."
@@ -177,8 +176,7 @@ def name_of(calibrator: Estimator | type[Estimator]) -> str:
     """
     cls: Any = calibrator if inspect.isclass(calibrator) else type(calibrator)
     known = cls.name in METHODS[cls.shape] or cls.name in names(cls.shape)
-    name: str = cls.name if known and get(cls.name, cls.shape) is cls else cls.__name__
-    return name
+    return cls.name if known and get(cls.name, cls.shape) is cls else cls.__name__
 
 
 @cache

@@ -57,8 +57,7 @@ def local_basis(x: Floats, knots: Floats) -> tuple[Floats, Ints]:
 
 def centres(knots: Floats) -> Floats:
     """Where each B-spline sits (Greville abscissae): coefficients a + b·centre make the straight line a + b·x."""
-    out: Floats = (knots[1:-3] + knots[2:-2] + knots[3:-1]) / DEGREE
-    return out
+    return (knots[1:-3] + knots[2:-2] + knots[3:-1]) / DEGREE
 
 
 def line_reader(centre: Floats) -> Floats:
@@ -139,8 +138,7 @@ class Curves:
         x, values, first, beyond = self._design(z, limit)
         columns = first[:, None] + np.arange(values.shape[1])
         local = np.einsum("na,dna->dn", values, coefficients[:, columns])
-        out: Floats = x + local + np.outer(coefficients @ self._slope(), beyond)
-        return out
+        return x + local + np.outer(coefficients @ self._slope(), beyond)
 
     def _design(self, z: Floats, limit: float) -> tuple[Floats, Floats, Ints, Floats]:
         """The offsets, the local basis, and how far each point is outside the knots: there curves go on straight."""
@@ -149,8 +147,7 @@ class Curves:
         return x, values, first, x - np.clip(x, self.knots[0], self.knots[-1])
 
     def _slope(self) -> Floats:
-        slope: Floats = line_reader(centres(self.knots))[1]
-        return slope
+        return line_reader(centres(self.knots))[1]
 
 
 @dataclass(frozen=True)
@@ -225,8 +222,7 @@ def _without_row(sign: float, weights: Floats, means: Floats, spreads: Floats) -
     cavity = np.maximum(precision - p * (1.0 - p), LEAST_CAVITY * precision)
     centre = sign * means - (1.0 - p) / cavity
     foreseen = links.clip(links.expit(centre / np.sqrt(1.0 + np.pi / (8.0 * cavity))))
-    out: Floats = 1.0 / (weights @ (1.0 / foreseen))
-    return out
+    return 1.0 / (weights @ (1.0 / foreseen))
 
 
 def _mixture_quantile(probability: float, weights: Floats, means: Floats, spreads: Floats) -> Floats:
@@ -237,8 +233,7 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
         middle = 0.5 * (low + high)
         below = weights @ ndtr((middle - means) / spreads) < probability
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    out: Floats = 0.5 * (low + high)
-    return out
+    return 0.5 * (low + high)
 
 
 class _Design(NamedTuple):
@@ -341,5 +336,4 @@ def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Gri
 def _half_cauchy(scales: Floats, typical: float) -> Floats:
     """Prior masses of scales on a geometric grid: half-Cauchy density times the spacing of the logarithms."""
     t = scales / typical
-    out: Floats = np.abs(np.gradient(np.log(scales))) * t / (1.0 + t**2)
-    return out
+    return np.abs(np.gradient(np.log(scales))) * t / (1.0 + t**2)

@@ -28,7 +28,7 @@ from calibrant.classifier.rows import ClassifierRows, find_segments
 from calibrant.classifier.sharing import share_map, with_own_map
 from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe, choose_recipe
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.results import Estimate
+from calibrant.estimates.estimation import Estimate
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 SHOWN_CLASSES = 5
@@ -211,8 +211,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any, segment: Any = None) -> np.ndarray[Any, Any]:
         """The most probable class; it can differ from what the uncalibrated classifier predicts."""
         proba = self.predict_proba(X, segment)
-        labels: np.ndarray[Any, Any] = self.classes_[proba.argmax(axis=1)]
-        return labels
+        return self.classes_[proba.argmax(axis=1)]
 
     def predict_interval(self, X: Any, level: float = 0.9, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).

@@ -12,8 +12,6 @@ from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.classifier.rows import ClassifierRows
 from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe
 
-__all__ = ["share_map", "with_own_map"]
-
 # Models keep maps of their own if these make the labels of left-out rows this many times as likely.
 ODDS_FOR_OWN_MAPS = 20.0
 
@@ -59,8 +57,7 @@ def _count_rows_once(rows: Ints, weights: Floats | None) -> Floats | None:
     times = np.bincount(rows)[rows]
     if (times == 1).all():
         return None if weights is None else weights[rows]
-    out: Floats = (1.0 if weights is None else weights[rows]) / times
-    return out
+    return (1.0 if weights is None else weights[rows]) / times
 
 
 def _log_odds_of_own_maps(shared: CalibratedModel, models: list[CalibratedModel], n_rows: Floats) -> float:

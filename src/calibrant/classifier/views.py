@@ -185,13 +185,12 @@ def _fitted(
 ) -> Calibrator:
     copy: Any = clone(calibrator)
     if segment is not None:
-        return copy.fit(scores, positive, weights, segment=segment)  # type: ignore[no-any-return]
-    return copy.fit_tally(Tally.from_arrays(scores, positive, weights))  # type: ignore[no-any-return]
+        return copy.fit(scores, positive, weights, segment=segment)
+    return copy.fit_tally(Tally.from_arrays(scores, positive, weights))
 
 
 def _predicted(calibrator: Any, scores: Floats, segment: Segment | None) -> Floats:
-    out: Floats = calibrator.predict(scores) if segment is None else calibrator.predict(scores, segment=segment)
-    return out
+    return calibrator.predict(scores) if segment is None else calibrator.predict(scores, segment=segment)
 
 
 def _normalised(proba: Floats, allowed: Bools) -> Floats:
@@ -199,8 +198,7 @@ def _normalised(proba: Floats, allowed: Bools) -> Floats:
     total = proba.sum(axis=1, keepdims=True)
     count = np.broadcast_to(allowed, proba.shape).sum(axis=1, keepdims=True)
     uniform = np.broadcast_to(allowed, proba.shape) / np.maximum(count, 1)
-    normalised: Floats = np.divide(proba, total, out=uniform, where=total > 0.0)
-    return normalised
+    return np.divide(proba, total, out=uniform, where=total > 0.0)
 
 
 @dataclass(frozen=True)

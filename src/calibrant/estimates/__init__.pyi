@@ -1,9 +1,9 @@
+from calibrant.estimates.estimation import Difference as Difference
+from calibrant.estimates.estimation import Estimate as Estimate
 from calibrant.estimates.estimation import estimate as estimate
 from calibrant.estimates.estimation import estimate_difference as estimate_difference
 from calibrant.estimates.estimation import estimate_several as estimate_several
 from calibrant.estimates.label_budget import LabelsNeeded as LabelsNeeded
 from calibrant.estimates.label_budget import labels_needed as labels_needed
 from calibrant.estimates.quantities import QUANTITIES as QUANTITIES
-from calibrant.estimates.results import Difference as Difference
-from calibrant.estimates.results import Estimate as Estimate
 from calibrant.estimates.unlabelled import count_scores as count_scores

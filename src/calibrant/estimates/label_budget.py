@@ -16,8 +16,6 @@ from calibrant.estimates.labelled_rows import check_posterior, labelled_rows
 from calibrant.estimates.unlabelled import as_unlabelled
 from calibrant.tally import Tally, row_count
 
-__all__ = ["LabelsNeeded", "labels_needed"]
-
 N_SIMULATIONS = 8
 FIRST, STEP = 0.5, 2.0  # more labels to begin with, as a share of those there are, and the factor from trial to trial
 

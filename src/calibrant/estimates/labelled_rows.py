@@ -14,8 +14,6 @@ from calibrant._typing import Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally, row_count
 
-__all__ = ["LabelledRows", "check_posterior", "draw_levelled_maps", "labelled_rows", "outside"]
-
 LEAST_SHARE = 0.005  # fewer rows outside move no answer
 RARE = 0.01  # probability that as many rows lie outside by chance
 OFF_LEVEL = 0.5  # deviation of the prior of a map's level, in logits: twelve points around one half

@@ -11,8 +11,6 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import Bools, Floats
 
-__all__ = ["QUANTITIES", "Outcomes", "Quantity"]
-
 
 class Outcomes(NamedTuple):
     """Outcomes of rows in cells, which are sorted by what the model says of their rows.
@@ -54,13 +52,22 @@ class Outcomes(NamedTuple):
     @property
     def true_negatives(self) -> Floats:
         """Negative rows that are not called positive, (d,)."""
-        return (self.totals - self.positives) @ (~self.called).astype(np.float64)
+        return self.negatives @ (~self.called).astype(np.float64)
 
     @property
     def n_positive(self) -> Floats:
         """Positive rows, (d,)."""
-        total: Floats = self.positives.sum(axis=1)
-        return total
+        return self.positives.sum(axis=1)
+
+    @property
+    def negatives(self) -> Floats:
+        """Numbers of negative rows, in each world, (d, m)."""
+        return self.totals - self.positives
+
+    @property
+    def n_negative(self) -> Floats:
+        """Negative rows, (d,)."""
+        return self.n_rows - self.n_positive
 
     @property
     def n_called(self) -> float:
@@ -106,58 +113,25 @@ class Quantity(NamedTuple):
 def _ratio(numerator: Floats, denominator: Floats | float) -> Floats:
     """Return the quotient, or NaN where nothing is counted."""
     below = np.broadcast_to(np.asarray(denominator, dtype=np.float64), numerator.shape)
-    out: Floats = np.divide(numerator, below, out=np.full(numerator.shape, np.nan), where=below > 0.0)
-    return out
-
-
-def _mean(outcomes: Outcomes) -> Floats:
-    return _ratio(outcomes.n_positive, outcomes.n_rows)
-
-
-def _positives(outcomes: Outcomes) -> Floats:
-    return outcomes.n_positive
-
-
-def _accuracy(outcomes: Outcomes) -> Floats:
-    return _ratio(outcomes.true_positives + outcomes.true_negatives, outcomes.n_rows)
-
-
-def _precision(outcomes: Outcomes) -> Floats:
-    return _ratio(outcomes.true_positives, outcomes.n_called)
-
-
-def _recall(outcomes: Outcomes) -> Floats:
-    return _ratio(outcomes.true_positives, outcomes.n_positive)
-
-
-def _specificity(outcomes: Outcomes) -> Floats:
-    return _ratio(outcomes.true_negatives, outcomes.n_rows - outcomes.n_positive)
-
-
-def _f1(outcomes: Outcomes) -> Floats:
-    return _ratio(2.0 * outcomes.true_positives, outcomes.n_called + outcomes.n_positive)
+    return np.divide(numerator, below, out=np.full(numerator.shape, np.nan), where=below > 0.0)
 
 
 def _auc(outcomes: Outcomes) -> Floats:
     """Share of the pairs of a positive and a negative row that are in the right order; a tie counts half."""
-    negatives = outcomes.totals - outcomes.positives
     starts = np.flatnonzero(np.diff(outcomes.values, prepend=-np.inf))  # cells of one value are one tie
-    positive, negative = (np.add.reduceat(rows, starts, axis=1) for rows in (outcomes.positives, negatives))
+    positive, negative = (np.add.reduceat(rows, starts, axis=1) for rows in (outcomes.positives, outcomes.negatives))
     below = np.cumsum(negative, axis=1) - 0.5 * negative
-    return _ratio((positive * below).sum(axis=1), outcomes.n_positive * negatives.sum(axis=1))
+    return _ratio((positive * below).sum(axis=1), outcomes.n_positive * outcomes.n_negative)
 
 
 def _brier(outcomes: Outcomes) -> Floats:
-    squares = outcomes.values**2
-    return _ratio(
-        outcomes.positives @ ((1.0 - outcomes.values) ** 2) + (outcomes.totals - outcomes.positives) @ squares,
-        outcomes.n_rows,
-    )
+    values = outcomes.values
+    return _ratio(outcomes.positives @ (1.0 - values) ** 2 + outcomes.negatives @ values**2, outcomes.n_rows)
 
 
 def _log_loss(outcomes: Outcomes) -> Floats:
     p = links.clip(outcomes.values)
-    loss = outcomes.positives @ -np.log(p) + (outcomes.totals - outcomes.positives) @ -np.log1p(-p)
+    loss = outcomes.positives @ -np.log(p) + outcomes.negatives @ -np.log1p(-p)
     return _ratio(loss, outcomes.n_rows)
 
 
@@ -168,13 +142,13 @@ def _net_benefit(outcomes: Outcomes) -> Floats:
 
 
 QUANTITIES: dict[str, Quantity] = {
-    "mean": Quantity("mean outcome", _mean),
-    "positives": Quantity("positive rows", _positives),
-    "accuracy": Quantity("accuracy", _accuracy, decides=True),
-    "precision": Quantity("precision", _precision, decides=True),
-    "recall": Quantity("recall", _recall, decides=True),
-    "specificity": Quantity("specificity", _specificity, decides=True),
-    "f1": Quantity("F1", _f1, decides=True),
+    "mean": Quantity("mean outcome", lambda o: _ratio(o.n_positive, o.n_rows)),
+    "positives": Quantity("positive rows", lambda o: o.n_positive),
+    "accuracy": Quantity("accuracy", lambda o: _ratio(o.true_positives + o.true_negatives, o.n_rows), decides=True),
+    "precision": Quantity("precision", lambda o: _ratio(o.true_positives, o.n_called), decides=True),
+    "recall": Quantity("recall", lambda o: _ratio(o.true_positives, o.n_positive), decides=True),
+    "specificity": Quantity("specificity", lambda o: _ratio(o.true_negatives, o.n_negative), decides=True),
+    "f1": Quantity("F1", lambda o: _ratio(2.0 * o.true_positives, o.n_called + o.n_positive), decides=True),
     "auc": Quantity("area under the curve", _auc),
     "brier_score": Quantity("Brier score", _brier, probabilities=True),
     "log_loss": Quantity("log-loss", _log_loss, probabilities=True),

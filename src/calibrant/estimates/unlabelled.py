@@ -14,8 +14,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
 from calibrant.tally import Tally
 
-__all__ = ["Cells", "as_unlabelled", "check_threshold", "count_scores", "make_cells"]
-
 TARGETS = ("probabilities", "scores")
 
 

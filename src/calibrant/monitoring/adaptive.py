@@ -24,11 +24,9 @@ from calibrant.maps.files import read_model, reading, write_model
 from calibrant.maps.functions import Chain, Identity, MapFunction
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_mixture
+from calibrant.monitoring.e_values import deviation_of, warn_if_together
 from calibrant.monitoring.forecast_pool import ForecastPool
-from calibrant.monitoring.sequential_test import deviation_of, warn_if_together
 from calibrant.tally import Tally, row_count, to_tally
-
-__all__ = ["FORGETTING", "AdaptiveCalibrator", "Period"]
 
 KIND = "adaptive"
 FORGETTING = (1.0, 0.97, 0.9, 0.7, 0.3)  # what a row counts a period later, in each refit
@@ -234,8 +232,7 @@ class AdaptiveCalibrator:
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrated probabilities for the coming period, (n,)."""
-        out: Floats = self.map_.predict(scores)
-        return out
+        return self.map_.predict(scores)
 
     @cached_property
     def _draws(self) -> Floats:
@@ -277,8 +274,7 @@ class AdaptiveCalibrator:
 
     def correction(self, scores: ArrayLike) -> Floats:
         """How far the map for the coming period is from the reference at each score; `history` has it over time."""
-        difference: Floats = self.map_(scores) - self.reference(scores)
-        return difference
+        return self.map_(scores) - self.reference(scores)
 
     @property
     def log_e_value(self) -> float:

@@ -15,7 +15,7 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.base import FrozenMap
-from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
+from calibrant.monitoring.e_values import SequentialTest, adjust_e_values, alarm_sentence, alarming, weights_of
 from calibrant.monitoring.named_tallies import (
     ALL,
     NEW,
@@ -26,10 +26,7 @@ from calibrant.monitoring.named_tallies import (
     predict_tallies,
     read_named_tallies,
 )
-from calibrant.monitoring.sequential_test import SequentialTest
 from calibrant.tally import Tally, row_count
-
-__all__ = ["TallyChange", "TallyComparison", "compare_tallies"]
 
 HEADERS = ("", "rows now", "predicted", "happened", "e-value")
 MOST_PRINTED = 20

@@ -16,8 +16,6 @@ from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 from calibrant.tally import Tally
 
-__all__ = ["ForecastPool", "log_likelihood", "log_mean_ratio"]
-
 SHARE = 0.02  # of the weights, back to their prior after each period: a member that was bad can return
 MEMORY = 0.98  # what a squared residual counts a period later
 PRIOR_PERIODS = 8.0  # periods in which, before any was seen, members missed by chance alone
@@ -131,8 +129,7 @@ def _prior(members: int) -> Floats:
 
 def log_likelihood(forecasts: Floats, rows: Tally) -> Floats:
     """Log-likelihood of the rows under forecasts of their cells, (..., cells), which lie inside (0, 1)."""
-    out: Floats = np.log(forecasts) @ rows.positives + np.log1p(-forecasts) @ rows.negatives
-    return out
+    return np.log(forecasts) @ rows.positives + np.log1p(-forecasts) @ rows.negatives
 
 
 def log_mean_ratio(pooled: Floats, reference: Floats, rows: Tally) -> float:

@@ -14,7 +14,15 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import read_model, reading, write_model
 from calibrant.maps.loading import KINDS
-from calibrant.monitoring.closed_testing import adjust_e_values, alarm_sentence, alarming, weights_of
+from calibrant.monitoring.e_values import (
+    SequentialTest,
+    adjust_e_values,
+    alarm_sentence,
+    alarming,
+    deviation_of,
+    warn_if_together,
+    weights_of,
+)
 from calibrant.monitoring.named_tallies import (
     ALL,
     NEW,
@@ -24,10 +32,7 @@ from calibrant.monitoring.named_tallies import (
     predict_tallies,
     read_named_tallies,
 )
-from calibrant.monitoring.sequential_test import SequentialTest, deviation_of, warn_if_together
 from calibrant.tally import Tally
-
-__all__ = ["CalibrationMonitor"]
 
 KIND = "monitor"
 MOST_RESIDUALS = 100  # of the last looks: more are not needed to see whether rows share their outcome

@@ -16,8 +16,6 @@ from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.segments import SegmentedMap
 from calibrant.tally import Tally, to_tally
 
-__all__ = ["ALL", "NEW", "TOP", "gather", "name_of", "predict_tallies", "read_named_tallies"]
-
 #: All rows of one score; and, as an alarm, all names together where no single one can be named.
 ALL = "(all)"
 #: The predicted class: its probability, and whether it was right.

@@ -20,8 +20,6 @@ from calibrant.intervals import Interval, plain
 from calibrant.monitoring.adaptive import AdaptiveCalibrator
 from calibrant.tally import Tally, row_count
 
-__all__ = ["WalkForward", "WalkForwardResult", "walk_forward"]
-
 STATIC, ADAPTIVE = "static", "adaptive"
 #: The ways that are compared, and which of the forecasts each of them is: the reference, or the refit so forgetting.
 REFITS = {STATIC: 0, "all rows": 1, "forgetting 0.97": 2, "forgetting 0.7": 4}

@@ -105,8 +105,7 @@ class BayesianMatrixCalibrator(MatrixCalibrator):
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n, K)."""
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        drawn: Floats = self._with_draws(count, rng).sample_maps(scores, count, rng)
-        return drawn
+        return self._with_draws(count, rng).sample_maps(scores, count, rng)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each class probability, (n, K) each."""

@@ -13,8 +13,6 @@ from calibrant.maps.matrix import MatrixMap
 from calibrant.metrics.verdict import Verdict
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
-__all__ = ["MatrixBlend"]
-
 MATRIX_UP_TO = 30  # classes with a matrix of their logarithms
 CONFUSION_UP_TO = 20  # classes with a matrix of their probabilities, too
 CURVES_UP_TO = 250  # classes with a curve of their own

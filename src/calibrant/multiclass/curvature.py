@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -10,42 +10,19 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from calibrant._typing import Floats
 
-__all__ = ["Arrow", "Curvature", "Dense"]
-
-
-class Curvature(Protocol):
-    """Second derivatives of a log-likelihood, to which the precision of a Gaussian prior is added."""
-
-    def times(self, theta: Floats) -> Floats:
-        """The curvature of the likelihood alone times θ."""
-
-    def with_prior(self, precision: Floats) -> Self:
-        """Add a diagonal; what follows is about the sum."""
-
-    def solve(self, right: Floats) -> Floats:
-        """The solution x of A x = right."""
-
-    def variances(self) -> Floats:
-        """The diagonal of the inverse."""
-
-    def log_determinant(self) -> float:
-        """The logarithm of |A|."""
-
-    def draw(self, normals: Floats) -> Floats:
-        """Independent standard normals (D, draws) as draws from N(0, A⁻¹)."""
-
 
 class Dense:
-    """All second derivatives. O(D³) for each prior."""
+    """All second derivatives of a log-likelihood; the precision of a Gaussian prior is added to them. O(D³)."""
 
     def __init__(self, curvature: Floats) -> None:
         self.curvature = curvature
 
     def times(self, theta: Floats) -> Floats:
-        out: Floats = self.curvature @ theta
-        return out
+        """The curvature of the likelihood alone times θ."""
+        return self.curvature @ theta
 
     def with_prior(self, precision: Floats) -> Self:
+        """Add a diagonal; what follows is about the sum A."""
         total = self.curvature + np.diag(precision)
         self.factor, failed = dpotrf(total, lower=1, clean=1)
         if failed:  # rounding: the curvature of the likelihood is positive semi-definite
@@ -54,22 +31,24 @@ class Dense:
         return self
 
     def solve(self, right: Floats) -> Floats:
-        out: Floats = dpotrs(self.factor, right, lower=1)[0]
-        return out
+        """The solution x of A x = right."""
+        return dpotrs(self.factor, right, lower=1)[0]
 
     def variances(self) -> Floats:
+        """The diagonal of the inverse."""
         return np.diag(dpotri(self.factor, lower=1)[0]).copy()
 
     def log_determinant(self) -> float:
+        """The logarithm of |A|."""
         return 2.0 * float(np.log(np.diag(self.factor)).sum())
 
     def draw(self, normals: Floats) -> Floats:
-        out: Floats = solve_triangular(self.factor, normals, lower=True, trans="T", check_finite=False)
-        return out
+        """Independent standard normals (D, draws) as draws from N(0, A⁻¹)."""
+        return solve_triangular(self.factor, normals, lower=True, trans="T", check_finite=False)
 
 
 class Arrow:
-    """Classes meet through the shared coefficients only: a Schur complement does the rest. O(K (S² C + C³))."""
+    """The same where classes meet through shared coefficients only: a Schur complement does it. O(K (S² C + C³))."""
 
     def __init__(self, shared: Floats, link: Floats, own: Floats) -> None:
         self.shared, self.link, self.own = shared, link, own
@@ -118,3 +97,6 @@ class Arrow:
     def _split(self, theta: Floats) -> tuple[Floats, Floats]:
         size = len(self.shared)
         return theta[:size], theta[size:].reshape(self.own.shape[:2])
+
+
+Curvature: TypeAlias = Dense | Arrow

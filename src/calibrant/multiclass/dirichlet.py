@@ -11,8 +11,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.multiclass.laplace import ScalePrior
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
-__all__ = ["DirichletCalibration"]
-
 REGULARISATIONS = ("learned", "odir")
 FREE = 10.0  # a scale so wide that the coefficient is free, unless its class has no rows at all
 

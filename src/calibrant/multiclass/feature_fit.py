@@ -13,8 +13,6 @@ from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, log_scores
 from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, floor_for_zeros
 from calibrant.multiclass.rows import Layout
 
-__all__ = ["FeatureFit", "write_formula"]
-
 CHUNK_ENTRIES = 4_000_000
 BETA_LIMITS = float(np.exp(-10.0)), float(np.exp(10.0))  # of the inverse temperature
 
@@ -66,8 +64,7 @@ class FeatureFit:
 
     def labels(self, labels: Ints) -> Ints:
         """Labels as places in the order of the classes."""
-        out: Ints = np.argsort(self.order)[labels]
-        return out
+        return np.argsort(self.order)[labels]
 
     def formula(self, theta: Floats, layout: Layout, weight: float) -> MatrixMember:
         """The member of the map, for the columns as they came."""

@@ -107,8 +107,7 @@ def weighted_quantiles(x: Floats, weights: Floats, at: ArrayLike) -> Floats:
     order = np.argsort(x)
     below = np.cumsum(weights[order])
     place = np.searchsorted(below, np.asarray(at) * below[-1])
-    out: Floats = x[order][np.minimum(place, len(x) - 1)]
-    return out
+    return x[order][np.minimum(place, len(x) - 1)]
 
 
 def floor_for_zeros(p: Floats) -> float:

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curvature import Curvature
-from calibrant.multiclass.rows import Layout, Rows
+from calibrant.multiclass.rows import ClassRows, Layout, Rows
 
 SWEEPS, FIXED_SWEEPS = 12, 60  # while scales are learned, and where they are given
 SHORTEST = 1e-8  # share of a Newton step
@@ -48,25 +48,6 @@ CENTRE_STEPS, CENTRE_GAIN = (
     4,
     0.01,
 )  # of the centre of averaged predictions, and the nats that a step must gain for another
-
-
-class Likelihood(Protocol):
-    """What the search asks of rows; `Rows` and `ClassRows` answer."""
-
-    layout: Layout
-    weights: Floats
-
-    def log_probabilities(self, theta: Floats) -> Any:
-        """Logarithms of the class probabilities at θ, (n, K)."""
-
-    def log_likelihood(self, log_p: Any) -> float:
-        """Σ weights log p of the labels."""
-
-    def gradient(self, p: Any) -> Floats:
-        """Of the log-likelihood where the class probabilities are p."""
-
-    def second_derivatives(self, p: Any) -> Curvature:
-        """Minus those of the log-likelihood."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +99,7 @@ class _State:
     value: float = -np.inf
 
 
-def fit(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Posterior:
+def fit(rows: Rows | ClassRows, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members()
     state = _initialise(rows, prior, members, start)
@@ -143,7 +124,7 @@ def fit(rows: Likelihood, prior: ScalePrior, start: Start | None = None) -> Post
     return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
 
 
-def _initialise(rows: Likelihood, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
+def _initialise(rows: Rows | ClassRows, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
     """Zero with the scales as guessed, or where a smaller model ended."""
     theta = np.zeros(len(rows.layout))
     scales = {b: prior.centers[b] for b in members}
@@ -263,7 +244,7 @@ def _pivot_variances(scales: Mapping[str, float], pivots: Mapping[str, Floats]) 
     return sum(scales[b] ** 2 * squares for b, squares in pivots.items() if b in scales)
 
 
-def _line_search(rows: Likelihood, state: _State, target: Floats, precision: Floats) -> None:
+def _line_search(rows: Rows | ClassRows, state: _State, target: Floats, precision: Floats) -> None:
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
     share = 1.0

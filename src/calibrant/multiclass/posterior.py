@@ -17,8 +17,6 @@ from calibrant.multiclass.features import repeated_entries, sample_rows
 from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, centre, draw, fit, spread_draws, tighten
 from calibrant.multiclass.rows import ClassRows, Rows
 
-__all__ = ["MultinomialCalibrator"]
-
 LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
 AVERAGED_ENTRIES = 60_000  # of the score matrix; with more, the posterior is so narrow that its mode will do
@@ -85,9 +83,9 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         else:
             self._fitted = self._fit_many(scores, labels, weights)
         members = [
-            self._formula(model, model.centre + deviation, model.weight / len(model.deviations))
+            self._feature_fit.formula(theta, model.posterior.layout, model.weight / len(model.deviations))
             for model in self._fitted
-            for deviation in model.deviations
+            for theta in model.centre + model.deviations
         ]
         if self.lapses:
             share = self.lapses / (self.lapses + float(weights.sum()))
@@ -198,16 +196,13 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
             out[rows] = member.logits(map_, ell[rows].astype(np.float64))
         return out
 
-    def _formula(self, model: FittedModel, theta: Floats, weight: float) -> MatrixMember:
-        return self._feature_fit.formula(theta, model.posterior.layout, weight)
-
     def draw_members(self, n_draws: int, rng: np.random.Generator) -> list[MatrixMember]:
         counts = rng.multinomial(n_draws, [model.weight for model in self._fitted])
         members: list[MatrixMember] = []
         pivots = self._feature_fit.features.pivots()
         for model, count in zip(self._fitted, counts, strict=True):
             thetas = draw(model.posterior, model.centre, self._prior, pivots, count, rng)
-            members += [self._formula(model, theta, 1.0 / n_draws) for theta in thetas]
+            members += [self._feature_fit.formula(theta, model.posterior.layout, 1.0 / n_draws) for theta in thetas]
         return members
 
 

@@ -14,8 +14,6 @@ from calibrant.maps.matrix import MatrixMap, MatrixMember, log_scores
 from calibrant.multiclass.base import MatrixCalibrator
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
-__all__ = ["MatrixIdentity", "MatrixScaling", "MatrixTemperature", "VectorScaling"]
-
 
 class MatrixIdentity(MatrixCalibrator):
     """Leave class probabilities as they are; of logits, take the softmax.

@@ -24,8 +24,6 @@ from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import Cells, Counts, fit_terms
 from calibrant.tally import Tally, row_count
 
-__all__ = ["SegmentedCalibrator"]
-
 POOLED_DRAWS = 200
 MOST_DEVIATIONS = 12
 LARGEST_DEVIATION = 3.0
@@ -194,13 +192,11 @@ class SegmentedCalibrator(Estimator):
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
-        probabilities: Floats = self._fitted_map().predict(scores, segment)
-        return probabilities
+        return self._fitted_map().predict(scores, segment)
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
-        probabilities: Floats = self._fitted_map().predict_proba(scores, segment)
-        return probabilities
+        return self._fitted_map().predict_proba(scores, segment)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability.
@@ -208,15 +204,13 @@ class SegmentedCalibrator(Estimator):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        ends: tuple[Floats, Floats] = self._fitted_map().predict_interval(scores, level, segment=segment)
-        return ends
+        return self._fitted_map().predict_interval(scores, level, segment=segment)
 
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
-        draws: Floats = self._fitted_map().sample_maps(scores, n_draws, random_state, segment=segment)
-        return draws
+        return self._fitted_map().sample_maps(scores, n_draws, random_state, segment=segment)
 
     def summary(self) -> str:
         """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""
@@ -229,13 +223,11 @@ class SegmentedCalibrator(Estimator):
         A segment that was not there in `fit` has the pooled map. The formula of a segment becomes a table of straight
         pieces, within 1e-5 of it.
         """
-        map_: CalibrationMap = self._fitted_map().map_for(segment)
-        return map_
+        return self._fitted_map().map_for(segment)
 
 
 def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:
-    new: Calibrator = registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
-    return new
+    return registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
 
 
 def _check_segments(keys: SegmentKeys, counts: Counts) -> None:
@@ -260,5 +252,4 @@ def _find_deviations(pooled: Calibrator, scores: Floats) -> Floats:
     draws = links.logit(pooled.sample_maps(scores, POOLED_DRAWS))
     away = np.clip(draws - links.logit(pooled.predict(scores)), -LARGEST_DEVIATION, LARGEST_DEVIATION)
     _, sizes, lines = np.linalg.svd(away / np.sqrt(POOLED_DRAWS), full_matrices=False)
-    out: Floats = (sizes[:, None] * lines)[:MOST_DEVIATIONS]
-    return out
+    return (sizes[:, None] * lines)[:MOST_DEVIATIONS]

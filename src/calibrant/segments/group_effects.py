@@ -41,8 +41,7 @@ class Groups:
 
     def effect(self, coefficients: Floats) -> Floats:
         """Columns · coefficients of the cell's group, (m,)."""
-        out: Floats = np.einsum("ij,ij->i", self.columns, coefficients[self.codes])
-        return out
+        return np.einsum("ij,ij->i", self.columns, coefficients[self.codes])
 
 
 class GroupPosterior(NamedTuple):

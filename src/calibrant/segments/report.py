@@ -15,8 +15,6 @@ from calibrant.maps.segments import SegmentedMap
 from calibrant.segments.search import Cells
 from calibrant.tally import row_count
 
-__all__ = ["SegmentRow", "SegmentTable", "tabulate_segments"]
-
 LEVEL = 0.9
 HEADERS = ("key", "segment", "rows", "base rate", "shift", "90 % interval", "differs")
 MOST_PRINTED = 30

@@ -14,8 +14,6 @@ from calibrant._typing import Floats, Ints
 from calibrant.maps.effects import CURVE, LINE, Basis
 from calibrant.segments.terms import Term
 
-__all__ = ["Cells", "Counts", "TermName", "combine", "fit_terms"]
-
 MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
 MANY_CELLS = 200_000  # of scores and segments, from which on
 FEW_CELLS = 16  # of the pooled scores are enough

@@ -16,8 +16,6 @@ from calibrant.maps.effects import CURVE, LINE, WAVES, Effects
 from calibrant.segments import group_effects
 from calibrant.segments.group_effects import GroupPosterior, Groups
 
-__all__ = ["SETTINGS", "Settings", "Term"]
-
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
 INTERCEPTS = {0.0: 1.0, 0.06: 0.5, 0.1: 0.5, 0.18: 0.5, 0.3: 0.5, 0.54: 0.5, 0.9: 0.3, 1.62: 0.3}
@@ -187,5 +185,4 @@ class Term:
 
 
 def _normalised(log_weights: Floats) -> Floats:
-    out: Floats = np.exp(log_weights - special.logsumexp(log_weights))
-    return out
+    return np.exp(log_weights - special.logsumexp(log_weights))

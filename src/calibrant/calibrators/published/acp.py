@@ -120,8 +120,7 @@ class ACP(Calibrator):
         stop = np.where(empty, np.minimum(after + 1, len(cells)), stop)
         positives = np.concatenate(([0.0], np.cumsum(cells.positives)))
         totals = np.concatenate(([0.0], np.cumsum(cells.totals)))
-        out: Floats = np.clip((positives[stop] - positives[first]) / (totals[stop] - totals[first]), 0.0, 1.0)
-        return out
+        return np.clip((positives[stop] - positives[first]) / (totals[stop] - totals[first]), 0.0, 1.0)
 
 
 def _own_intervals(cells: Tally, level: float) -> tuple[Floats, Floats, Floats]:
@@ -146,13 +145,11 @@ def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "rig
     right = np.clip(np.searchsorted(end, wanted, side=side), 1, len(x) - 1)
     low, rise = end[right - 1], end[right] - end[right - 1]
     share = np.where(rise > 0.0, (wanted - low) / np.where(rise > 0.0, rise, 1.0), float(side == "right"))
-    out: Floats = x[right - 1] + share * (x[right] - x[right - 1])
-    return out
+    return x[right - 1] + share * (x[right] - x[right - 1])
 
 
 def _middles(edges: Floats) -> Floats:
     """A score inside each bin between inner edges of [0, 1]."""
     bounds = np.concatenate((np.minimum(0.0, edges[:1]), edges, np.maximum(1.0, edges[-1:])))
     bounds = bounds if len(edges) else np.array([0.0, 1.0])
-    out: Floats = 0.5 * (bounds[1:] + bounds[:-1])
-    return out
+    return 0.5 * (bounds[1:] + bounds[:-1])

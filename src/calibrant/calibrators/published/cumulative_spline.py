@@ -45,5 +45,4 @@ def cumulative_corrections(scores: Floats, positives: Floats, totals: Floats, n_
     weight = np.sqrt(np.concatenate((totals[:1], totals)))
     coefficients = np.linalg.lstsq(basis(ends) * weight[:, None], heights * weight, rcond=None)[0]
     middle = 0.5 * (ends[1:] + ends[:-1])
-    out: Floats = basis(middle, 1) @ coefficients
-    return out
+    return basis(middle, 1) @ coefficients

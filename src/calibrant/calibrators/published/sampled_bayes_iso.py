@@ -104,8 +104,7 @@ class Weighted(NamedTuple):
 
     def quantiles(self, share: float) -> Floats:
         """The value of each cell below which this share of the draws lies."""
-        values: Floats = np.quantile(self.resampled, share, axis=0)
-        return values
+        return np.quantile(self.resampled, share, axis=0)
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Some of the resampled maps; with repetitions where more are wanted than there are."""
