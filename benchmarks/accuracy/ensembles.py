@@ -61,7 +61,7 @@ def data_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def fit_each(model: CalibratedClassifier, X: np.ndarray, y: np.ndarray) -> CalibratedClassifier:
     """Fit an ensemble whose models keep their maps, whatever the odds."""
-    with patch("calibrant.classifier.sharing.ODDS_FOR_OWN_MAPS", 1e-300), warnings.catch_warnings():
+    with patch("calibrant.classifier.estimator.ODDS_FOR_OWN_MAPS", 1e-300), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y)
 

@@ -9,7 +9,7 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, count_scores, estimate, estimate_difference, estimate_several
-from calibrant.estimates.labelled_rows import draw_levelled_maps
+from calibrant.estimates.rows import draw_levelled_maps
 
 
 class Known:

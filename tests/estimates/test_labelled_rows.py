@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import Tally
-from calibrant.estimates.labelled_rows import LabelledRows, labelled_rows, outside
-from calibrant.estimates.unlabelled import count_scores
+from calibrant.estimates.rows import LabelledRows, count_scores, labelled_rows, outside
 
 
 def test_the_range_is_that_of_the_rows_not_of_their_cells():

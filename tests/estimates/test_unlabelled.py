@@ -4,7 +4,7 @@ import pytest
 from calibrant import Identity, Tally
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import QUANTITIES
-from calibrant.estimates.unlabelled import Cells, as_unlabelled, check_threshold, count_scores, make_cells
+from calibrant.estimates.rows import Cells, as_unlabelled, check_threshold, count_scores, make_cells
 
 
 def test_scores_are_counted_with_their_weights():

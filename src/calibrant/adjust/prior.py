@@ -13,8 +13,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics import bins, links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.labelled_rows import LabelledRows, check_posterior, labelled_rows
-from calibrant.estimates.unlabelled import as_unlabelled
+from calibrant.estimates.rows import LabelledRows, as_unlabelled, check_posterior, labelled_rows
 from calibrant.intervals import Interval
 from calibrant.maps.functions import Sigmoid
 from calibrant.maps.score import CalibrationMap

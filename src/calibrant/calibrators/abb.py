@@ -9,7 +9,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Floats, RandomState
 from calibrant.calibrators import abb_posterior as posterior
-from calibrant.calibrators.base import BayesianCalibrator, central_interval
+from calibrant.calibrators.base import BayesianCalibrator, quantile_ends
 from calibrant.calibrators.published.sbb import check_binning_parameters, counts, lam_grid, unit_range
 from calibrant.maps.functions import MapFunction, Step
 from calibrant.tally import Tally
@@ -134,8 +134,9 @@ class ABB(BayesianCalibrator):
 
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Quantiles of `n_draws` draws at the cells, straight lines between them."""
-        draws = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
-        return central_interval(scores, level, *draws)
+        drawn_at, *bounds = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
+        low, high = quantile_ends(level, *bounds)
+        return interpolate(scores, drawn_at, low), interpolate(scores, drawn_at, high)
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""

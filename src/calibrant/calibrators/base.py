@@ -11,12 +11,11 @@ from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
 from calibrant._numerics import links
-from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.estimates.estimation import EstimateMethods
-from calibrant.estimates.labelled_rows import LabelledRows
+from calibrant.estimates.rows import LabelledRows
 from calibrant.maps.base import ends_like
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
@@ -362,14 +361,6 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         cells = self.labelled_.cells
         positive, negative = self.leave_one_out(cells)
         return float(-(cells.positives @ np.log(positive) + cells.negatives @ np.log(negative)) / cells.total)
-
-
-def central_interval(
-    scores: Floats, level: float, at: Floats, low_draws: Floats, high_draws: Floats
-) -> tuple[Floats, Floats]:
-    """The lower quantile of some maps and the upper one of others, drawn `at` increasing scores; lines between them."""
-    low, high = quantile_ends(level, low_draws, high_draws)
-    return interpolate(scores, at, low), interpolate(scores, at, high)
 
 
 def quantile_ends(level: float, low_draws: Floats, high_draws: Floats) -> tuple[Floats, Floats]:

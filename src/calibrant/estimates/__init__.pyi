@@ -6,4 +6,4 @@ from calibrant.estimates.estimation import estimate_several as estimate_several
 from calibrant.estimates.label_budget import LabelsNeeded as LabelsNeeded
 from calibrant.estimates.label_budget import labels_needed as labels_needed
 from calibrant.estimates.quantities import QUANTITIES as QUANTITIES
-from calibrant.estimates.unlabelled import count_scores as count_scores
+from calibrant.estimates.rows import count_scores as count_scores

@@ -10,9 +10,8 @@ from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._typing import Floats, HasPosterior, Ints, RandomState
 from calibrant.estimates.estimation import Estimate
-from calibrant.estimates.labelled_rows import check_posterior, draw_levelled_maps, outside
 from calibrant.estimates.quantities import find_quantity
-from calibrant.estimates.unlabelled import Cells, check_threshold, count_scores
+from calibrant.estimates.rows import Cells, check_posterior, check_threshold, count_scores, draw_levelled_maps, outside
 
 
 def estimate_ensemble(

@@ -11,9 +11,8 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.labelled_rows import check_posterior, draw_levelled_maps, outside
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, Quantity, find_quantity
-from calibrant.estimates.unlabelled import as_unlabelled, make_cells
+from calibrant.estimates.rows import as_unlabelled, check_posterior, draw_levelled_maps, make_cells, outside
 from calibrant.intervals import Interval
 from calibrant.tally import Tally, row_count
 

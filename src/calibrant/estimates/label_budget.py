@@ -12,8 +12,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.estimation import estimate
-from calibrant.estimates.labelled_rows import check_posterior, labelled_rows
-from calibrant.estimates.unlabelled import as_unlabelled
+from calibrant.estimates.rows import as_unlabelled, check_posterior, labelled_rows
 from calibrant.tally import Tally, row_count
 
 N_SIMULATIONS = 8

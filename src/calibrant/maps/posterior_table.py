@@ -14,7 +14,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import ModelFileError
-from calibrant.estimates.labelled_rows import LabelledRows
+from calibrant.estimates.rows import LabelledRows
 from calibrant.tally import Tally
 
 __all__ = ["PosteriorTable"]

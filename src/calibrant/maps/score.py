@@ -13,7 +13,7 @@ from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
-from calibrant.estimates.labelled_rows import LabelledRows
+from calibrant.estimates.rows import LabelledRows
 from calibrant.maps.base import FrozenMap, ends_like
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.posterior_table import PosteriorTable

@@ -18,7 +18,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import quantile_ends
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.estimates.labelled_rows import labelled_rows
+from calibrant.estimates.rows import labelled_rows
 from calibrant.maps.base import ends_like
 from calibrant.maps.files import read_model, reading, write_model
 from calibrant.maps.functions import Chain, Identity, MapFunction
@@ -288,9 +288,7 @@ class AdaptiveCalibrator:
         is at most `alpha`. It says that `map_` is better, not why: the world may have changed, or the reference may
         have been fitted to few rows.
         """
-        if not 0.0 < alpha < 1.0:
-            raise InvalidInputError(f"`alpha` must lie between 0 and 1; got {alpha!r}.")
-        return self._pool.largest_log_e_value >= -math.log(alpha)
+        return self._pool.largest_log_e_value >= -math.log(_validation.check_number("alpha", alpha, "rate"))
 
     def to_frame(self) -> Any:
         """The history as a pandas data frame, a row for each period."""

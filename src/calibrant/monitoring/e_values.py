@@ -201,8 +201,7 @@ def weights_of(names: Mapping[Any, Any]) -> Floats:
 
 def alarming(adjusted: Mapping[Any, float], mean: float, alpha: float) -> list[Any]:
     """The names whose adjusted e-value reaches 1 / alpha, largest first; ALL where only the mean of all does."""
-    if not 0.0 < alpha < 1.0:
-        raise InvalidInputError(f"`alpha` must lie between 0 and 1; got {alpha!r}.")
+    _validation.check_number("alpha", alpha, "rate")
     ranked = sorted(adjusted, key=lambda name: -adjusted[name])
     named = [name for name in ranked if adjusted[name] >= 1.0 / alpha]
     return named or ([ALL] if mean >= 1.0 / alpha else [])

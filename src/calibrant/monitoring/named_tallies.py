@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import ArrayLike, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.keys import as_columns, name_columns
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.segments import SegmentedMap
+from calibrant.metrics.multiclass import top_label_tally
 from calibrant.tally import Tally, to_tally
 
 #: All rows of one score; and, as an alarm, all names together where no single one can be named.
@@ -127,13 +128,8 @@ def _read_matrix(scores: Any, y: ArrayLike, map_: FrozenMap | None, classes: Seq
         )
     labels = _validation.encode_classes(y, len(names))[0] if given is None else _columns_of(y, names)
     _validation.check_same_length(len(matrix), len(labels), "y")
-    return _one_against_the_rest(matrix, labels, [str(name) for name in names])
-
-
-def _one_against_the_rest(matrix: Floats, labels: Ints, names: list[str]) -> NamedTallies:
-    predicted = matrix.argmax(axis=1)
-    top = Tally.from_arrays(matrix[np.arange(len(predicted)), predicted], predicted == labels)
-    return {TOP: top} | {name: Tally.from_arrays(matrix[:, k], labels == k) for k, name in enumerate(names)}
+    against_the_rest = {str(name): Tally.from_arrays(matrix[:, k], labels == k) for k, name in enumerate(names)}
+    return {TOP: top_label_tally(labels, matrix)} | against_the_rest
 
 
 def _columns_of(y: ArrayLike, classes: Sequence[Any]) -> Ints:

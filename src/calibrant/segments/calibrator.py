@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -169,15 +170,14 @@ class SegmentedCalibrator(Estimator):
         first: CalibrationMap | None = None
         if self.space == "decision":
             first = PlattScaling(space="decision").fit_tally(pooled).map_
-            counts = Counts(first(counts.scores), counts.positives, counts.totals, counts.codes)
+            counts = replace(counts, scores=first(counts.scores))
             pooled = pooled.rescored(first(pooled.scores))
         _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
-        self.pooled_ = _new_calibrator(self.calibrator).fit_tally(pooled)
+        method = self.calibrator
+        self.pooled_ = (registry.create(method) if isinstance(method, str) else clone(method)).fit_tally(pooled)
         cells, coarse, totals = Cells.of(counts, pooled.scores, pooled.totals)
         basis = Basis.learn(coarse, links.logit(self.pooled_.map_(coarse)), totals)
-        cells = Cells(
-            cells.scores, links.logit(self.pooled_.map_(cells.scores)), cells.codes, cells.positives, cells.totals
-        )
+        cells = replace(cells, pooled=links.logit(self.pooled_.map_(cells.scores)))
         terms = tuple(
             TermEffects(members, kind, levels, term.effects, term.difference)
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
@@ -224,10 +224,6 @@ class SegmentedCalibrator(Estimator):
         pieces, within 1e-5 of it.
         """
         return self._fitted_map().map_for(segment)
-
-
-def _new_calibrator(calibrator: str | Calibrator) -> Calibrator:
-    return registry.create(calibrator) if isinstance(calibrator, str) else clone(calibrator)
 
 
 def _check_segments(keys: SegmentKeys, counts: Counts) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._frames import make_frame
+from calibrant._tables import align
 from calibrant._typing import Floats
 from calibrant.maps.segments import SegmentedMap
 from calibrant.segments.search import Cells
@@ -114,10 +115,7 @@ class SegmentTable:
     def __repr__(self) -> str:
         ranked = self._ranked()
         lines = [HEADERS, *(row.texts() for row in ranked[:MOST_PRINTED])]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(HEADERS))]
-        shown = [
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
-        ]
+        shown = align(lines)
         if len(ranked) > MOST_PRINTED:
             shown.append(f"… and {len(ranked) - MOST_PRINTED} more")
         shown += [f"{name}: segments differ with probability {p:.2f}" for name, p in self.differences.items()]
