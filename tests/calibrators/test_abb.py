@@ -3,7 +3,7 @@ import pytest
 
 import calibrant
 from calibrant import ABB, SBB, Tally, simulate
-from calibrant.calibrators.abb_posterior import average_binnings
+from calibrant.calibrators.abb import average_binnings
 from calibrant.calibrators.published.printed_abb import PrintedABB
 
 SCORES = np.array([0.05, 0.2, 0.25, 0.5, 0.8, 0.9])

@@ -8,7 +8,7 @@ from scipy.special import betaln
 from scipy.stats import beta as beta_distribution
 
 from calibrant import ABB, Tally, simulate
-from calibrant.calibrators.abb_posterior import PosteriorMean, average_binnings
+from calibrant.calibrators.abb import PosteriorMean, average_binnings
 
 SCORES = np.array([0.05, 0.2, 0.25, 0.5, 0.8, 0.9])
 POSITIVES = np.array([0.0, 1.0, 0.0, 3.0, 2.0, 1.0])

@@ -49,7 +49,7 @@ def test_is_right_for_dirichlet_scores():
 def test_strange_options_are_refused(rows):
     with pytest.raises(InvalidInputError, match="`regularisation`"):
         DirichletCalibration(regularisation="l1").fit(*rows)
-    with pytest.raises(InvalidInputError, match="must be positive"):
+    with pytest.raises(InvalidInputError, match="must be a positive number"):
         DirichletCalibration(regularisation="odir", off_diagonal=0.0).fit(*rows)
 
 

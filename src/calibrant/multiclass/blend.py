@@ -9,8 +9,9 @@ import numpy as np
 
 from calibrant._numerics.links import log_softmax
 from calibrant._typing import Floats, Ints
-from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.matrix import MatrixMap, log_scores
 from calibrant.metrics.verdict import Verdict
+from calibrant.multiclass.features import chunks
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
 MATRIX_UP_TO = 30  # classes with a matrix of their logarithms
@@ -34,7 +35,6 @@ NOUNS = {
     "matrix": "matrix",
     "confusion": "matrix of probabilities",
 }
-CHUNK_ENTRIES = 4_000_000
 _VECTOR = ("slope", "curve", "gate", "bias", "vector", "class_curve")
 
 
@@ -141,17 +141,10 @@ class MatrixBlend(MultinomialCalibrator):
 
 def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Floats, space: str, floor: float) -> float:
     """Of the scores as they are, an exact zero read as the map reads it."""
-    total, step = 0.0, max(1, CHUNK_ENTRIES // scores.shape[1])
-    for start in range(0, len(scores), step):
-        rows = slice(start, start + step)
-        z = np.asarray(scores[rows], dtype=np.float64)
-        own = np.arange(len(z)), labels[rows]
-        if space == "probability":
-            p = np.maximum(z, floor)
-            log_p = np.log(p[own] / p.sum(axis=1))
-        else:
-            log_p = log_softmax(z)[own]
-        total += float(weights[rows] @ log_p)
+    total = 0.0
+    for rows in chunks(scores):
+        log_p = log_softmax(log_scores(scores[rows], space, floor))
+        total += float(weights[rows] @ log_p[np.arange(len(log_p)), labels[rows]])
     return total
 
 

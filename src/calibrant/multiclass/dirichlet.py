@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibrant.errors import InvalidInputError
+from calibrant import _validation
 from calibrant.multiclass.laplace import ScalePrior
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
@@ -28,7 +28,7 @@ class DirichletCalibration(MultinomialCalibrator):
         ``off_diagonal · mean of squared off-diagonal entries + intercept · mean of squared intercepts``, added to the
         mean log-loss, and the minimum of the sum.
     off_diagonal, intercept : float
-        The strengths of "odir".
+        The strengths of "odir", positive; 1e-9 is hardly any penalty.
 
     Examples
     --------
@@ -62,20 +62,14 @@ class DirichletCalibration(MultinomialCalibrator):
         self.intercept = intercept
 
     def scale_prior(self, n_rows: float, n_classes: int) -> ScalePrior:
-        if self.regularisation not in REGULARISATIONS:
-            raise InvalidInputError(
-                f"`regularisation` must be one of {', '.join(REGULARISATIONS)}; got {self.regularisation!r}."
-            )
+        _validation.check_choice("regularisation", self.regularisation, REGULARISATIONS)
         if self.regularisation == "learned":
             return ScalePrior(self.centers)
-        if not (self.off_diagonal > 0.0 and self.intercept > 0.0):
-            raise InvalidInputError(
-                "`off_diagonal` and `intercept` must be positive; got "
-                f"{self.off_diagonal!r} and {self.intercept!r}. For hardly any penalty use 1e-9."
-            )
+        off_diagonal = _validation.check_positive("off_diagonal", self.off_diagonal)
+        intercept = _validation.check_positive("intercept", self.intercept)
         # θ²/(2σ²) = n λ θ² / (entries): the mean log-loss times the rows is the log-likelihood.
-        off = np.sqrt(n_classes * (n_classes - 1) / (2.0 * n_rows * self.off_diagonal))
-        bias = np.sqrt(n_classes / (2.0 * n_rows * self.intercept))
+        off = np.sqrt(n_classes * (n_classes - 1) / (2.0 * n_rows * off_diagonal))
+        bias = np.sqrt(n_classes / (2.0 * n_rows * intercept))
         return ScalePrior({"bias": float(bias), "vector": FREE, "matrix": float(off)}, strength=np.inf)
 
     def draws_for(self, entries: float) -> int:

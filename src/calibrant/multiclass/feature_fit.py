@@ -10,10 +10,9 @@ import numpy as np
 from calibrant._numerics.links import fit_inverse_temperature, log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, log_scores
-from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, floor_for_zeros
+from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, chunks, floor_for_zeros
 from calibrant.multiclass.rows import Layout
 
-CHUNK_ENTRIES = 4_000_000
 BETA_LIMITS = float(np.exp(-10.0)), float(np.exp(10.0))  # of the inverse temperature
 
 
@@ -55,9 +54,7 @@ class FeatureFit:
     def tempered(self, scores: np.ndarray[Any, Any], dtype: Any = np.float64) -> np.ndarray[Any, Any]:
         """ℓ with the classes in order, (n, K)."""
         out = np.empty(scores.shape, dtype=dtype)
-        step = max(1, CHUNK_ENTRIES // scores.shape[1])
-        for start in range(0, len(scores), step):
-            rows = slice(start, start + step)
+        for rows in chunks(scores):
             x = log_scores(scores[rows], self.space, self.floor)[:, self.order]
             out[rows] = log_softmax(self.inverse_temperature * x)
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
 RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
+CHUNK_ENTRIES = 4_000_000  # of a score matrix worked on at once
 QUANTILE_ENTRIES = 400_000  # from twice as many on, knots come from a sample of rows
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
@@ -215,6 +217,13 @@ class Features:
         center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
         scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
         return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
+
+
+def chunks(matrix: np.ndarray[Any, Any], entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
+    """The rows in slices of at most so many entries."""
+    step = max(1, entries // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        yield slice(start, start + step)
 
 
 def repeated_entries(weights: Floats, n_classes: int) -> float:

@@ -12,8 +12,8 @@ from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.multiclass.base import BayesianMatrixCalibrator
 from calibrant.multiclass.curvature import Arrow
-from calibrant.multiclass.feature_fit import CHUNK_ENTRIES, FeatureFit, fit_prior_temperature, write_formula
-from calibrant.multiclass.features import repeated_entries, sample_rows
+from calibrant.multiclass.feature_fit import FeatureFit, fit_prior_temperature, write_formula
+from calibrant.multiclass.features import chunks, repeated_entries, sample_rows
 from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, centre, draw, fit, spread_draws, tighten
 from calibrant.multiclass.rows import ClassRows, Rows
 
@@ -190,9 +190,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         member = write_formula(shared, first.layout, self._feature_fit.features)
         map_ = self._feature_fit.map(self.classes_, [member], type(self).__name__)
         out = np.empty_like(ell)
-        step = max(1, CHUNK_ENTRIES // ell.shape[1])
-        for start in range(0, len(ell), step):
-            rows = slice(start, start + step)
+        for rows in chunks(ell):
             out[rows] = member.logits(map_, ell[rows].astype(np.float64))
         return out
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curvature import Arrow, Curvature, Dense
-from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, repeated_entries
+from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, chunks, repeated_entries
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
@@ -223,9 +223,7 @@ class ClassRows:
         self._center, self._spread = features.center.astype(np.float32), np.float32(features.spread)
 
     def _chunks(self) -> Iterator[tuple[slice, np.ndarray[Any, Any]]]:
-        step = max(1, CHUNK_ENTRIES // self.ell.shape[1])
-        for start in range(0, len(self.ell), step):
-            rows = slice(start, start + step)
+        for rows in chunks(self.ell, CHUNK_ENTRIES):
             scaled = np.clip(self.ell[rows], self._low, self._high)
             scaled -= self._center
             scaled /= self._spread

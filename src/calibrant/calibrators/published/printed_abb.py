@@ -6,8 +6,7 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
-from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.abb_posterior import BinningPosterior
+from calibrant.calibrators.abb import ABB, BinningPosterior
 from calibrant.calibrators.published.sbb import counts
 from calibrant.maps.functions import Linear, MapFunction, Step
 from calibrant.tally import Tally

@@ -128,7 +128,7 @@ def check_binning_parameters(alpha: Any, beta: Any, max_cells: Any) -> None:
 
 
 def counts(cells: Tally) -> tuple[Floats, Floats]:
-    """Positives and totals as arrays of one kind, so that the kernels are compiled once and not for frozen ones too."""
+    """Positives and totals as kernels read them: contiguous, whatever the tally was made from."""
     return cells.positives.copy(), cells.totals.copy()
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import ABB, Tally, simulate
-from calibrant.calibrators.abb_posterior import bin_counts, filled_gaps
+from calibrant.calibrators.abb import bin_counts, filled_gaps
 
 CELLS = Tally(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.0]))
 
