@@ -244,7 +244,7 @@ def test_what_cannot_be_tested_is_refused():
     refused = {
         "must count whole rows": lambda: CalibrationMonitor().updated(tally.scaled(0.5)),
         r"must lie in \[0, 1\]": lambda: CalibrationMonitor().updated(Tally.from_arrays([2.0], [1])),
-        "`alpha` must lie between 0 and 1; got 2": lambda: CalibrationMonitor().alarms(2.0),
+        "`alpha` must lie between 0 and 1, both excluded; got 2": lambda: CalibrationMonitor().alarms(2.0),
         "`y` must be given": lambda: CalibrationMonitor().updated([0.1, 0.4]),
         "pass it alone": lambda: CalibrationMonitor().updated(tally, [1]),
         "`segment` goes with scores": lambda: CalibrationMonitor().updated(tally, segment=["a"]),
