@@ -80,12 +80,10 @@ def lower_limit(positives: Floats, total: Floats, tail: float) -> Floats:
     """The exact lower limit, wrong with probability `tail`: a quantile of the beta distribution, or 0."""
     k = np.where(positives > 0.0, positives, 1.0)
     inside = special.betaincinv(k, np.maximum(total - k, 0.0) + 1.0, tail)
-    limit: Floats = np.where(positives > 0.0, inside, 0.0)
-    return limit
+    return np.where(positives > 0.0, inside, 0.0)
 
 
 def upper_limit(positives: Floats, total: Floats, tail: float) -> Floats:
     """The exact upper limit, wrong with probability `tail`, or 1."""
     left = np.where(positives < total, total - positives, 1.0)
-    limit: Floats = np.where(positives < total, special.betaincinv(positives + 1.0, left, 1.0 - tail), 1.0)
-    return limit
+    return np.where(positives < total, special.betaincinv(positives + 1.0, left, 1.0 - tail), 1.0)

@@ -20,8 +20,7 @@ def clip(probabilities: Floats) -> Floats:
 def logit(probabilities: Floats) -> Floats:
     """ln(p / (1 - p)) of the clipped probabilities."""
     clipped = clip(probabilities)
-    out: Floats = np.log(clipped / (1.0 - clipped))
-    return out
+    return np.log(clipped / (1.0 - clipped))
 
 
 def expit(logits: Floats) -> Floats:
@@ -131,5 +130,4 @@ def log_softmax(z: Floats) -> Floats:
 
 def log_odds(log_p: Floats) -> Floats:
     """The log-odds, at most 35, from log p."""
-    out: Floats = log_p - np.log(np.maximum(-np.expm1(np.minimum(log_p, 0.0)), 1e-15))
-    return out
+    return log_p - np.log(np.maximum(-np.expm1(np.minimum(log_p, 0.0)), 1e-15))

@@ -169,5 +169,4 @@ def adjust_curves(
     if rng is None:
         return out
     root = np.linalg.cholesky(np.linalg.inv(precision))
-    drawn: Floats = out + (root @ rng.standard_normal((*out.shape, 1)))[:, :, 0]
-    return drawn
+    return out + (root @ rng.standard_normal((*out.shape, 1)))[:, :, 0]

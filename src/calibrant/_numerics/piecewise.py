@@ -29,8 +29,7 @@ def nearest_monotone(y: Floats) -> Floats:
     """
     so_far = np.maximum.accumulate(y, axis=-1)
     to_come = np.minimum.accumulate(y[..., ::-1], axis=-1)[..., ::-1]
-    out: Floats = 0.5 * (so_far + to_come)
-    return out
+    return 0.5 * (so_far + to_come)
 
 
 def straight_pieces(x: Floats, y: Floats, breaks: Floats) -> tuple[Floats, Floats]:

@@ -182,8 +182,7 @@ def _binomial(defaults: Floats, totals: Floats, probabilities: Floats, two_sided
         return at_least
     rest = np.maximum(totals - defaults, 1e-300)
     at_most = np.where(defaults < totals, 1.0 - special.betainc(defaults + 1.0, rest, probabilities), 1.0)
-    out: Floats = np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
-    return out
+    return np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
 
 
 def holm(p_values: Floats) -> Floats:

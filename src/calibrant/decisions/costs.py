@@ -228,5 +228,4 @@ def relative_economic_value(
     positives, negatives = acted_on(tally, np.broadcast_to(cuts, ratios.shape))
     protected, missed = (positives + negatives) / tally.total, (tally.total_positive - positives) / tally.total
     climate = np.minimum(ratios, tally.base_rate)  # always or never protecting, whichever is cheaper
-    out: Floats = (climate - (ratios * protected + missed)) / (climate - ratios * tally.base_rate)
-    return out
+    return (climate - (ratios * protected + missed)) / (climate - ratios * tally.base_rate)

@@ -247,8 +247,7 @@ def _expected_gap(bins: Bins) -> Floats:
     certain = deviation == 0.0
     z = bins.gap / np.where(certain, 1.0, deviation)
     folded = deviation * np.sqrt(2.0 / np.pi) * np.exp(-0.5 * z**2) + bins.gap * special.erf(z / np.sqrt(2.0))
-    out: Floats = np.where(certain, np.abs(bins.gap), folded)
-    return out
+    return np.where(certain, np.abs(bins.gap), folded)
 
 
 def sweep_calibration_error(

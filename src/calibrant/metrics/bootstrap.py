@@ -121,8 +121,7 @@ def reflected(draws: Floats, value: float, centre: float, method: str) -> Floats
     if method == "basic":
         return value + centre - draws
     squares = value * abs(value) + centre * abs(centre) - draws * np.abs(draws)
-    out: Floats = np.sign(squares) * np.sqrt(np.abs(squares))
-    return out
+    return np.sign(squares) * np.sqrt(np.abs(squares))
 
 
 def interval_of(value: float, draws: Floats, level: float, bounds: tuple[float, float]) -> Interval:

@@ -274,8 +274,7 @@ class ClassOutOfFold(OutOfFold):
         from scipy import sparse
 
         by_group = groups.cross(self.sample.weights, np.arange(len(self.sample.labels)), len(self.sample.labels))
-        repeated: csr_array = sparse.hstack([by_group] * self.repeats, format="csr")
-        return repeated
+        return sparse.hstack([by_group] * self.repeats, format="csr")
 
     def losses(self, loss: str) -> Floats:
         """The loss of each row."""
@@ -330,5 +329,4 @@ def _join_members(folds: Sequence[Fold]) -> csr_array | None:
     from scipy import sparse
 
     positive, negative = [m[:, :size] for m, size in members], [m[:, size:] for m, size in members]
-    joined: csr_array = sparse.hstack([*positive, *negative], format="csr")
-    return joined
+    return sparse.hstack([*positive, *negative], format="csr")

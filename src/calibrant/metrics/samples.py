@@ -108,8 +108,7 @@ class Groups(NamedTuple):
         """
         from scipy import sparse
 
-        sums: csr_array = sparse.coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
-        return sums
+        return sparse.coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
 
     @property
     def remark(self) -> str:

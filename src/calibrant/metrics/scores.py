@@ -28,14 +28,12 @@ def brier_loss(label: float, probabilities: Floats) -> Floats:
 def logarithmic_loss(label: float, probabilities: Floats) -> Floats:
     """−ln of the probability of what happened, clipped by the policy of `calibrant._numerics.links`."""
     clipped = links.clip(probabilities)
-    out: Floats = -np.log(clipped) if label else -np.log1p(-clipped)
-    return out
+    return -np.log(clipped) if label else -np.log1p(-clipped)
 
 
 def class_log_losses(labels: Ints, matrix: Floats) -> Floats:
     """−ln of the probability of each row's class, (n,), clipped by the policy of `calibrant._numerics.links`."""
-    out: Floats = -np.log(links.clip(matrix[np.arange(len(labels)), labels]))
-    return out
+    return -np.log(links.clip(matrix[np.arange(len(labels)), labels]))
 
 
 def class_brier_losses(labels: Ints, matrix: Floats) -> Floats:

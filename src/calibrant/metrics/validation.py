@@ -353,8 +353,7 @@ def cluster_covariance(influence: Floats, precision: Floats, groups: Groups) -> 
     """The sandwich H⁻¹ (Σ_g u_g u_gᵀ) H⁻¹ G / (G − 1), where u_g is the sum of a group's rows of `influence` (n, k)."""
     sums = np.column_stack([groups.sum(column) for column in influence.T])
     bread = np.linalg.inv(precision)
-    out: Floats = bread @ (sums.T @ sums) @ bread * groups.number / (groups.number - 1)
-    return out
+    return bread @ (sums.T @ sums) @ bread * groups.number / (groups.number - 1)
 
 
 def _log_likelihood(tally: Tally, z: Floats) -> float:

@@ -146,8 +146,7 @@ def _corners(sign: float) -> _Shape:
 
     def density(t: Floats, direction: Floats) -> Floats:
         centre = float(direction @ (1.0, sign))
-        out: Floats = sum((np.exp(-0.5 * ((t - c) / XOR_SPREAD) ** 2) for c in (centre, -centre)), np.zeros(len(t)))
-        return out
+        return sum((np.exp(-0.5 * ((t - c) / XOR_SPREAD) ** 2) for c in (centre, -centre)), np.zeros(len(t)))
 
     return _Shape(draw, density)
 
