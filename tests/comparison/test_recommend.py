@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant.comparison.compare import lower_log_loss, recommend
-from calibrant.metrics.folds import ScoreOutOfFold
+from calibrant.metrics.folds import OutOfFold
 
 LABELS = np.arange(400) % 2.0
 
@@ -19,9 +19,9 @@ def predictions_of(**shifts):
 
     def one(z, pattern=0):
         of_label = 0.5 * np.exp(0.01 * z + patterns[pattern])
-        return ScoreOutOfFold(np.where(LABELS == 1.0, of_label, 1.0 - of_label), LABELS, np.ones(400), 1)
+        return OutOfFold.of_cells(np.where(LABELS == 1.0, of_label, 1.0 - of_label), LABELS, np.ones(400))
 
-    raw = ScoreOutOfFold(np.full(400, 0.5), LABELS, np.ones(400), 1)
+    raw = OutOfFold.of_cells(np.full(400, 0.5), LABELS, np.ones(400))
     return {"identity": raw} | {
         name: one(*shift) if isinstance(shift, tuple) else one(shift) for name, shift in shifts.items()
     }

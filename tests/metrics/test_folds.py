@@ -8,8 +8,10 @@ from scipy import stats
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.folds import MOST_DRAWN, ScoreOutOfFold, predict_folds, split_rows, split_tally
+from calibrant.metrics.folds import MOST_DRAWN, OutOfFold, predict_folds, split_rows, split_tally
 from calibrant.metrics.samples import read_rows
+
+CELLS = (np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]))
 
 
 def made(seed=0, n=300, n_distinct=40):
@@ -100,7 +102,7 @@ def test_folds_that_are_not_stratified_are_a_partition_whose_classes_vary():
 
 
 def test_numbers_by_hand():
-    found = ScoreOutOfFold(np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]), 1)
+    found = OutOfFold.of_cells(*CELLS)
     interval = found.interval(found.losses("brier"), 0.9)
     assert interval.value == pytest.approx(0.125)
     assert interval.high - interval.value == pytest.approx(stats.norm.ppf(0.95) * np.sqrt(0.015625 / 4))
@@ -108,8 +110,8 @@ def test_numbers_by_hand():
 
 
 def test_repeats_do_not_shrink_the_error():
-    once = ScoreOutOfFold(np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]), 1)
-    twice = ScoreOutOfFold(*(np.tile(c, 2) for c in (once.probabilities, once.positives, once.totals)), 2)
+    once = OutOfFold.of_cells(*CELLS)
+    twice = OutOfFold.of_cells(*(np.tile(c, 2) for c in CELLS), 2)
     intervals = [one.interval(one.losses("brier"), 0.9) for one in (once, twice)]
     assert intervals[0].high == pytest.approx(intervals[1].high)
     assert twice.tally() == once.tally()

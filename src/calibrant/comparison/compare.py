@@ -16,6 +16,7 @@ from calibrant.comparison.problems import Problem, read_problem
 from calibrant.comparison.result import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
+from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.folds import OutOfFold
 from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
@@ -112,6 +113,7 @@ def _explain(ranking: Sequence[str], chosen: str, tied: tuple[str, ...], barred:
     return tuple(notes)
 
 
+REFERENCES = (RAW, "platt")  # what differences are taken to: the first that could be fitted
 Progress: TypeAlias = Callable[[str], object] | None
 
 
@@ -210,7 +212,7 @@ def compare(
     predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
     if not predictions:
         raise InvalidInputError(f"No method could be fitted to these data. {RAW}: {runs[RAW].note}")
-    reference = next((name for name in problem.references if name in predictions), next(iter(predictions)))
+    reference = next((name for name in REFERENCES if name in predictions), next(iter(predictions)))
     results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
@@ -253,9 +255,16 @@ def _run(name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repe
         try:
             predictions = problem.crossfit(calibrator, folds, repeats)
         except Exception as error:  # whatever breaks one method must not take the others down
-            return Run(None, 0.0, problem.explain_failure(name, calibrator, error))
+            return Run(None, 0.0, _explain_failure(problem, calibrator, error))
         seconds = (time.perf_counter() - start) / len(folds)
     return Run(predictions, seconds, str(caught[0].message) if caught else "")
+
+
+def _explain_failure(problem: Problem, calibrator: Any, error: Exception) -> str:
+    """Why a method could not be fitted, in words."""
+    if not problem.has_raw and getattr(calibrator, "space", None) == "probability":
+        return "it needs probabilities, and these are decision scores."
+    return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
 
 
 def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Any, level: float) -> MethodResult:
@@ -272,7 +281,7 @@ def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Any, level: fl
         name=name,
         log_loss=scores["log"],
         brier_score=scores["brier"],
-        smooth_error=unseen.smooth_error(),
+        smooth_error=smooth_calibration_error(unseen.tally()),
         log_loss_difference=differences["log"],
         brier_difference=differences["brier"],
         seconds=run.seconds,

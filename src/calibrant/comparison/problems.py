@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -11,7 +10,7 @@ from sklearn.base import clone
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.folds import ClassOutOfFold, OutOfFold, predict_folds, split_classes, split_sample
+from calibrant.metrics.folds import OutOfFold, group_members, predict_folds, split_classes, split_sample
 from calibrant.metrics.samples import ClassSample, ScoreSample
 from calibrant.metrics.samples import read_problem as read_sample
 from calibrant.metrics.scores import describe_reversal
@@ -20,46 +19,11 @@ from calibrant.tally import Tally
 NAMES = ("y", "scores")
 
 
-class Problem(ABC):
-    """Rows with labels that methods are compared on; `split`, `crossfit` and `fit` are all that a comparison does."""
-
-    sample: ScoreSample | ClassSample
-    #: Whether the scores can be judged as they are.
-    has_raw: bool = True
-    #: The methods that differences are taken to, the first that could be fitted.
-    references: ClassVar[tuple[str, ...]] = ("identity", "platt")
-
-    @abstractmethod
-    def check(self, cv: int) -> None:
-        """Refuse rows that are too few to compare methods on."""
-
-    @abstractmethod
-    def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
-        """Folds of all rows, once."""
-
-    @abstractmethod
-    def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
-        """Fit a copy of the method to the rest of each fold, and predict the fold."""
-
-    @abstractmethod
-    def fit(self, calibrator: Any) -> Any:
-        """Fit a copy of the method to all rows."""
-
-    @property
-    def remarks(self) -> list[str]:
-        """What a reader of the table must know about the rows."""
-        return self.sample.remarks
-
-    def explain_failure(self, name: str, calibrator: Any, error: Exception) -> str:  # noqa: ARG002 - of all shapes
-        """Why a method could not be fitted, in words."""
-        return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
-
-
-class ScoreProblem(Problem):
+class ScoreProblem:
     """One score in each row, as a tally: the cost does not grow with the rows."""
 
     def __init__(self, sample: ScoreSample) -> None:
-        self.sample: ScoreSample = sample
+        self.sample = sample
         # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them, Platt's,
         # takes the place of the raw score.
         self.has_raw = sample.space == "probability"
@@ -97,18 +61,15 @@ class ScoreProblem(Problem):
         reversal = describe_reversal(self.sample.tally)
         return [*decision, *([] if reversal is None else [reversal]), *self.sample.remarks]
 
-    def explain_failure(self, name: str, calibrator: Any, error: Exception) -> str:
-        """Why a method could not be fitted, in words."""
-        if not self.has_raw and getattr(calibrator, "space", None) == "probability":
-            return "it needs probabilities, and these are decision scores."
-        return super().explain_failure(name, calibrator, error)
 
+class MatrixProblem:
+    """A column for each class, row by row; decision scores are judged by their softmax."""
 
-class MatrixProblem(Problem):
-    """A column for each class, row by row."""
+    has_raw = True
 
     def __init__(self, sample: ClassSample) -> None:
-        self.sample: ClassSample = sample
+        self.sample = sample
+        self.remarks = sample.remarks
 
     def check(self, cv: int) -> None:
         """Two rows for each fold, and two classes."""
@@ -131,7 +92,13 @@ class MatrixProblem(Problem):
             train = np.setdiff1d(np.arange(len(sample.labels)), test, assume_unique=True)
             fitted = clone(calibrator).fit(sample.scores[train], sample.labels[train], sample.weights[train])
             probabilities[number // folds_each, test] = fitted.predict_proba(sample.scores[test])
-        return ClassOutOfFold(probabilities.reshape(-1, sample.n_classes), sample, repeats)
+        return OutOfFold(
+            probabilities=probabilities.reshape(-1, sample.n_classes),
+            labels=np.tile(sample.labels, repeats),
+            counts=np.tile(sample.weights, repeats),
+            repeats=repeats,
+            members=group_members(sample, repeats),
+        )
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a copy to the labels of the columns."""
@@ -141,6 +108,9 @@ class MatrixProblem(Problem):
         named = has_all and hasattr(calibrator, "fit_map")
         labels = sample.classes[sample.labels] if named else sample.labels
         return clone(calibrator).fit(sample.scores, labels, sample.weights)
+
+
+Problem: TypeAlias = ScoreProblem | MatrixProblem
 
 
 def read_problem(

@@ -15,7 +15,7 @@ from calibrant.decisions.costs import cost_threshold
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.folds import OutOfFold, predict_folds, split_rows, split_tally
+from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
 from calibrant.metrics.samples import Seed, read_sample
 from calibrant.tally import Tally, row_count
 
@@ -128,10 +128,7 @@ def value_of_calibration(
         raise InvalidInputError(f"`calibrator` must be a calibrator or a CalibrationMap; got {calibrator!r}.")
     level = _validation.check_level(level)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
-    if sample.rows is None:
-        folds = split_tally(sample.tally, cv, rng)
-    else:
-        folds = split_rows(sample.rows, cv, len(sample.tally), rng)
+    folds = split_sample(sample, cv, rng, max_cells=len(sample.tally))
     if not folds:
         raise InvalidInputError(f"Folds need at least two rows; got {row_count(sample.tally.total)}. Add rows.")
     raw = predict_folds(folds, lambda _, scores: scores)
@@ -143,7 +140,7 @@ def value_of_calibration(
         gain=gain if sample.groups is not None else _multinomial_interval(gain, before - after, raw.counts),
         cost_before=float(np.average(before, weights=raw.counts)),
         cost_after=float(np.average(after, weights=raw.counts)),
-        changed=float(np.average(changed, weights=raw.totals)),
+        changed=float(np.average(changed, weights=raw.counts)),
         threshold=threshold,
     )
 
@@ -162,9 +159,9 @@ def _multinomial_interval(gain: Interval, savings: Floats, counts: Floats) -> In
 
 
 def _costs(predicted: OutOfFold, threshold: float, cost_fp: float, cost_fn: float) -> Floats:
-    """The cost of a positive, then of a negative row with each prediction."""
+    """The cost of acting on each prediction, or of not acting."""
     acts = predicted.probabilities >= threshold
-    return np.concatenate((np.where(acts, 0.0, cost_fn), np.where(acts, cost_fp, 0.0)))
+    return np.where(predicted.labels, np.where(acts, 0.0, cost_fn), np.where(acts, cost_fp, 0.0))
 
 
 def _fit_and_predict(calibrator: Calibrator | CalibrationMap, train: Tally, scores: Floats) -> Floats:

@@ -13,7 +13,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.folds import ScoreOutOfFold, predict_folds, split_sample
+from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
 from calibrant.metrics.samples import (
     Column,
     Labels,
@@ -219,7 +219,7 @@ def refinement_of(sample: ScoreSample, loss: str, cv: int, level: float, rng: Se
     return Refinement(mean_loss(sample.tally, LOSSES[loss]), gain, left)
 
 
-def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
+def _stretch(gain: Interval, after: OutOfFold, saved: Floats) -> Interval:
     """The interval of the gain on the scale on which its error is even.
 
     The gain g is about the square of a distance between two maps, and that distance, not g, has an error that does not
@@ -229,8 +229,8 @@ def _stretch(gain: Interval, after: ScoreOutOfFold, saved: Floats) -> Interval:
     which is never negative.
     """
     if_positive, if_negative = np.split(saved, 2)
-    q = after.probabilities
-    foreseen = float(np.average(q * if_positive + (1.0 - q) * if_negative, weights=after.totals))
+    q, totals = after.probabilities.reshape(2, -1)[0], after.counts.reshape(2, -1).sum(axis=0)
+    foreseen = float(np.average(q * if_positive + (1.0 - q) * if_negative, weights=totals))
     half = gain.high - gain.value
     if not foreseen > 0.0:
         return gain

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.intervals import Interval
-from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label_tally
 from calibrant.metrics.samples import ClassSample, GroupedRows, ScoreSample, Seed
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
@@ -141,11 +138,11 @@ def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> lis
     return [fold for fold in folds if len(fold.test) and len(fold.train)]
 
 
-def split_sample(sample: ScoreSample, cv: int, rng: Seed = 0) -> list[Fold]:
-    """Folds of one score, with groups kept together where there are some; distinct scores are joined to 4096 cells."""
+def split_sample(sample: ScoreSample, cv: int, rng: Seed = 0, max_cells: int = _limits.COMPARISON_CELLS) -> list[Fold]:
+    """Folds of one score joined to so many cells, with groups kept together where there are some."""
     if sample.rows is not None:
-        return split_rows(sample.rows, cv, _limits.COMPARISON_CELLS, rng)
-    return split_tally(sample.tally.coarsen(_limits.COMPARISON_CELLS), cv, rng)
+        return split_rows(sample.rows, cv, max_cells, rng)
+    return split_tally(sample.tally.coarsen(max_cells), cv, rng)
 
 
 def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[Ints]:
@@ -164,59 +161,22 @@ def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[Ints]:
     return [np.flatnonzero(fold_of_row == number) for number in range(cv)]
 
 
-class OutOfFold(ABC):
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
     """Predictions for rows that the method did not see, all folds and repeats one after the other.
 
     Attributes
     ----------
-    probabilities : ndarray
-        The predictions.
-    counts : ndarray
-        How many rows have each of the `losses`.
+    probabilities : ndarray of shape (r,) or (r, K)
+        The predictions: of the positive class, first for positive and then for negative rows; or of all classes.
+    labels : ndarray of shape (r,)
+        1 and 0, or column numbers.
+    counts : ndarray of shape (r,)
+        How many rows have each prediction and label.
     repeats : int
         How many times each row was predicted.
     members : sparse array or None
         Where rows have groups: how many rows of each group (first axis) are in each of the `counts` (second axis).
-    """
-
-    probabilities: Floats
-    repeats: int
-
-    @property
-    @abstractmethod
-    def counts(self) -> Floats:
-        """How many rows have each of the `losses`."""
-
-    @property
-    @abstractmethod
-    def members(self) -> csr_array | None:
-        """How many rows of each group are in each of the `counts`."""
-
-    @abstractmethod
-    def losses(self, loss: str) -> Floats:
-        """The "log" or "brier" loss of rows that are alike."""
-
-    @abstractmethod
-    def tally(self) -> Tally:
-        """Predictions and outcomes with each row counted once; of several classes those of the predicted one."""
-
-    def smooth_error(self) -> float:
-        """SmoothECE; of several classes that of the predicted one."""
-        return smooth_calibration_error(self.tally())
-
-    def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
-        """Mean over the rows; repeats see the same rows, so they do not make the interval narrower.
-
-        With G groups the interval is by Student's t of G − 1 degrees of freedom.
-        """
-        degrees = np.inf if self.members is None else self.members.shape[0] - 1
-        mean, error = mean_with_error(values, self.counts, self.members, self.repeats)
-        return Interval.normal(mean, error, level, lowest, degrees)
-
-
-@dataclass(frozen=True)
-class ScoreOutOfFold(OutOfFold):
-    """Predictions of one score, by cell and label.
 
     Examples
     --------
@@ -228,61 +188,39 @@ class ScoreOutOfFold(OutOfFold):
     """
 
     probabilities: Floats
-    positives: Floats
-    totals: Floats
-    repeats: int
+    labels: Ints
+    counts: Floats
+    repeats: int = 1
     members: csr_array | None = None
 
-    @cached_property
-    def counts(self) -> Floats:
-        """Numbers of positive, then of negative rows."""
-        return np.concatenate((self.positives, self.totals - self.positives))
+    @classmethod
+    def of_cells(cls, probabilities: Floats, positives: Floats, totals: Floats, repeats: int = 1) -> Self:
+        """Predictions of one score, by cell."""
+        counts = np.concatenate((positives, totals - positives))
+        return cls(np.tile(probabilities, 2), np.repeat([1, 0], len(probabilities)), counts, repeats)
 
     def losses(self, loss: str) -> Floats:
-        """The loss of a positive, then of a negative row with each prediction."""
-        return np.concatenate([LOSSES[loss](label, self.probabilities) for label in (1.0, 0.0)])
+        """The "log" or "brier" loss of each prediction."""
+        if self.probabilities.ndim == 2:
+            return CLASS_LOSSES[loss](self.labels, self.probabilities)
+        if_positive, if_negative = (LOSSES[loss](label, self.probabilities) for label in (1.0, 0.0))
+        return np.where(self.labels, if_positive, if_negative)
 
     def tally(self) -> Tally:
-        """Predictions and outcomes, with each row counted once."""
-        return Tally(*bins.group_sums(self.probabilities, self.positives / self.repeats, self.totals / self.repeats))
+        """Predictions and outcomes with each row counted once; of several classes those of the predicted one."""
+        counts = self.counts / self.repeats
+        if self.probabilities.ndim == 2:
+            return top_label_tally(self.labels, np.minimum(self.probabilities, 1.0), counts)
+        return Tally(*bins.group_sums(self.probabilities, counts * self.labels, counts))
 
+    def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
+        """Mean over the rows; repeats see the same rows, so they do not make the interval narrower.
 
-@dataclass(frozen=True)
-class ClassOutOfFold(OutOfFold):
-    """Predictions of a matrix, (repeats · n, K), in the order of the rows, one repeat after the other."""
-
-    probabilities: Floats
-    sample: ClassSample
-    repeats: int
-
-    @cached_property
-    def counts(self) -> Floats:
-        """The weights of the rows."""
-        return np.tile(self.sample.weights, self.repeats)
-
-    @cached_property
-    def labels(self) -> Ints:
-        """The column numbers of the labels."""
-        return np.tile(self.sample.labels, self.repeats)
-
-    @cached_property
-    def members(self) -> csr_array | None:
-        """The weight of each row in its group."""
-        groups = self.sample.groups
-        if groups is None:
-            return None
-        from scipy import sparse
-
-        by_group = groups.cross(self.sample.weights, np.arange(len(self.sample.labels)), len(self.sample.labels))
-        return sparse.hstack([by_group] * self.repeats, format="csr")
-
-    def losses(self, loss: str) -> Floats:
-        """The loss of each row."""
-        return CLASS_LOSSES[loss](self.labels, self.probabilities)
-
-    def tally(self) -> Tally:
-        """The probability of the predicted class and whether it was right, with each row counted once."""
-        return top_label_tally(self.labels, np.minimum(self.probabilities, 1.0), self.counts / self.repeats)
+        With G groups the interval is by Student's t of G − 1 degrees of freedom.
+        """
+        degrees = np.inf if self.members is None else self.members.shape[0] - 1
+        mean, error = mean_with_error(values, self.counts, self.members, self.repeats)
+        return Interval.normal(mean, error, level, lowest, degrees)
 
 
 def mean_with_error(
@@ -310,15 +248,13 @@ def mean_with_error(
     return mean, float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums))) / weight
 
 
-def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> ScoreOutOfFold:
+def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> OutOfFold:
     """Predict each fold of one score from the rest of the rows."""
-    return ScoreOutOfFold(
-        probabilities=np.concatenate([learn(fold.train, fold.test.scores) for fold in folds]),
-        positives=np.concatenate([fold.test.positives for fold in folds]),
-        totals=np.concatenate([fold.test.totals for fold in folds]),
-        repeats=repeats,
-        members=_join_members(folds),
+    probabilities = np.concatenate([learn(fold.train, fold.test.scores) for fold in folds])
+    positives, totals = (
+        np.concatenate([getattr(fold.test, name) for fold in folds]) for name in ("positives", "totals")
     )
+    return replace(OutOfFold.of_cells(probabilities, positives, totals, repeats), members=_join_members(folds))
 
 
 def _join_members(folds: Sequence[Fold]) -> csr_array | None:
@@ -330,3 +266,13 @@ def _join_members(folds: Sequence[Fold]) -> csr_array | None:
 
     positive, negative = [m[:, :size] for m, size in members], [m[:, size:] for m, size in members]
     return sparse.hstack([*positive, *negative], format="csr")
+
+
+def group_members(sample: ClassSample, repeats: int) -> csr_array | None:
+    """The weight of each row of a matrix in its group, once for each repeat; None without groups."""
+    if sample.groups is None:
+        return None
+    from scipy import sparse
+
+    by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))
+    return sparse.hstack([by_group] * repeats, format="csr")

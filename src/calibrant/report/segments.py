@@ -18,7 +18,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.keys import name_columns
 from calibrant.metrics import kuiper_test
-from calibrant.metrics.folds import ScoreOutOfFold, split_tally
+from calibrant.metrics.folds import OutOfFold, split_tally
 from calibrant.metrics.verdict import SOME
 from calibrant.reliability.result import binned_points
 from calibrant.segments.calibrator import SegmentedCalibrator
@@ -113,7 +113,7 @@ def judge_segments(
     order = natural_order([one.name for one in by_size])
     named = {one.name: one for one in by_size}
     sides = {side: _join([each[side] for each in judged.values()]) for side in _sides(judged)}
-    before = _join([_raw(parts[key]) for key in judged]) if usable and judged else None
+    before = _join([_of_part(parts[key].scores, parts[key]) for key in judged]) if usable and judged else None
     losses = ({} if before is None else {"before": before}) | sides
     return SegmentResults(
         segments=tuple(by_size if order is None else [named[name] for name in order]),
@@ -168,12 +168,12 @@ def _fit_by_segment(
 
 def _crossfit(
     parts: Mapping[Any, Tally], template: SegmentedCalibrator | Calibrator, keys: Sequence[str], n_folds: int
-) -> dict[Any, dict[str, ScoreOutOfFold]]:
+) -> dict[Any, dict[str, OutOfFold]]:
     """The predictions of each side for each segment, from fits that did not see the rows."""
     generator = np.random.default_rng(0)
     # Not stratified: a small segment's share of positives in the rows left out must not follow from the others.
     splits = {key: split_tally(part, n_folds, generator, stratified=False) for key, part in parts.items()}
-    found: dict[Any, list[dict[str, ScoreOutOfFold]]] = {}
+    found: dict[Any, list[dict[str, OutOfFold]]] = {}
     for fold in range(n_folds):
         tested = {key: split[fold] for key, split in splits.items() if fold < len(split)}
         train = {key: tested[key].train if key in tested else part for key, part in parts.items()}
@@ -183,7 +183,7 @@ def _crossfit(
             continue  # rows of one class only: too few to judge by
         for key, one in tested.items():
             sides = predict(key, one.test.scores)
-            judged = {side: ScoreOutOfFold(p, one.test.positives, one.test.totals, 1) for side, p in sides.items()}
+            judged = {side: _of_part(p, one.test) for side, p in sides.items()}
             found.setdefault(key, []).append(judged)
     return {key: {side: _join([one[side] for one in several]) for side in several[0]} for key, several in found.items()}
 
@@ -205,18 +205,15 @@ def _fit(
     return predict
 
 
-def _sides(judged: Mapping[Any, Mapping[str, ScoreOutOfFold]]) -> list[str]:
+def _sides(judged: Mapping[Any, Mapping[str, OutOfFold]]) -> list[str]:
     return [side for side in SIDES if judged and all(side in each for each in judged.values())]
 
 
-def _raw(part: Tally) -> ScoreOutOfFold:
-    return ScoreOutOfFold(part.scores, part.positives, part.totals, 1)
+def _of_part(probabilities: Floats, part: Tally) -> OutOfFold:
+    return OutOfFold.of_cells(probabilities, part.positives, part.totals)
 
 
-def _join(parts: Sequence[ScoreOutOfFold]) -> ScoreOutOfFold:
-    return ScoreOutOfFold(
-        probabilities=np.concatenate([one.probabilities for one in parts]),
-        positives=np.concatenate([one.positives for one in parts]),
-        totals=np.concatenate([one.totals for one in parts]),
-        repeats=1,
-    )
+def _join(parts: Sequence[OutOfFold]) -> OutOfFold:
+    columns = [(one.probabilities, one.labels, one.counts) for one in parts]
+    probabilities, labels, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return OutOfFold(probabilities, labels, counts)
