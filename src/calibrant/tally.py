@@ -12,7 +12,6 @@ from calibrant import _validation
 from calibrant._frames import make_frame
 from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant._validation import ranges
 from calibrant.errors import InvalidInputError, ModelFileError
 
 
@@ -82,7 +81,7 @@ class Tally:
         Tally
         """
         score_array = _validation.check_scores(scores)
-        ranges.check_scores(score_array)
+        _validation.check_range(score_array)
         positive, _ = _validation.encode_labels(y, pos_label)
         _validation.check_same_length(len(score_array), len(positive), "y")
         weights = _validation.check_weights(sample_weight, len(score_array))

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from calibrant import BayesIso, IsotonicCalibration, MatrixBlend, PlattScaling, Tally, _validation
-from calibrant._validation import ranges
 from calibrant.errors import InvalidInputError
 
 
@@ -26,8 +25,8 @@ def test_scores_that_hardly_differ_are_refused(scores):
 
 
 def test_nothing_and_equal_scores_have_no_range_to_refuse():
-    ranges.check_scores(np.empty(0))
-    ranges.check_scores(np.full(3, 1e-310))
+    _validation.check_range(np.empty(0))
+    _validation.check_range(np.full(3, 1e-310))
 
 
 @pytest.mark.parametrize("make", [BayesIso, IsotonicCalibration, lambda: PlattScaling(space="decision")])

@@ -14,15 +14,11 @@ from calibrant._validation.arrays import (
     may_be_percentages,
 )
 from calibrant._validation.labels import (
-    as_plain_labels,
     choose_positive,
     encode_classes,
     encode_labels,
-    find_extremes,
-    find_two_classes,
     is_missing,
     plain,
-    says_itself,
 )
 from calibrant._validation.options import (
     RANGES,
@@ -37,6 +33,7 @@ from calibrant._validation.scores import (
     ROW_SUM_TOLERANCE,
     SPACES,
     check_class_matrix,
+    check_range,
     check_same_length,
     check_scores,
     check_weights,

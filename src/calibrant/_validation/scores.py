@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from calibrant._typing import ArrayLike, Floats
-from calibrant._validation import ranges
 from calibrant._validation.arrays import as_array, as_floats, as_numpy, check_finite, refuse_sparse
 from calibrant._validation.labels import plain
 from calibrant._validation.options import check_choice
@@ -15,6 +14,9 @@ from calibrant.errors import InvalidInputError
 SPACES = ("probability", "decision")
 
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-100, 1e15  # beyond them sums and logarithms of weights lose their digits
+LARGEST_LOGIT = 1e6  # a network in half precision ends at 65 504; squares of squares of this are still numbers
+NARROWEST_RANGE = 1e-290  # slopes over less than this overflow
 TINY_LOGIT = float(np.log(np.finfo(np.float64).eps))  # of a class that is masked, against the likeliest of its row
 ROW_SUM_TOLERANCE = 5e-3  # softmax rows in bfloat16 are off by up to 3e-3
 
@@ -49,6 +51,16 @@ def _positive_column(array: Floats, name: str) -> Floats:
     return np.ascontiguousarray(array[:, 1])
 
 
+def check_range(scores: Floats) -> None:
+    """Refuse scores that differ, but by less than arithmetic with slopes can bear."""
+    low, high = float(scores.min(initial=np.inf)), float(scores.max(initial=-np.inf))
+    if low < high and high - low < NARROWEST_RANGE:
+        raise InvalidInputError(
+            f"`scores` must span more than {NARROWEST_RANGE:g} unless they are all equal; got a range of "
+            f"{high - low:g}. Multiply them by a constant first."
+        )
+
+
 def is_class_matrix(scores: Any) -> bool:
     """Whether `scores` has a column for each of three or more classes."""
     refuse_sparse(scores, "scores")
@@ -80,7 +92,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
         matrix = _raise_masked(matrix)
     _check_finite_rows(matrix)
     if not probabilities:
-        ranges.check_logits(matrix)
+        _check_logits(matrix)
     else:
         wrong = (np.abs(matrix.sum(axis=1) - 1.0) > ROW_SUM_TOLERANCE) | (matrix.min(axis=1) < 0.0)
         if wrong.any():
@@ -97,6 +109,16 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
                 f"row {bad} has the lowest entry {lowest:.6g} and the sum {total:.6g}. {remedy}"
             )
     return matrix
+
+
+def _check_logits(logits: Floats) -> None:
+    """Refuse logits that no network gives."""
+    largest = float(np.abs(logits).max(initial=0.0))
+    if largest > LARGEST_LOGIT:
+        raise InvalidInputError(
+            f"`scores` that are logits must lie within ±{LARGEST_LOGIT:g}; got {largest:g} in size. Divide all of them "
+            "by one constant first; where large negative ones mask a class, raise these to -1000."
+        )
 
 
 def _raise_masked(matrix: Floats) -> Floats:
@@ -139,8 +161,20 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None
         raise InvalidInputError(f"`sample_weight` must not be negative; got {plain(weights[bad])!r} at index {bad}.")
     if len(weights) and not weights.any():
         raise InvalidInputError("`sample_weight` must have a positive entry; all weights are zero.")
-    ranges.check_weights(weights)
+    _check_weight_range(weights)
     return weights
+
+
+def _check_weight_range(weights: Floats) -> None:
+    """Refuse weights that can be no numbers of rows."""
+    largest = float(weights.max(initial=0.0))
+    smallest = float(weights[weights > 0.0].min(initial=np.inf))
+    if largest > MOST_WEIGHT or float(weights.sum()) > MOST_WEIGHT or smallest < LEAST_WEIGHT:
+        raise InvalidInputError(
+            f"`sample_weight` must have positive entries of at least {LEAST_WEIGHT:g} that sum to at most "
+            f"{MOST_WEIGHT:g}, since a weight is a number of rows; got {smallest:g} to {largest:g}. Divide all weights "
+            "by their mean."
+        )
 
 
 def check_same_length(n_scores: int, n_other: int, name: str) -> None:

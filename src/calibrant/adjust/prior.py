@@ -17,7 +17,6 @@ from calibrant.estimates.rows import LabelledRows, as_unlabelled, check_posterio
 from calibrant.intervals import Interval
 from calibrant.maps.functions import Sigmoid
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.samples import fill_weights
 from calibrant.tally import Tally
 
 
@@ -118,11 +117,11 @@ def anchor(
 
     _validation.check_number("mean", mean, "rate")
     whole = _as_map(map_)
-    values, weights = _portfolio(scores, sample_weight)
-    logits = links.logit(whole(values))
+    rows = as_unlabelled(scores, sample_weight)
+    logits = links.logit(whole(rows.scores))
 
     def excess(shift: float) -> float:
-        return float(weights @ links.expit(logits + shift)) - mean
+        return float(np.average(links.expit(logits + shift), weights=rows.totals)) - mean
 
     # The mean of expit(z + shift) lies between those of the lowest and the highest z.
     target = _log_odds(mean)
@@ -147,20 +146,6 @@ def _shifted(map_: CalibrationMap, size: float, method: str) -> CalibrationMap:
 
 def _log_odds(rate: float) -> float:
     return math.log(rate) - math.log1p(-rate)
-
-
-def _portfolio(scores: ArrayLike | Tally, sample_weight: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Scores and shares of the rows."""
-    if isinstance(scores, Tally):
-        if sample_weight is not None:
-            raise InvalidInputError("A tally holds its weights: pass it without `sample_weight`.")
-        values, weights = scores.scores, scores.totals
-    else:
-        values = _validation.check_scores(scores)
-        weights = fill_weights(sample_weight, len(values))
-    if len(values) == 0:
-        raise InvalidInputError("`scores` must have at least one row; got none.")
-    return values, weights / weights.sum()
 
 
 N_DRAWS = 400

@@ -16,7 +16,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.samples import ScoreSample, both_classes, read_sample
-from calibrant.metrics.validation import cluster_covariance
+from calibrant.metrics.validation import cluster_covariance, log_likelihood
 from calibrant.tally import Tally
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
     sizes = (0, 1, 2, features.shape[1])[: len(names)]
     fits = [fit_logistic(features[:, :k], tally.positives, tally.totals, offsets=z) for k in sizes[1:]]
     functions = [Identity(), *(_function(fit.coefficients, knots) for fit in fits)]
-    deviances = [_deviance(tally, function) for function in functions]
+    deviances = [-2.0 * log_likelihood(tally, links.logit(function(tally.scores))) for function in functions]
 
     def p_value(small: int, large: int) -> float:
         degrees = sizes[large] - sizes[small]
@@ -234,8 +234,7 @@ def _wald_p_value(sample: ScoreSample, fit: Fit, knots: Floats, n_free: int) -> 
         raise TypeError("rows without groups are tested by likelihood ratio")
     z = links.logit(rows.scores)
     features = _features(z, knots)[:, : len(fit.coefficients)]
-    residuals = rows.weights * (rows.labels - links.expit(z + features @ fit.coefficients))
-    covariance = cluster_covariance(features * residuals[:, None], fit.precision, rows.groups)[n_free:, n_free:]
+    covariance = cluster_covariance(rows, features, fit, z)[n_free:, n_free:]
     off = fit.coefficients[n_free:]
     degrees = rows.groups.number - 1
     return float(special.fdtrc(len(off), degrees, off @ np.linalg.pinv(covariance) @ off / len(off)))
@@ -257,11 +256,6 @@ def _map(function: MapFunction, name: str) -> CalibrationMap:
     elif isinstance(function, LogitLinear):
         rising = bool(min(function.slope_below, function.slope_above, *np.diff(function.y)) >= 0.0)
     return CalibrationMap(function, "probability", rising, f"update: {name}")
-
-
-def _deviance(tally: Tally, function: MapFunction) -> float:
-    z = links.logit(function(tally.scores))
-    return float(2.0 * (tally.positives @ np.logaddexp(0.0, -z) + tally.negatives @ np.logaddexp(0.0, z)))
 
 
 def _sentence(chosen: Update, updates: tuple[Update, ...], alpha: float) -> str:

@@ -157,9 +157,11 @@ def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> T
     return Tally(*bins.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
 
 
-def as_unlabelled(scores: ArrayLike | Tally) -> Tally:
+def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = None) -> Tally:
     """Return the tally of some scores, or the tally given in their place, whose labels do not matter."""
-    tally = scores if isinstance(scores, Tally) else count_scores(scores)
+    tally = scores if isinstance(scores, Tally) else count_scores(scores, sample_weight)
+    if isinstance(scores, Tally) and sample_weight is not None:
+        raise InvalidInputError("A tally holds its weights: pass it without `sample_weight`.")
     if len(tally) == 0:
         raise InvalidInputError("Estimates need at least one unlabelled row; the tally is empty.")
     return tally

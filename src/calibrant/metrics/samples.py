@@ -140,24 +140,16 @@ def number_groups(groups: ArrayLike, n_rows: int) -> Groups:
     if names.ndim != 1:
         raise InvalidInputError(f"`groups` must have shape (n,), one group for each row; got shape {names.shape}.")
     _validation.check_same_length(n_rows, len(names), "groups")
-    _refuse_missing(names)
+    missing = [_validation.is_missing(name) for name in names] if names.dtype.kind in "OfmM" else []
+    if any(missing):
+        raise InvalidInputError(
+            f"`groups` must name a group for every row; it is missing at index {missing.index(True)}. Drop these "
+            "rows, or give each of them a group of its own."
+        )
     distinct, codes = np.unique(names.astype(str) if names.dtype.kind == "O" else names, return_inverse=True)
     if len(distinct) < 2:
         raise InvalidInputError("`groups` must name at least two groups; resampling one group gives the same rows.")
     return Groups(codes, len(distinct))
-
-
-def _refuse_missing(names: Any) -> None:
-    """A missing group is no group: rows without one do not belong together."""
-    if names.dtype.kind not in "OfmM":
-        return
-    # Only NaN and its kin differ from themselves.
-    missing = np.array([name is None or name != name for name in names], dtype=bool)  # noqa: PLR0124
-    if missing.any():
-        raise InvalidInputError(
-            f"`groups` must name a group for every row; it is missing at index {int(np.argmax(missing))}. Drop these "
-            "rows, or give each of them a group of its own."
-        )
 
 
 class GroupedRows(NamedTuple):

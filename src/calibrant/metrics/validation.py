@@ -18,7 +18,6 @@ from calibrant.metrics.bootstrap import resampled_interval
 from calibrant.metrics.samples import (
     Column,
     GroupedRows,
-    Groups,
     Labels,
     ScoreSample,
     both_classes,
@@ -324,10 +323,12 @@ def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
     slope, intercept = float(both.coefficients[1]), float(large.coefficients[0])
     if sample.rows is None:
         error, large_error = np.linalg.inv(both.precision)[1, 1] ** 0.5, large.precision[0, 0] ** -0.5
-        gain = _log_likelihood(tally, both.coefficients[0] + slope * z) - _log_likelihood(tally, z)
+        gain = log_likelihood(tally, both.coefficients[0] + slope * z) - log_likelihood(tally, z)
         degrees, p_value = np.inf, float(special.chdtrc(2, max(2.0 * gain, 0.0)))
     else:
-        covariance, large_error = _clustered(sample.rows, both, large)
+        logits, one = links.logit(sample.rows.scores), np.ones((len(sample.rows.scores), 1))
+        covariance = cluster_covariance(sample.rows, np.column_stack((one, logits)), both)
+        large_error = cluster_covariance(sample.rows, one, large, logits)[0, 0] ** 0.5
         off = both.coefficients - np.array([0.0, 1.0])
         degrees, error = sample.rows.groups.number - 1, covariance[1, 1] ** 0.5
         p_value = float(special.fdtrc(2, degrees, 0.5 * off @ np.linalg.solve(covariance, off)))
@@ -338,25 +339,19 @@ def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
     )
 
 
-def _clustered(rows: GroupedRows, both: Fit, large: Fit) -> tuple[Floats, float]:
-    """Covariance of intercept and slope, and the standard error of the intercept whose slope is 1."""
-    z = links.logit(rows.scores)
-    features = np.column_stack((np.ones(len(z)), z))
-    residuals = rows.weights * (rows.labels - links.expit(features @ both.coefficients))
-    covariance = cluster_covariance(features * residuals[:, None], both.precision, rows.groups)
-    residuals = rows.weights * (rows.labels - links.expit(z + large.coefficients[0]))
-    alone = cluster_covariance(residuals[:, None], large.precision, rows.groups)
-    return covariance, float(alone[0, 0]) ** 0.5
+def cluster_covariance(rows: GroupedRows, features: Floats, fit: Fit, offsets: Floats | float = 0.0) -> Floats:
+    """The covariance of coefficients where rows are in groups: H⁻¹ (Σ_g u_g u_gᵀ) H⁻¹ G / (G − 1).
+
+    u_g is the sum over the rows of a group of features (n, k) times what the fit leaves over.
+    """
+    left = rows.weights * (rows.labels - links.expit(offsets + features @ fit.coefficients))
+    sums = np.column_stack([rows.groups.sum(left * column) for column in features.T])
+    bread = np.linalg.inv(fit.precision)
+    return bread @ (sums.T @ sums) @ bread * rows.groups.number / (rows.groups.number - 1)
 
 
-def cluster_covariance(influence: Floats, precision: Floats, groups: Groups) -> Floats:
-    """The sandwich H⁻¹ (Σ_g u_g u_gᵀ) H⁻¹ G / (G − 1), where u_g is the sum of a group's rows of `influence` (n, k)."""
-    sums = np.column_stack([groups.sum(column) for column in influence.T])
-    bread = np.linalg.inv(precision)
-    return bread @ (sums.T @ sums) @ bread * groups.number / (groups.number - 1)
-
-
-def _log_likelihood(tally: Tally, z: Floats) -> float:
+def log_likelihood(tally: Tally, z: Floats) -> float:
+    """Ln of the probability of the labels, for logits z of the cells."""
     return float(-(tally.positives @ np.logaddexp(0.0, -z) + tally.negatives @ np.logaddexp(0.0, z)))
 
 

@@ -143,12 +143,7 @@ def finite_sample_table(tally: Tally, level: float = 0.9) -> Table:
     band = finite_sample_band(tally, level=level)
     # At each score its own bounds, and before and behind it those of the gap.
     score = np.repeat(band.scores, 3)[1:-1]
-    low = np.repeat(band.low, 3)[:-2]
-    low[1::3], low[2::3] = band.low[:-1], band.low[:-1]
-    low[::3] = band.low
-    high = np.repeat(band.high, 3)[2:]
-    high[::3] = band.high
-    high[1::3], high[2::3] = band.high[1:], band.high[1:]
+    low, high = np.repeat(band.low, 3)[:-2], np.repeat(band.high, 3)[2:]
     turns = np.ones(len(score), dtype=bool)
     # Points on a straight piece, with the same bounds as both neighbours, draw nothing.
     same = (np.diff(low) == 0.0) & (np.diff(high) == 0.0)
