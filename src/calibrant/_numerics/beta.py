@@ -5,8 +5,6 @@ without the poles that it has at 0 and 1 for a, b < 1, and with exponential tail
 give nearly full precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

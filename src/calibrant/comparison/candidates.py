@@ -1,7 +1,5 @@
 """The methods of a comparison: names and calibrators mixed, for any shape, told what the scores are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeAlias
 

@@ -1,7 +1,5 @@
 """What a comparison asks of rows of any shape: folds, predictions for rows not seen, fits to all rows, and words."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np
