@@ -64,5 +64,10 @@ class Interval:
 
 
 def plain(result: Any) -> Any:
-    """An interval as a dict, and anything else as it is, ready for JSON."""
-    return result.to_dict() if isinstance(result, Interval) else result
+    """Results as dicts, arrays as lists (tables by column), and anything else as it is, ready for JSON."""
+    if isinstance(result, np.ndarray):
+        names = result.dtype.names
+        return result.tolist() if names is None else {name: result[name].tolist() for name in names}
+    if isinstance(result, tuple):
+        return [plain(part) for part in result]
+    return result.to_dict() if hasattr(result, "to_dict") else result

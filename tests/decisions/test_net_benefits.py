@@ -6,7 +6,7 @@ import pytest
 
 from calibrant import Tally, simulate
 from calibrant.decisions import decision_curve, net_benefit
-from calibrant.decisions.net_benefits import acted_on
+from calibrant.decisions.costs import acted_on
 from calibrant.errors import InvalidInputError
 
 RECORDED = json.loads((Path(__file__).parent / "peers.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from scipy import stats
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.folds import MOST_DRAWN, OutOfFold, predict_folds, split_rows, split_tally
-from calibrant.metrics.samples import read_rows
+from calibrant.metrics.samples import read_sample
 
 CELLS = (np.array([0.5, 1.0]), np.array([1.0, 2.0]), np.array([2.0, 2.0]))
 
@@ -59,7 +59,7 @@ def test_groups_are_never_split():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 20, 200)
     scores = groups + rng.random(200)  # a score tells its group
-    folds = split_rows(read_rows(rng.random(200) < 0.5, scores, None, None, groups), 5, 200)
+    folds = split_rows(read_sample(rng.random(200) < 0.5, scores, groups=groups, space="decision").rows, 5, 200)
     for fold in folds:
         assert not set(np.floor(fold.test.scores)) & set(np.floor(fold.train.scores))
         assert fold.test.total + fold.train.total == 200
@@ -67,7 +67,7 @@ def test_groups_are_never_split():
 
 
 def test_weights_reach_the_folds():
-    rows = read_rows([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [1, 2, 3, 4], None, [0, 0, 1, 1])
+    rows = read_sample([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [1, 2, 3, 4], None, [0, 0, 1, 1]).rows
     folds = split_rows(rows, 2, 4)
     assert sorted(fold.test.total for fold in folds) == [3, 7]
 
@@ -76,7 +76,7 @@ def test_members_count_the_rows_of_each_group():
     rng = np.random.default_rng(0)
     groups, scores = rng.integers(0, 12, 300), rng.integers(0, 30, 300) / 30
     labels, weights = rng.random(300) < scores, rng.integers(0, 3, 300)
-    rows = read_rows(labels, scores, weights, None, groups)
+    rows = read_sample(labels, scores, weights, None, groups).rows
     for fold in split_rows(rows, 4, 4096, 0):
         members = fold.members.toarray()
         np.testing.assert_allclose(members.sum(axis=0), [*fold.test.positives, *fold.test.negatives])
@@ -122,7 +122,7 @@ def test_groups_have_the_error_of_their_sums(repeats):
     rng = np.random.default_rng(0)
     groups, p = np.repeat(np.arange(15), 8), rng.integers(0, 20, 120) / 20
     y, weights = rng.random(120) < p, rng.integers(1, 4, 120)
-    rows = read_rows(y, p, weights, None, groups)
+    rows = read_sample(y, p, weights, None, groups).rows
     splits = [fold for seed in range(repeats) for fold in split_rows(rows, 5, 4096, seed)]
     found = predict_folds(splits, lambda _, scores: scores**2, repeats)
     losses = (y - p**2) ** 2

@@ -7,7 +7,7 @@ from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import kuiper_test
 from calibrant.metrics.cumulative import _draw_flipped_ranges, _range_p_value
-from calibrant.metrics.samples import read_rows
+from calibrant.metrics.samples import read_sample
 
 TESTS = {
     "spiegelhalter": metrics.spiegelhalter_test,
@@ -106,7 +106,7 @@ def clustered(n_groups, size, spread, seed):
 
 def test_the_range_of_flipped_gaps_by_brute_force():
     y, p, groups = clustered(6, 5, 1.0, 0)
-    rows = read_rows(y, p, None, None, groups)
+    rows = read_sample(y, p, None, None, groups).rows
     observed, draws = _draw_flipped_ranges(rows, 3000, 0)
     order = np.argsort(p)
 

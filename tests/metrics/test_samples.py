@@ -13,7 +13,6 @@ from calibrant.metrics.samples import (
     number_groups,
     read_classes,
     read_problem,
-    read_rows,
     read_sample,
 )
 
@@ -74,7 +73,7 @@ Y, P = [0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]
 
 
 def test_keeps_rows_weights_and_groups():
-    rows = read_rows(Y, P, [1, 2, 3, 4], None, ["b", "a", "b", "c"])
+    rows = read_sample(Y, P, [1, 2, 3, 4], None, ["b", "a", "b", "c"]).rows
     assert rows.groups.codes.tolist() == [1, 0, 1, 2]
     assert rows.tally() == Tally.from_arrays(P, Y, [1, 2, 3, 4])
 
@@ -82,7 +81,7 @@ def test_keeps_rows_weights_and_groups():
 def test_the_cell_of_a_row_is_that_of_coarsen():
     rng = np.random.default_rng(0)
     p = rng.random(3000)
-    rows = read_rows(rng.random(3000) < p, p, None, None, np.arange(3000) // 3)
+    rows = read_sample(rng.random(3000) < p, p, None, None, np.arange(3000) // 3).rows
     cells = rows.tally().coarsen(50)
     found = rows.cell_of_rows(rows.tally(), 50)
     np.testing.assert_allclose(np.bincount(found), cells.totals)
@@ -91,11 +90,11 @@ def test_the_cell_of_a_row_is_that_of_coarsen():
 
 def test_refuses_a_tally_and_names_the_column_as_its_caller_does():
     with pytest.raises(InvalidInputError, match="no longer knows"):
-        read_rows(Tally.from_arrays(P, Y), None, None, None, [1, 2, 3, 4])
+        read_sample(Tally.from_arrays(P, Y), None, None, None, [1, 2, 3, 4])
     with pytest.raises(InvalidInputError, match="`scores`"):
-        read_rows(Y, [0.1, np.nan, 0.4, 0.8], None, None, [1, 2, 3, 4], names=("y", "scores"))
+        read_sample(Y, [0.1, np.nan, 0.4, 0.8], None, None, [1, 2, 3, 4], names=("y", "scores"))
     with pytest.raises(InvalidInputError, match="`groups`"):
-        read_rows(Y, P, None, None, [1, 2, 3])
+        read_sample(Y, P, None, None, [1, 2, 3])
 
 
 def mean_gap(tally):

@@ -180,9 +180,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        values = {key: value for key, value in vars(self).items() if key != "fits"}
-        values["verdict"] = None if self.verdict is None else self.verdict.to_dict()
-        return values | {"results": [result.to_dict() for result in self.results]}
+        return {key: plain(value) for key, value in vars(self).items() if key != "fits"}
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each method, lowest log-loss first."""

@@ -91,7 +91,7 @@ def bootstrap_interval(
     True
     """
     check_choice("method", method, METHODS)
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, probabilities=False)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, space="decision")
     return resampled_interval(metric, sample, level, n_resamples, method=method, bounds=bounds, rng=rng)
 
 

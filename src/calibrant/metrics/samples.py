@@ -360,42 +360,21 @@ def read_sample(
     pos_label: Any = None,
     groups: ArrayLike | None = None,
     *,
-    probabilities: bool = True,
+    space: str = "probability",
     names: tuple[str, str] = ("y_true", "y_prob"),
 ) -> ScoreSample:
     """Read one score: labels and scores, which the caller calls `names`, with or without groups; or a tally alone."""
-    space = "probability" if probabilities else "decision"
+    probabilities = space == "probability"
     if groups is None:
         tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
         return ScoreSample(tally, space=space)
-    rows = read_rows(y_true, y_prob, sample_weight, pos_label, groups, names=names)
-    if probabilities:
-        _validation.check_unit_interval(rows.scores, names[1])
-    return ScoreSample(rows.tally(), rows, space)
-
-
-def read_rows(
-    y_true: Labels,
-    y_prob: Column,
-    sample_weight: Column,
-    pos_label: Any,
-    groups: ArrayLike,
-    *,
-    names: tuple[str, str] = ("y_true", "y_prob"),
-) -> GroupedRows:
-    """Read single rows of one score with their groups, of which there must be at least two.
-
-    Examples
-    --------
-    >>> from calibrant.metrics.samples import read_rows
-    >>> rows = read_rows([0, 1, 1], [0.1, 0.4, 0.8], None, None, ["ann", "bob", "ann"])
-    >>> rows.groups.codes.tolist(), rows.groups.number, rows.tally().total
-    ([0, 1, 0], 2, 3.0)
-    """
     if isinstance(y_true, Tally) or y_prob is None:
         raise InvalidInputError("`groups` needs labels and scores of rows; a tally no longer knows its rows.")
     scores, labels, weights = read_columns(y_true, y_prob, sample_weight, pos_label, names=names)
-    return GroupedRows(scores, labels, weights, number_groups(groups, len(scores)))
+    if probabilities:
+        _validation.check_unit_interval(scores, names[1])
+    rows = GroupedRows(scores, labels, weights, number_groups(groups, len(scores)))
+    return ScoreSample(rows.tally(), rows, space)
 
 
 def read_columns(
@@ -466,8 +445,7 @@ def read_problem(
         if pos_label is not None:
             raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return read_classes(y_true, scores, sample_weight, groups, space=space, name=names[0])
-    probabilities = space == "probability"
-    return read_sample(y_true, scores, sample_weight, pos_label, groups, probabilities=probabilities, names=names)
+    return read_sample(y_true, scores, sample_weight, pos_label, groups, space=space, names=names)
 
 
 def count_rows(tally: Tally) -> int:

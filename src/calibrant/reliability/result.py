@@ -1,6 +1,6 @@
 """The numbers of a reliability diagram: binned points, a curve, a band, and how the scores lie."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import plain
 from calibrant.metrics.binned import bin_number, bin_starts, sums_from
 from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.metrics.samples import Column, Labels, read_sample
@@ -252,7 +253,7 @@ class Reliability:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, tables as lists by column, ready for JSON."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {key: plain(value) for key, value in vars(self).items()}
 
     def to_frame(self) -> Any:
         """The bins as a pandas data frame: a row for each, with the columns of `points`."""
@@ -355,11 +356,3 @@ def reliability(
         band=finite_sample_table(tally, level) if band == "finite_sample" else None,
         validation=summarise_validation(sample, level) if validation else None,
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, ValidationSummary):
-        return value.to_dict()
-    if isinstance(value, np.ndarray):
-        return {name: value[name].tolist() for name in value.dtype.names or ()}
-    return value
