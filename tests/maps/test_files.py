@@ -156,5 +156,5 @@ def test_wrong_types_in_a_posterior_are_refused(saved_posterior, entry, value):
             document["posterior"][entry] = value
 
     forge(saved_posterior, change)
-    with pytest.raises(ModelFileError, match=r"posterior|A tally"):
+    with pytest.raises(ModelFileError, match=r"posterior|A tally|damaged"):
         calibrant.load(saved_posterior)

@@ -109,4 +109,4 @@ def test_through_plain_values():
     keys, _ = SegmentKeys.learn({"a": np.array(["x", None], object), "b": [1, 2]}, 2, "segment")
     assert SegmentKeys.from_dict(keys.to_dict()) == keys
     with pytest.raises(ModelFileError, match="keys of these segments"):
-        SegmentKeys.from_dict({"names": ["a"]})
+        SegmentKeys.from_dict({"names": ["a"], "kinds": ["strings"], "levels": [["y", "x"]]})

@@ -107,8 +107,8 @@ def test_damaged_files_are_refused(tmp_path):
     path.write_text("{")
     with pytest.raises(ModelFileError, match="not a calibrant model"):
         calibrant.load(path)
-    with pytest.raises(ModelFileError, match="not a map"):
-        MatrixMap.from_dict({"space": "decision"})
+    with pytest.raises(ModelFileError, match="`members`"):
+        MatrixMap.from_dict(full_map().to_dict() | {"members": []})
 
 
 def test_another_number_of_columns_is_refused():

@@ -5,11 +5,10 @@ import pytest
 
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.effects import LINE, Basis, Effects, TermEffects
 from calibrant.maps.functions import Identity, Sigmoid, Step
 from calibrant.maps.keys import SegmentKeys
 from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import SegmentedMap
+from calibrant.maps.segments import LINE, Basis, Effects, SegmentedMap, TermEffects
 
 SCORES = np.array([0.2, 0.5, 0.8])
 
@@ -80,8 +79,8 @@ def test_through_plain_values(map_):
     np.testing.assert_array_equal(same.logits(SCORES, codes), map_.logits(SCORES, codes))
     for one, other in zip(same.centre_and_spread(SCORES, codes), map_.centre_and_spread(SCORES, codes), strict=True):
         np.testing.assert_array_equal(one, other)
-    with pytest.raises(ModelFileError, match="not a map of segments"):
-        SegmentedMap.from_dict({"keys": {}})
+    with pytest.raises(ModelFileError, match="`missing`"):
+        SegmentedMap.from_dict(map_.to_dict() | {"missing": "drop"})
 
 
 def one_key(function=None):

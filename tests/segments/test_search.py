@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.maps.effects import CURVE, LINE, Basis
+from calibrant.maps.segments import CURVE, LINE, Basis
 from calibrant.segments.search import Cells, fit_terms
 
 

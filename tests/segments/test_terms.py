@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant.maps.effects import CURVE, LINE
+from calibrant.maps.segments import CURVE, LINE
 from calibrant.segments.terms import ODD, SETTINGS, Term
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._files import replacing
 from calibrant._optional import require
-from calibrant._typing import Bools, Floats, Ints
+from calibrant._typing import Floats, Ints
 from calibrant.engines.table_batches import add_fields, parquet_options, read_ahead, read_batches, write_batches
 from calibrant.engines.tables import Table, format_of_name, open_table
 from calibrant.errors import InvalidInputError
@@ -244,7 +244,7 @@ class NewColumns:
         """Return the new columns from score columns and numbers of segments; NaN stands for a missing probability."""
         is_matrix = isinstance(self.map_, MatrixMap)
         scores = np.column_stack(columns) if is_matrix else np.maximum.reduce(columns)
-        usable = self.map_.accepts(scores) if is_matrix else _are_usable(scores, self.map_.space)
+        usable = self.map_.accepts(scores)
         new = np.full((len(scores), len(self.names)), np.nan)
         if usable.any():
             known = scores[usable]
@@ -302,13 +302,6 @@ class NewColumns:
         if self.fitted_range is not None:
             lowest, highest = self.fitted_range
             self.outside += int(((scores < lowest) | (scores > highest)).sum())
-
-
-def _are_usable(scores: Floats, space: str) -> Bools:
-    usable = np.isfinite(scores)
-    if space == "probability":
-        usable &= (scores >= 0.0) & (scores <= 1.0)
-    return usable
 
 
 def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:

@@ -27,12 +27,12 @@ from calibrant.export.expression_graph import (
     Pick,
     Score,
     Search,
-    domain,
     fold,
     lower,
     rebuilt,
     walk,
 )
+from calibrant.maps.base import domain
 from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
 from calibrant.maps.keys import UNSEEN
 from calibrant.maps.score import CalibrationMap

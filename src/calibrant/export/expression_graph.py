@@ -17,10 +17,10 @@ from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps import functions
+from calibrant.maps.base import LARGEST
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap, first_double
 
-LARGEST = float(np.finfo(np.float64).max)
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
 
 
@@ -123,11 +123,6 @@ ARITHMETIC: dict[str, Function] = {
     "exp": np.exp,
     "log": np.log,
 }
-
-
-def domain(space: str) -> tuple[float, float]:
-    """The lowest and the highest score that a map of a space accepts."""
-    return (0.0, 1.0) if space == "probability" else (-LARGEST, LARGEST)
 
 
 def operation(kind: str, *operands: Node | Floats | float) -> Node:

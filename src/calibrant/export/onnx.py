@@ -11,20 +11,8 @@ from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.export import parity
-from calibrant.export.expression_graph import (
-    ARITHMETIC,
-    LARGEST,
-    Array,
-    Node,
-    Number,
-    Operation,
-    Pick,
-    Search,
-    domain,
-    fold,
-    graph_of,
-)
-from calibrant.maps.base import FrozenMap
+from calibrant.export.expression_graph import ARITHMETIC, Array, Node, Number, Operation, Pick, Search, fold, graph_of
+from calibrant.maps.base import LARGEST, FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 

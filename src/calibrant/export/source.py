@@ -10,8 +10,8 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, domain, fold, lower, walk
-from calibrant.maps.base import FrozenMap
+from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, fold, lower, walk
+from calibrant.maps.base import FrozenMap, domain
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "log", "nan", "bisect_left"}

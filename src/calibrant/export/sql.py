@@ -16,8 +16,8 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
 from calibrant.export.case_tree import maps_of_segments, thin, tree_of, tree_of_segments, value_of, write_tree
-from calibrant.export.expression_graph import Node, domain
-from calibrant.maps.base import FrozenMap
+from calibrant.export.expression_graph import Node
+from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 

@@ -10,8 +10,8 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.export import parity
-from calibrant.export.expression_graph import Array, Node, Number, Operation, Pick, Search, domain, fold, graph_of, walk
-from calibrant.maps.base import FrozenMap
+from calibrant.export.expression_graph import Array, Node, Number, Operation, Pick, Search, fold, graph_of, walk
+from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
 
 __all__ = ["to_torch"]

@@ -10,12 +10,13 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._files import AnyPath
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.files import checksum, write_model
 
 __all__ = ["FrozenMap"]
 
+LARGEST = float(np.finfo(np.float64).max)
 # What a map remembers of its fit; two maps with the same numbers are equal whatever stands here.
 PROVENANCE = ("method", "fitted_range", "columns")
 
@@ -48,6 +49,7 @@ class FrozenMap(ABC):
     #: How far probabilities may differ between machines: exp and log do so by a unit in the last place.
     tolerance: ClassVar[float] = 1e-12
     method: str
+    space: str
 
     @abstractmethod
     def __call__(self, scores: ArrayLike) -> Any:
@@ -60,6 +62,18 @@ class FrozenMap(ABC):
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes, (n, K); the second of two is the positive one."""
         return as_columns(np.asarray(self.predict(scores)))
+
+    def accepts(self, scores: Floats) -> Bools:
+        """Tell which scores, or rows of a matrix, the map takes."""
+        low, high = domain(self.space)
+        return (scores >= low) & (scores <= high)
+
+    def check_scores(self, scores: ArrayLike) -> Floats:
+        """The scores as an array, (n,), if the map takes them; a single number is one score."""
+        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
+        if self.space == "probability":
+            _validation.check_unit_interval(array, "scores", self.method or "This map")
+        return array
 
     @property
     def has_posterior(self) -> bool:
@@ -133,6 +147,11 @@ class FrozenMap(ABC):
 
     def __hash__(self) -> int:
         return hash(checksum(self._numbers()))
+
+
+def domain(space: str) -> tuple[float, float]:
+    """The lowest and the highest score that a map of a space takes."""
+    return (0.0, 1.0) if space == "probability" else (-LARGEST, LARGEST)
 
 
 def as_columns(probabilities: Floats) -> Floats:

@@ -7,15 +7,44 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
+from calibrant import _validation
 from calibrant._files import AnyPath, write_atomically
+from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
 
 FORMAT, VERSION = "calibrant", 1
 LARGEST_FILE = 1 << 28  # bytes; parsed, a file takes some ten times as much memory
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def plain_fields(record: Any, *without: str) -> dict[str, Any]:
+    """The fields of a dataclass by name, ready for JSON."""
+    return {f.name: _plain(getattr(record, f.name)) for f in fields(record) if f.name not in without}
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and tuples as lists, records as dictionaries; JSON has no infinity, and null stands for it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if is_dataclass(value):
+        return value.to_dict() if hasattr(value, "to_dict") else plain_fields(value)
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def read_floats(data: Mapping[str, Any], name: str) -> Floats:
+    """An entry of numbers as an array; whatever else stands there is refused."""
+    numbers = _validation.as_floats(data[name], name)
+    if not np.isfinite(numbers).all():
+        raise ModelFileError(f"The numbers `{name}` of this model are damaged.")
+    return numbers
 
 
 def write_model(path: AnyPath, content: Mapping[str, Any]) -> None:

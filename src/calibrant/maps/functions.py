@@ -16,6 +16,7 @@ from calibrant._numerics.piecewise import interpolate
 from calibrant._optional import load_plugins
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.files import plain_fields
 
 __all__ = [
     "MAP_FUNCTIONS",
@@ -76,7 +77,7 @@ class MapFunction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name of the function and its numbers, as plain Python."""
-        return {"kind": self.name} | {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return {"kind": self.name} | plain_fields(self)
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> MapFunction:
@@ -96,14 +97,6 @@ def _short(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return repr(value)
     return repr(value.tolist()) if len(value) <= SHOWN_NUMBERS else f"[{len(value)} numbers]"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [part.to_dict() for part in value]
-    return value
 
 
 def _function_or_value(value: Any) -> Any:

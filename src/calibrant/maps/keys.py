@@ -12,6 +12,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import Ints
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.files import plain_fields
 
 __all__ = ["MISSING", "UNSEEN", "SegmentKeys", "as_columns", "name_columns"]
 
@@ -127,15 +128,12 @@ class SegmentKeys:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {"names": list(self.names), "kinds": list(self.kinds), "levels": [list(x) for x in self.levels]}
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentKeys:
         """The keys that `to_dict` described."""
-        try:
-            keys = cls(tuple(data["names"]), tuple(data["kinds"]), tuple(tuple(x) for x in data["levels"]))
-        except (KeyError, TypeError) as error:
-            raise ModelFileError(f"The keys of these segments are damaged ({error!r}).") from error
+        keys = cls(tuple(data["names"]), tuple(data["kinds"]), tuple(map(tuple, data["levels"])))
         if not keys._are_sound():
             raise ModelFileError("The keys of these segments are damaged.")
         return keys

@@ -15,6 +15,7 @@ from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant._validation import ROW_SUM_TOLERANCE, as_numpy, read_matrix
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap
+from calibrant.maps.files import plain_fields
 
 __all__ = ["MatrixMap", "MatrixMember"]
 
@@ -208,32 +209,22 @@ class MatrixMap(FrozenMap):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        apart = ("members", "draws")
-        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in apart}
-        plain["classes"] = np.asarray(self.classes).tolist()
-        plain["members"] = [
-            {f.name: _plain(getattr(member, f.name)) for f in fields(member)} for member in self.members
-        ]
-        return plain
+        return plain_fields(self, "draws")
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The map that `to_dict` described."""
-        try:
-            values = {f.name: data[f.name] for f in fields(cls) if f.name not in ("columns", "draws")}
-            members = tuple(
-                MatrixMember(**{f.name: _array(member[f.name]) for f in fields(MatrixMember)})
-                for member in values.pop("members")
-            )
-            values = {name: _array(value) if name.endswith("knots") else value for name, value in values.items()}
-            values |= {"classes": tuple(values["classes"]), "columns": tuple(map(str, data.get("columns", ())))}
-            values |= {"low": _bound(values["low"], -np.inf), "high": _bound(values["high"], np.inf)}
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"This is not a map of several classes, or it is damaged: {error!r}.") from error
+        values = {f.name: data[f.name] for f in fields(cls) if f.name != "draws"}
+        values |= {name: _array(values[name]) for name in ("curve_knots", "class_knots", "gate_knots")}
+        values |= {"classes": tuple(values["classes"]), "columns": tuple(values["columns"])}
+        values |= {"low": _bound(values["low"], -np.inf), "high": _bound(values["high"], np.inf)}
+        values["members"] = tuple(
+            MatrixMember(**{name: _array(member[name]) for name in PARTS}) for member in values["members"]
+        )
         named = len(values["columns"]) in (0, len(values["classes"]))
-        if values["space"] not in _validation.SPACES or not members or not named:
+        if values["space"] not in _validation.SPACES or not values["members"] or not named:
             raise ModelFileError("The entries `space`, `members` or `columns` of this map are damaged.")
-        return cls(members=members, **values)
+        return cls(**values)
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
         """As many draws as a file should hold, each part of them as text in base64, float32, low byte first."""
@@ -282,12 +273,6 @@ def log_scores(matrix: Floats, space: str, floor: float) -> Floats:
     """Logarithms of probabilities, or logits, as doubles."""
     matrix = np.asarray(matrix, dtype=np.float64)
     return np.log(np.maximum(matrix, floor)) if space == "probability" else matrix
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _array(value: Any) -> Any:

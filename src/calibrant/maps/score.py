@@ -14,11 +14,10 @@ from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
 from calibrant.estimates.rows import LabelledRows
-from calibrant.maps.base import FrozenMap, ends_like
+from calibrant.maps.base import FrozenMap, domain, ends_like
+from calibrant.maps.files import plain_fields
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
-
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,13 +73,6 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         probabilities = self.function(self.check_scores(scores))
         return float(probabilities[0]) if _validation.is_number(scores) else probabilities
 
-    def check_scores(self, scores: ArrayLike) -> Floats:
-        """The scores as an array, (n,), if the map accepts them."""
-        array = _validation.check_scores(np.array([scores]) if _validation.is_number(scores) else scores)
-        if self.space == "probability":
-            _validation.check_unit_interval(array, "scores", self.method or "This map")
-        return array
-
     @overload
     def inverse(self, probabilities: float) -> float: ...
     @overload
@@ -105,7 +97,7 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         return float(scores[0]) if _validation.is_number(probabilities) else scores.reshape(wanted.shape)
 
     def _first_reaching(self, wanted: Floats) -> Floats:
-        bottom, top = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        bottom, top = domain(self.space)
         inner = np.empty(0) if self.monotone else self.function.knots()
         grid = np.concatenate(([bottom], inner[(inner > bottom) & (inner < top)], [top]))
         highest_so_far = np.maximum.accumulate(self.function(grid))
@@ -130,13 +122,7 @@ class CalibrationMap(FrozenMap, EstimateMethods):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        entries = {
-            "method": self.method,
-            "space": self.space,
-            "monotone": self.monotone,
-            "function": self.function.to_dict(),
-        }
-        return entries if self.fitted_range is None else entries | {"fitted_range": list(self.fitted_range)}
+        return plain_fields(self, "posterior", *(() if self.fitted_range else ("fitted_range",)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
@@ -154,7 +140,7 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         return loaded
 
     def _never_falls(self) -> bool:
-        low, high = (0.0, 1.0) if self.space == "probability" else (-_LARGEST, _LARGEST)
+        low, high = domain(self.space)
         inner = np.concatenate((self.function.knots(), np.linspace(0.0, 1.0, 101)))
         scores = np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high])))
         return bool((np.diff(self.function(scores)) >= -self.tolerance).all())
@@ -214,8 +200,6 @@ def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
     if "fitted_range" not in data:
         return None
     low, high = map(float, data["fitted_range"])
-    if not (np.isfinite([low, high]).all() and low <= high):
-        raise ModelFileError("The entry `fitted_range` of this map is damaged.")
     return low, high
 
 

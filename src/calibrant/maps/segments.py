@@ -1,11 +1,14 @@
-"""The fitted map of many segments: a pooled map and the effects of the segments, which numpy alone evaluates."""
+"""The fitted map of many segments: a pooled map, and what segments add to its logit, which numpy alone evaluates.
+
+Segments add functions of the score, the terms of a basis, each with coefficients of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,16 +17,172 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, as_columns, ends_like
-from calibrant.maps.effects import Basis, TermEffects
+from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import LogitLinear
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, name_columns
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_logits
 
-__all__ = ["SegmentedMap"]
+__all__ = ["CURVE", "LINE", "WAVES", "Basis", "Effects", "SegmentedMap", "TermEffects"]
 
+LINE, CURVE = "line", "curve"
+WAVES = np.arange(1, 7)
+SIZES = {LINE: 2, CURVE: len(WAVES)}
+LARGEST_U = 4.0
 MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Columns of the terms as functions of the score: u, the standardised pooled logit, and waves over the rank."""
+
+    centre: float
+    spread: float
+    scores: Floats
+    ranks: Floats
+
+    @classmethod
+    def learn(cls, scores: Floats, pooled: Floats, totals: Floats) -> Basis:
+        """From the pooled cells: increasing scores, their pooled logits, and numbers of rows."""
+        share = totals / totals.sum()
+        centre = float(share @ pooled)
+        spread = float(np.sqrt(share @ (pooled - centre) ** 2))
+        return cls(centre, max(spread, 1e-3), scores, np.cumsum(share) - 0.5 * share)
+
+    def columns(self, kind: str, scores: Floats, pooled: Floats) -> Floats:
+        """The columns (n, D) of a kind of term."""
+        if kind == LINE:
+            u = np.clip((pooled - self.centre) / self.spread, -LARGEST_U, LARGEST_U)
+            return np.column_stack((np.ones(len(u)), u))
+        rank = np.interp(scores, self.scores, self.ranks)
+        out: Floats = np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Basis:
+        """The basis that `to_dict` described."""
+        scores, ranks = (read_floats(data, name) for name in ("scores", "ranks"))
+        basis = cls(float(data["centre"]), float(data["spread"]), scores, ranks)
+        rises = scores.ndim == 1 and len(scores) > 0 and bool((np.diff(scores) > 0).all())
+        if not rises or scores.shape != ranks.shape or not basis.spread > 0.0:
+            raise ModelFileError("The scores and ranks of these segments are damaged.")
+        return basis
+
+
+class Effects(NamedTuple):
+    """Mean (G, D) and covariance (G, D, D) of the coefficients of each segment, and what intervals need.
+
+    Mean and covariance come from a sceptical prior, under which segments differ only if there is reason to think so.
+    It would make intervals too narrow where a small difference is hard to see: `wide` (G, D, D) are second moments
+    around the means under a prior with an open mind, and `prior` (D, D) is that of a new segment.
+    """
+
+    mean: Floats
+    covariance: Floats
+    wide: Floats
+    prior: Floats
+
+    def have_size(self, size: int) -> bool:
+        """Whether they fit each other, and are of `size` coefficients."""
+        count = len(self.mean)
+        shapes = [(count, size), (count, size, size), (count, size, size), (size, size)]
+        return [part.shape for part in self] == shapes
+
+
+@dataclass(frozen=True, eq=False)
+class TermEffects:
+    """The effects of the segments of one key, of a pair of keys, or (without keys) of all rows.
+
+    `levels` (L, keys) holds the numbers of the segments, sorted; `difference` is the probability that they differ.
+    """
+
+    keys: tuple[int, ...]
+    kind: str
+    levels: Ints
+    effects: Effects
+    difference: float
+
+    def places(self, codes: Ints) -> Ints:
+        """The line of `levels` for each row of segment numbers; −1 where there is none."""
+        own, sizes = codes[:, list(self.keys)], self.levels.max(axis=0, initial=0) + 1
+        # Several keys become one number, digit by digit; sorted levels give sorted numbers, which can be searched.
+        # Codes beyond a key's digits are cut to the largest digit here and found out below.
+        known, wanted = np.zeros(len(self.levels), np.intp), np.zeros(len(own), np.intp)
+        for k, size in enumerate(sizes.tolist()):
+            known = known * size + self.levels[:, k]
+            wanted = wanted * size + np.minimum(own[:, k], size - 1)
+        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        seen = (known[place] == wanted) & ((own >= 0) & (own < sizes)).all(axis=1)
+        return np.where(seen, place, UNSEEN)
+
+    def moments(self, columns: Floats, codes: Ints) -> tuple[Floats, Floats]:
+        """Mean and variance of the effect on each row; none where its segment is new."""
+        place = self.places(codes)
+        mean = np.einsum("ij,ij->i", columns, self.effects.mean[place])
+        variance = np.einsum("ij,ijk,ik->i", columns, self.effects.covariance[place], columns)
+        return np.where(place == UNSEEN, 0.0, mean), np.where(place == UNSEEN, 0.0, variance)
+
+    def wide_variance(self, columns: Floats, codes: Ints) -> Floats:
+        """The variance for intervals; for a new segment, that of how far segments are apart."""
+        place = self.places(codes)
+        moments = np.where((place == UNSEEN)[:, None, None], self.effects.prior, self.effects.wide[place])
+        out: Floats = np.einsum("ij,ijk,ik->i", columns, moments, columns)
+        return out
+
+    def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
+        """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
+        # Rows of one segment must share one draw of its coefficients. For a segment of the fit the block of rows is its
+        # line in `levels`; a new one has no line (−1), and its block is its own combination of codes. So blocks are the
+        # distinct (line, codes if new), and `first` is a row of each, where its line can be read.
+        place = self.places(codes)
+        own = codes[:, list(self.keys)]
+        _, block = np.unique(
+            np.column_stack((place, np.where(place[:, None] < 0, own, 0))), axis=0, return_inverse=True
+        )
+        block = block.reshape(-1)
+        first = np.unique(block, return_index=True)[1]
+        # A new segment is drawn from the prior: no effect on average, as far off as segments are from each other.
+        mean = np.where(place[first][:, None] < 0, 0.0, self.effects.mean[place[first]])
+        covariance = np.where(
+            place[first][:, None, None] < 0, self.effects.prior[None], self.effects.wide[place[first]]
+        )
+        noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
+        drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
+        out: Floats = np.einsum("ij,dij->di", columns, drawn[:, block])
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "keys": list(self.keys),
+            "kind": self.kind,
+            "difference": self.difference,
+            "levels": self.levels.tolist(),
+            **{name: part.tolist() for name, part in self.effects._asdict().items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], sizes: tuple[int, ...]) -> TermEffects:
+        """The term that `to_dict` described, of keys with these numbers of segments."""
+        effects = Effects(*(read_floats(data, name) for name in Effects._fields))
+        keys, kind = tuple(data["keys"]), data["kind"]
+        levels = np.array(data["levels"], dtype=np.intp).reshape(len(effects.mean), len(keys))
+        known = all(k in range(len(sizes)) for k in keys) and bool((levels < [sizes[k] for k in keys]).all())
+        if not (known and len(levels) and effects.have_size(SIZES[kind])):
+            raise ModelFileError("The effects of these segments are damaged.")
+        return cls(keys, kind, levels, effects, float(data["difference"]))
+
+
+def _roots(covariance: Floats) -> Floats:
+    """Square roots of covariances that may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    out: Floats = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    return out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +238,7 @@ class SegmentedMap(FrozenMap):
     method: str = ""
 
     @property
-    def space(self) -> str:
+    def space(self) -> str:  # type: ignore[override]
         """What it accepts: scores in [0, 1] ("probability"), or any finite numbers ("decision")."""
         return "probability" if self.first is None else self.first.space
 
@@ -163,10 +322,8 @@ class SegmentedMap(FrozenMap):
         if segment is None:
             raise InvalidInputError("`segment` must be given: a value of each key for every row.")
         if _validation.is_number(scores):
-            scores, segment = np.array([scores]), name_columns([segment], self.keys.names)
-        array = _validation.check_scores(scores)
-        if self.space == "probability":
-            _validation.check_unit_interval(array, "scores", self.method or "This map")
+            segment = name_columns([segment], self.keys.names)
+        array = self.check_scores(scores)
         return array, self.keys.encode(segment, len(array), self.missing)
 
     def probabilities(self, scores: Floats, codes: Ints) -> Floats:
@@ -221,36 +378,25 @@ class SegmentedMap(FrozenMap):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "method": self.method,
-            "missing": self.missing,
-            "first": None if self.first is None else self.first.to_dict(),
-            "keys": self.keys.to_dict(),
-            "pooled": self.pooled.to_dict(),
-            "basis": self.basis.to_dict(),
-            "pooled_deviations": self.pooled_deviations.tolist(),
-            "terms": [term.to_dict() for term in self.terms],
-        }
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentedMap:
         """The map that `to_dict` described."""
-        try:
-            basis, keys = Basis.from_dict(data["basis"]), SegmentKeys.from_dict(data["keys"])
-            pooled_deviations = _validation.as_floats(data["pooled_deviations"], "pooled_deviations").reshape(
-                -1, len(basis.scores)
-            )
-            terms = tuple(TermEffects.from_dict(term, keys.sizes) for term in data["terms"])
-            pooled = CalibrationMap.from_dict(data["pooled"])
-            first = None if data["first"] is None else CalibrationMap.from_dict(data["first"])
-            missing, method = data["missing"], data["method"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(f"This is not a map of segments that calibrant saved ({error!r}).") from error
-        if missing not in MISSING or not isinstance(method, str) or not np.isfinite(pooled_deviations).all():
-            raise ModelFileError(
-                "The entries `missing`, `method` or `pooled_deviations` of this map of segments are damaged."
-            )
-        return cls(keys, pooled, basis, pooled_deviations, terms, first, missing, method)
+        basis, keys = Basis.from_dict(data["basis"]), SegmentKeys.from_dict(data["keys"])
+        deviations = read_floats(data, "pooled_deviations")
+        if data["missing"] not in MISSING or not isinstance(data["method"], str):
+            raise ModelFileError("The entries `missing` or `method` of this map of segments are damaged.")
+        return cls(
+            keys=keys,
+            pooled=CalibrationMap.from_dict(data["pooled"]),
+            basis=basis,
+            pooled_deviations=deviations.reshape(-1, len(basis.scores)),
+            terms=tuple(TermEffects.from_dict(term, keys.sizes) for term in data["terms"]),
+            first=None if data["first"] is None else CalibrationMap.from_dict(data["first"]),
+            missing=data["missing"],
+            method=data["method"],
+        )
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over the whole range and segments in turn, new ones among them, with what the map makes of them."""

@@ -16,10 +16,9 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.errors import InvalidInputError
-from calibrant.maps.effects import Basis, TermEffects
 from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
 from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import SegmentedMap
+from calibrant.maps.segments import Basis, SegmentedMap, TermEffects
 from calibrant.metrics.scores import warn_of_reversal
 from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import Cells, Counts, fit_terms

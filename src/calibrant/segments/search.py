@@ -11,7 +11,7 @@ import numpy as np
 
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
-from calibrant.maps.effects import CURVE, LINE, Basis
+from calibrant.maps.segments import CURVE, LINE, Basis
 from calibrant.segments.terms import Term
 
 MAX_CELLS = 256  # of the pooled scores, within which effects do not vary

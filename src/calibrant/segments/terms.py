@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._typing import Bools, Floats, Ints
-from calibrant.maps.effects import CURVE, LINE, WAVES, Effects
+from calibrant.maps.segments import CURVE, LINE, WAVES, Effects
 from calibrant.segments import group_effects
 from calibrant.segments.group_effects import GroupPosterior, Groups
 
