@@ -97,11 +97,6 @@ def write_tree(root: Node, score: Any, algebra: Any) -> Any:
     return fold(root, write)
 
 
-def tree_of(map_: CalibrationMap) -> Node:
-    """The tree of a map, for scores that it accepts."""
-    return decide(lower(map_.function), domain(map_.space))
-
-
 def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
     """The map of each combination of segments; each key has one more that the fit did not see, if there can be one."""
     codes = [[*range(size), *([UNSEEN] if _can_be_new(map_, k) else [])] for k, size in enumerate(map_.keys.sizes)]
@@ -117,16 +112,16 @@ def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
     return maps
 
 
-def tree_of_segments(map_: SegmentedMap, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> Node:
+def tree_of_maps(map_: Any, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> Node:
     """A choice by the segment of the next key, or the tree of the map where the segments of all keys are chosen."""
     k = len(chosen)
-    if k == len(map_.keys.names):
-        return tree_of(maps[chosen])
+    if chosen in maps:
+        return decide(lower(maps[chosen].function), domain(map_.space))
     # As in Python, where a missing segment is refused.
     branches: dict[Any, Node | None] = {None: None} if map_.missing == "error" else {}
     for code, level in enumerate(map_.keys.levels[k]):
-        branches[level] = tree_of_segments(map_, maps, (*chosen, code))
-    new = tree_of_segments(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else None
+        branches[level] = tree_of_maps(map_, maps, (*chosen, code))
+    new = tree_of_maps(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else None
     return Choice(k, branches, new)
 
 

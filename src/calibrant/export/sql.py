@@ -15,7 +15,7 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.case_tree import maps_of_segments, thin, tree_of, tree_of_segments, value_of, write_tree
+from calibrant.export.case_tree import SegmentMaps, maps_of_segments, thin, tree_of_maps, value_of, write_tree
 from calibrant.export.expression_graph import Node
 from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.score import CalibrationMap
@@ -75,72 +75,59 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     shape = parity.check_shape(map_, "to_sql")
     sqlglot = require("sqlglot", "tables", CALLER)
     _check_dialect(dialect)
-    query = QUERIES[shape](map_, by)
-    names = (column, *query.keys)
-    algebra = SqlAlgebra(sqlglot.exp, dialect, names)
-    expression = algebra.write(query.tree, query.within)
+    keys, maps, distance = PARTS[shape](map_, by)
+    names, rows = (column, *keys), _rows(map_, maps)
+    expression = SqlAlgebra(sqlglot.exp, dialect, names).write(tree_of_maps(map_, maps), domain(map_.space))
     text: str = expression.sql(dialect=dialect)
-    columns = dict(zip(names, query.columns, strict=True))
+    columns = dict(zip(names, rows.columns, strict=True))
     got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
-    parity.compare(list(zip(*query.columns, strict=True)), query.expected, got, f"SQL ({dialect})")
-    distance = f"within {query.distance:.1e} of the map; " if query.distance else ""
-    return f"{text} /* {distance}calibrant test vector {json.dumps(query.vector).replace('*/', '* /')} */"
+    parity.compare(list(zip(*rows.columns, strict=True)), rows.expected, got, f"SQL ({dialect})")
+    within = f"within {distance:.1e} of the map; " if distance else ""
+    return f"{text} /* {within}calibrant test vector {json.dumps(rows.vector()).replace('*/', '* /')} */"
 
 
-@dataclass(frozen=True)
-class Query:
-    """What is written, of the score and of columns of segments, and rows on which it is compared with the map."""
-
-    tree: Node
-    within: tuple[float, float]  # the scores that the map accepts
-    keys: tuple[str, ...]
-    columns: tuple[list[Any], ...]  # scores, then the segments of each key
-    expected: Floats
-    vector: dict[str, Any]
-    distance: float = 0.0
-
-
-def _score_query(map_: CalibrationMap, by: Sequence[str] | None) -> Query:
+def _one_map(map_: CalibrationMap, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
+    """No keys, the map with few enough pieces, and its distance from the given one."""
     if by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
     shorter, distance = thin(map_)
-    scores = parity.probe(shorter)
-    return Query(
-        tree=tree_of(shorter),
-        within=domain(map_.space),
-        keys=(),
-        columns=(scores.tolist(),),
-        expected=shorter(scores),
-        vector=parity.vector(shorter),
-        distance=distance,
-    )
+    return [], {(): shorter}, distance
 
 
-def _segments_query(map_: SegmentedMap, by: Sequence[str] | None) -> Query:
-    keys = tuple(map_.keys.columns(by))
-    maps = maps_of_segments(map_)
-    probes = {codes: parity.probe(segment_map) for codes, segment_map in maps.items()}
-    scores = np.concatenate(list(probes.values()))
-    expected = np.concatenate([segment_map(probes[codes]) for codes, segment_map in maps.items()])
-    rows = [codes for codes, probe in probes.items() for _ in probe]
-    segments = [[value_of(map_, k, codes[k]) for codes in rows] for k in range(len(keys))]
-    few = np.linspace(0, len(scores) - 1, 9).astype(int).tolist()
-    vector = {
-        "scores": scores[few].tolist(),
-        "segments": [[column[row] for column in segments] for row in few],
-        "probabilities": expected[few].tolist(),
-    }
-    return Query(
-        tree=tree_of_segments(map_, maps),
-        within=domain(map_.space),
-        keys=keys,
-        columns=(scores.tolist(), *segments),
-        expected=expected,
-        vector=vector,
-    )
+def _segment_maps(map_: SegmentedMap, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
+    """The columns of the keys, and the map of each combination of segments as it is."""
+    return map_.keys.columns(by), maps_of_segments(map_), 0.0
 
 
-QUERIES: dict[str, Callable[..., Query]] = {"score": _score_query, "segments": _segments_query}
+PARTS: dict[str, Callable[..., tuple[list[str], SegmentMaps, float]]] = {"score": _one_map, "segments": _segment_maps}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows on which an expression is compared with the map: scores, the segments of each key, and probabilities."""
+
+    scores: Floats
+    segments: list[list[Any]]
+    expected: Floats
+
+    @property
+    def columns(self) -> list[list[Any]]:
+        """The columns of a table with these rows."""
+        return [self.scores.tolist(), *self.segments]
+
+    def vector(self) -> dict[str, Any]:
+        """A few of the rows, for those who run the expression."""
+        few = np.linspace(0, len(self.scores) - 1, 9).astype(int).tolist()
+        chosen = {"segments": [[column[row] for column in self.segments] for row in few]} if self.segments else {}
+        return {"scores": self.scores[few].tolist(), **chosen, "probabilities": self.expected[few].tolist()}
+
+
+def _rows(map_: Any, maps: SegmentMaps) -> Rows:
+    probes = {codes: parity.probe(own) for codes, own in maps.items()}
+    expected = np.concatenate([own(probes[codes]) for codes, own in maps.items()])
+    lines = [codes for codes, probe in probes.items() for _ in probe]
+    segments = [[value_of(map_, k, codes[k]) for codes in lines] for k in range(len(lines[0]))]
+    return Rows(np.concatenate(list(probes.values())), segments, expected)
 
 
 def _check_dialect(dialect: str) -> None:
