@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -10,12 +10,12 @@ from sklearn.frozen import FrozenEstimator
 from calibrant import _validation
 from calibrant._optional import require
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.export.onnx import DTYPES, GraphWriter, run_session, write_map
+from calibrant.export.onnx import DTYPES, GraphWriter, Variable, run_session, write_map
 from calibrant.maps.matrix import MatrixMap
 
 CALLER = "calibrant.export.classifier_to_onnx"
+Array: TypeAlias = np.ndarray[Any, Any]
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
-ALIAS = "CalibrantCalibratedClassifier"
 
 
 def classifier_to_onnx(
@@ -60,40 +60,21 @@ def classifier_to_onnx(
     >>> [output.name for output in classifier_to_onnx(model, X).graph.output]
     ['label', 'probabilities']
     """
-    skl2onnx = require("skl2onnx", "onnx", CALLER)
+    onnx = require("onnx", "onnx", CALLER)
     _validation.check_choice("dtype", dtype, DTYPES)
     if not hasattr(model, "calibrated_classifiers_"):
         raise InvalidInputError(f"`model` must be a fitted CalibratedClassifier; got {type(model).__name__}.")
-    register_converter(type(model))
-    types = require("skl2onnx.common.data_types", "onnx", CALLER)
-    rows = np.asarray(X, dtype=dtype)
-    kind = types.DoubleTensorType if dtype == "float64" else types.FloatTensorType
-    options = {id(model): {"zipmap": False}}
-    converted = skl2onnx.convert_sklearn(
-        model,
-        initial_types=[("X", kind([None, rows.shape[1]]))],
-        options=options,
-        target_opset=OPSETS,
-    )
+    rows, writer = np.asarray(X, dtype=dtype), GraphWriter(onnx)
+    known = model.classes_
+    labels = known.astype(np.int64) if known.dtype.kind in "iub" else known.astype(str).astype(object)
+    _write_classifier(model, labels, rows, writer)
+    outputs: dict[str, Variable] = {"label": (labels.dtype, ["n"]), "probabilities": (dtype, ["n", len(labels)])}
+    converted = writer.model({"X": (dtype, ["n", rows.shape[1]])}, outputs, OPSETS)
     _compare(model, converted, rows, tolerance)
     return converted
 
 
-def register_converter(classifier: type) -> None:
-    """Teach skl2onnx the class, so that it also converts inside a scikit-learn pipeline."""
-    skl2onnx = require("skl2onnx", "onnx", CALLER)
-    shapes = require("skl2onnx.common.shape_calculator", "onnx", CALLER)
-    skl2onnx.update_registered_converter(
-        classifier,
-        ALIAS,
-        shapes.calculate_linear_classifier_output_shapes,
-        _convert,
-        options={"zipmap": [True, False, "columns"], "nocl": [True, False], "output_class_labels": [False, True]},
-        overwrite=True,
-    )
-
-
-def _compare(model: Any, converted: Any, rows: np.ndarray[Any, Any], tolerance: float) -> None:
+def _compare(model: Any, converted: Any, rows: Array, tolerance: float) -> None:
     expected = model.predict_proba(rows)
     got = run_session(converted, {"X": rows})[1]
     off = float(np.abs(got - expected).max())
@@ -104,31 +85,27 @@ def _compare(model: Any, converted: Any, rows: np.ndarray[Any, Any], tolerance: 
         )
 
 
-def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Write every calibrated model into the container, then the mean of their probabilities and its best class."""
-    model = operator.raw_operator
-    writer = _ContainerWriter(scope, container)
+def _write_classifier(model: Any, labels: Array, rows: Array, writer: GraphWriter) -> None:
+    """Every calibrated model, then the mean of their probabilities and its best class."""
+    parts = model.calibrated_classifiers_
     total = ""
-    for part in model.calibrated_classifiers_:
-        proba = _calibrated(part, scope, operator, writer)
+    for i, part in enumerate(parts):
+        proba = _calibrated(part, _scores(part, f"model_{i}_", rows, writer), writer)
         total = writer.node("Add", total, proba) if total else proba
-    mean = writer.node("Div", total, writer.constant(float(len(model.calibrated_classifiers_))))
-    outer = 11 if type(operator.inputs[0].type).__name__.startswith("Double") else 1  # ONNX's double and float
-    writer.node("Cast", mean, output=operator.outputs[1].full_name, to=outer)
+    mean = writer.node("Div", total, writer.constant(float(len(parts))))
+    writer.node("Cast", mean, output="probabilities", to=writer.type(rows.dtype))
     best = writer.node("ArgMax", mean, axis=1, keepdims=0)
-    classes = model.classes_
-    labels = classes.astype(np.int64) if classes.dtype.kind in "iub" else classes.astype(str)
-    writer.node("Gather", writer.constant(labels), best, output=operator.outputs[0].full_name)
+    writer.node("Gather", writer.constant(labels), best, output="label")
 
 
-def _calibrated(part: Any, scope: Any, operator: Any, writer: _ContainerWriter) -> str:
+def _calibrated(part: Any, scores: str, writer: GraphWriter) -> str:
     """Probabilities of one calibrated model, (n, n_classes), in double."""
     if not part.known.all():
         raise InvalidInputError(
             "Every model must know all classes to be converted to ONNX; a fold was trained without some of them. "
             "Use folds that hold every class."
         )
-    scores = writer.node("Cast", _scores(part, scope, operator), to=11)
+    scores = writer.node("Cast", scores, to=writer.type("float64"))
     if part.response == "predict_proba":
         # Probabilities of float32 models can leave [0, 1] by rounding; the model clips them too.
         scores = writer.node("Max", writer.node("Min", scores, writer.constant(1.0)), writer.constant(0.0))
@@ -136,7 +113,7 @@ def _calibrated(part: Any, scope: Any, operator: Any, writer: _ContainerWriter) 
     return views[type(part.view).__name__](part, scores, writer)
 
 
-def _one_vs_rest(part: Any, scores: str, writer: _ContainerWriter) -> str:
+def _one_vs_rest(part: Any, scores: str, writer: GraphWriter) -> str:
     columns = []
     for column, calibrator in zip(part.view.columns, part.calibrators, strict=True):
         chosen = writer.node("Gather", scores, writer.constant(np.array([column], dtype=np.int64)), axis=1)
@@ -146,7 +123,7 @@ def _one_vs_rest(part: Any, scores: str, writer: _ContainerWriter) -> str:
     return _normalised(writer.node("Concat", *columns, axis=1), 1.0 / len(part.classes), writer)
 
 
-def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
+def _top_label(part: Any, scores: str, writer: GraphWriter) -> str:
     """The calibrated confidence for the highest score; the others share the rest in proportion."""
     top = writer.node("ArgMax", scores, axis=1, keepdims=1)
     confidence = write_map(writer, part.calibrators[0].map_, writer.node("GatherElements", scores, top, axis=1))
@@ -157,7 +134,7 @@ def _top_label(part: Any, scores: str, writer: _ContainerWriter) -> str:
     return writer.node("Where", is_top, confidence, rest)
 
 
-def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
+def _whole_matrix(part: Any, scores: str, writer: GraphWriter) -> str:
     """A map of all classes."""
     calibrator = part.calibrators[0]
     map_ = getattr(calibrator, "map_", None)
@@ -169,7 +146,7 @@ def _whole_matrix(part: Any, scores: str, writer: _ContainerWriter) -> str:
     )
 
 
-def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:
+def _normalised(proba: str, otherwise: float, writer: GraphWriter) -> str:
     """Rows that sum to one; where all entries are zero, each becomes `otherwise`."""
     sums = writer.node("ReduceSum", proba, writer.constant(np.array([1], dtype=np.int64)), keepdims=1)
     nothing = writer.node("Equal", sums, writer.constant(0.0))
@@ -177,51 +154,24 @@ def _normalised(proba: str, otherwise: float, writer: _ContainerWriter) -> str:
     return writer.node("Where", nothing, writer.constant(otherwise), writer.node("Div", proba, safe))
 
 
-def _scores(part: Any, scope: Any, operator: Any) -> str:
+def _scores(part: Any, prefix: str, rows: Array, writer: GraphWriter) -> str:
     """The scikit-learn model as a part of the graph; its probabilities or decision scores, (n, n_classes)."""
+    skl2onnx, compose = require("skl2onnx", "onnx", CALLER), require("onnx.compose", "onnx", CALLER)
     estimator = part.estimator.estimator if isinstance(part.estimator, FrozenEstimator) else part.estimator
-    types = require("skl2onnx.common.data_types", "onnx", CALLER)
+    raw = {"raw_scores": True} if part.response == "decision_function" else {}
+    options = {id(_last_step(estimator)): {"zipmap": False, **raw}}
     try:
-        alias = require("skl2onnx", "onnx", CALLER).get_model_alias(type(estimator))
+        converted = skl2onnx.to_onnx(estimator, rows[:1], options=options, target_opset=OPSETS)
     except RuntimeError:
         raise InvalidInputError(
             f"skl2onnx cannot convert {type(estimator).__name__}; choose a classifier that it knows."
         ) from None
-    child = scope.declare_local_operator(alias, estimator)
-    if part.response == "decision_function":
-        scope.add_options(id(_last_step(estimator)), {"raw_scores": True})
-    child.inputs = operator.inputs
-    numbers = type(operator.inputs[0].type)
-    label = types.Int64TensorType() if np.asarray(estimator.classes_).dtype.kind in "iub" else types.StringTensorType()
-    child.outputs.append(scope.declare_local_variable("label", label))
-    child.outputs.append(scope.declare_local_variable("scores", numbers()))
-    return str(child.outputs[1].full_name)
+    graph = compose.add_prefix(converted, prefix).graph
+    writer.node("Identity", "X", output=graph.input[0].name)
+    writer.nodes.extend(graph.node)
+    writer.tensors.extend(graph.initializer)
+    return str(graph.output[1].name)
 
 
 def _last_step(estimator: Any) -> Any:
     return _last_step(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
-
-
-class _ContainerWriter(GraphWriter):
-    """Writes into the container of skl2onnx instead of a list."""
-
-    def __init__(self, scope: Any, container: Any) -> None:
-        super().__init__(None, None)
-        self.scope = scope
-        self.container = container
-
-    def node(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add one operator; return the name of its output."""
-        name = output or self.scope.get_unique_variable_name("calibrant")
-        unique = self.scope.get_unique_operator_name(operator)
-        self.container.add_node(operator, list(inputs), [name], name=unique, **attributes)
-        return name
-
-    def constant(self, value: Any) -> str:
-        """Add a number or table; return its name."""
-        array: np.ndarray[Any, Any] = np.asarray(value)
-        kinds = {"f": 11, "i": 7, "U": 8}  # ONNX's double, int64 and string
-        name = str(self.scope.get_unique_variable_name("calibrant"))
-        content = [x.encode() for x in array.ravel()] if array.dtype.kind == "U" else array.ravel().tolist()
-        self.container.add_initializer(name, kinds[array.dtype.kind], list(array.shape), content)
-        return name

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +26,7 @@ AXIS_INPUTS = {"highest": 1, "column": -1}  # ONNX takes the axis of these as a 
 DTYPES = ("float64", "float32")
 NEWEST_OPSET = 26  # the newest that onnxruntime 1.31 runs
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+Variable: TypeAlias = tuple[Any, Sequence[Any]]  # type and shape
 NAMES = {"score": ("score", "probability"), "matrix": ("scores", "probabilities")}  # of input and output
 
 
@@ -78,53 +81,56 @@ def _probe(map_: Any, dtype: str) -> Floats:
 
 
 def _model(map_: Any, shape: str, dtype: str, opset: int, onnx: Any) -> Any:
-    helper, types = onnx.helper, onnx.TensorProto
-    outer = types.DOUBLE if dtype == "float64" else types.FLOAT
     name_in, name_out = NAMES[shape]
     size = ["n", len(map_.classes)] if shape == "matrix" else ["n"]
-    writer = GraphWriter(helper, onnx.numpy_helper)
-    result = write_map(writer, map_, writer.node("Cast", name_in, to=types.DOUBLE))
-    writer.nodes.append(helper.make_node("Cast", [result], [name_out], to=outer))
-    graph = helper.make_graph(
-        writer.nodes,
-        "calibrant",
-        [helper.make_tensor_value_info(name_in, outer, size)],
-        [helper.make_tensor_value_info(name_out, outer, size)],
-        writer.tensors,
-    )
-    opsets = [helper.make_opsetid("", opset)]
-    model = helper.make_model(
-        graph, opset_imports=opsets, producer_name="calibrant", ir_version=helper.find_min_ir_version_for(opsets)
-    )
-    properties = {"method": map_.method, "test_vector": parity.vector_text(map_)}
+    writer = GraphWriter(onnx)
+    result = write_map(writer, map_, writer.node("Cast", name_in, to=onnx.TensorProto.DOUBLE))
+    writer.node("Cast", result, output=name_out, to=writer.type(dtype))
+    model = writer.model({name_in: (dtype, size)}, {name_out: (dtype, size)}, {"": opset})
+    properties = {"method": map_.method, "test_vector": json.dumps(parity.vector(map_))}
     if shape == "matrix":
         properties["classes"] = ",".join(map(str, map_.classes))
-    helper.set_model_props(model, properties)
-    onnx.checker.check_model(model, full_check=True)
+    onnx.helper.set_model_props(model, properties)
     return model
 
 
 class GraphWriter:
     """Collects ONNX nodes and tensors; works on doubles of any shape."""
 
-    def __init__(self, helper: Any, numpy_helper: Any, prefix: str = "calibrant_") -> None:
-        self.helper = helper
-        self.numpy_helper = numpy_helper
-        self.prefix = prefix
+    def __init__(self, onnx: Any) -> None:
+        self.onnx = onnx
         self.nodes: list[Any] = []
         self.tensors: list[Any] = []
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def type(self, dtype: Any) -> int:
+        """The number that stands for a type of numpy."""
+        return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def node(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
         """Add one operator; return the name of its output."""
-        name = f"{self.prefix}v{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(operator, list(inputs), [name], **attributes))
+        name = output or f"calibrant_v{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
     def constant(self, value: Any) -> str:
         """Add a number or table; return its name."""
-        name = f"{self.prefix}c{len(self.tensors)}"
-        self.tensors.append(self.numpy_helper.from_array(np.asarray(value), name))
+        name = f"calibrant_c{len(self.tensors)}"
+        self.tensors.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
         return name
+
+    def model(self, inputs: Mapping[str, Variable], outputs: Mapping[str, Variable], opsets: Mapping[str, int]) -> Any:
+        """What was collected as a model with these variables, each of a type and a shape."""
+        helper = self.onnx.helper
+        ends = [
+            [helper.make_tensor_value_info(name, self.type(dtype), shape) for name, (dtype, shape) in variables.items()]
+            for variables in (inputs, outputs)
+        ]
+        graph = helper.make_graph(self.nodes, "calibrant", *ends, self.tensors)
+        known = [helper.make_opsetid(domain_name, version) for domain_name, version in opsets.items()]
+        version = helper.find_min_ir_version_for(known)
+        model = helper.make_model(graph, opset_imports=known, producer_name="calibrant", ir_version=version)
+        self.onnx.checker.check_model(model, full_check=True)
+        return model
 
 
 def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str) -> str:

@@ -3,7 +3,6 @@
 Every export is run where it was written and compared with the map; one that differs is refused.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +13,6 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
-
-__all__ = ["TOLERANCE", "check", "check_shape", "compare", "probe", "vector", "vector_text"]
 
 TOLERANCE = 1e-12
 RANDOM_ROWS = 12  # of a matrix, at each scale
@@ -100,11 +97,6 @@ def vector(map_: FrozenMap) -> dict[str, Any]:
         return map_.test_vector()
     scores = np.linspace(*_span(map_), 9).round(6)
     return {"scores": scores.tolist(), "probabilities": map_(scores).tolist()}
-
-
-def vector_text(map_: FrozenMap) -> str:
-    """The test vector as one line of JSON."""
-    return json.dumps(vector(map_))
 
 
 def check(
