@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Annotated, Any
 
 from calibrant.cli import options
@@ -133,7 +132,7 @@ def _create(problem: Problem, method: str | None, parameters: dict[str, Any], mi
     from calibrant import SegmentedCalibrator
 
     if problem.shape != "segments":
-        return create_method(method, problem.method_shape, problem.space, parameters)
+        return create_method(method, problem.shape, problem.space, parameters)
     for k, name in enumerate(problem.columns.by):
         without = sum(tally.total for segment, tally in problem.segments.items() if segment[k] is None)
         if without and missing == "error":
@@ -168,29 +167,19 @@ def _summarise(problem: Problem, calibrator: Any) -> dict[str, Any]:
     }
     if problem.shape == "matrix":
         return summary | {"classes": len(problem.classes)}
-    summary["base_rate"] = problem.tally.base_rate
-    if problem.shape == "score":
-        return summary
-    map_ = calibrator.map_
-    scores = problem.tally.scores if map_.first is None else map_.first(problem.tally.scores)
-    pooled = replace(problem, tally=problem.tally.rescored(map_.pooled(scores)))
-    return summary | {
-        "pooled_method": type(calibrator.calibrator).__name__,
-        "keys": list(problem.columns.by),
-        "log_loss_pooled": pooled.log_loss(),
-        "differences": calibrator.segments_.differences,
-        "segments": calibrator.segments_.to_records(),
-    }
+    if problem.shape == "segments":
+        found = calibrator.segments_
+        summary |= {"keys": list(problem.columns.by), "differences": found.differences, "segments": found.to_records()}
+    return summary | {"base_rate": problem.tally.base_rate}
 
 
 def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str | None) -> None:
     from calibrant.tally import row_count
 
-    rate = summary.get("base_rate")
-    kind = f"{summary['classes']} classes" if rate is None else f"{100 * rate:.3g} % positive"
-    losses = {"": "after", ", with one map for all ": "pooled", ", before ": "before"}
-    values = {words: summary.get(f"log_loss_{key}") for words, key in losses.items()}
-    loss = "".join(f"{words}{value:.4f}" for words, value in values.items() if value is not None)
+    is_matrix = problem.shape == "matrix"
+    kind = f"{summary['classes']} classes" if is_matrix else f"{100 * summary['base_rate']:.3g} % positive"
+    before = summary["log_loss_before"]
+    loss = f"{summary['log_loss_after']:.4f}" + ("" if before is None else f", before {before:.4f}")
     where = "" if is_stdout(output) else f" Saved to {output}."
     rows = f"{row_count(summary['rows'])} rows, {kind}"
     note(f"{summary['method']} fitted to {rows}: log-loss {loss} (on these rows).{where}")

@@ -26,8 +26,6 @@ NAME = "Name of the new column; for several classes its beginning."
 
 WHAT = "What to estimate, a,b,c: mean, positives, accuracy, precision, recall, specificity, f1, auc, …; by default all."
 THRESHOLD = "Rows from this probability on are called positive; by default 0.5."
-AGAINST = "A second table; estimate the difference, the first minus this one."
-OF = "Whose quality: that of the calibrated probabilities, or of the scores as they came; by default probabilities."
 PRIOR = "Estimate the share of positives where it alone has changed since the fit."
 
 TARGETS = {"sql": ".sql", "onnx": ".onnx", "python": ".py"}
@@ -155,43 +153,38 @@ def estimate(
     weight: options.Weight = None,
     what: Annotated[list[str] | None, options.option(WHAT, "--what", value="NAME")] = None,
     threshold: Annotated[float | None, options.option(THRESHOLD, "--threshold", value="P")] = None,
-    of: Annotated[str | None, options.option(OF, "--of", value="probabilities|scores")] = None,
-    against: Annotated[str | None, options.option(AGAINST, "--against", value="FILE")] = None,
     prior: Annotated[bool, options.option(PRIOR, "--prior")] = False,
     level: options.Level = 0.9,
     as_json: options.As_json = False,
 ) -> None:
     """Estimate how often it happens, and how good the model is, on rows without labels; with intervals."""
-    from calibrant.estimates import QUANTITIES, estimate_difference, estimate_several
-    from calibrant.tally import row_count
+    from calibrant.adjust.prior import estimate_prior
+    from calibrant.estimates import QUANTITIES, estimate_several
 
-    given = {"--what": what, "--threshold": threshold, "--of": of, "--against": against}
-    unused = next((name for name, value in given.items() if prior and value is not None), None)
-    if unused is not None:
-        raise Refusal(f"--prior estimates the share of positives alone; leave out {unused}.")
+    if prior and (what or threshold is not None):
+        raise Refusal("--prior estimates the share of positives alone; leave out --what and --threshold.")
     names = _choose_quantities(what or [], threshold)
-    map_ = _load_posterior(model)
+    map_ = load_model(model)
+    if map_.kind != "score":
+        raise Refusal(f"{model} is a model of {describe_kind(map_)}; estimates are for models of one score.")
+    _check_posterior(model, map_)
     tally = read_unlabelled(files, score, weight)
-    if prior:
-        _print_prior(map_, tally, level, as_json)
-        return
-    cut = 0.5 if threshold is None else threshold
-    cuts = {name: cut if QUANTITIES[name].decides else None for name in names}
-    how: dict[str, Any] = {"level": level, "target": of or "probabilities"}
-    answers: list[Any]
     with progress("estimating"):
-        if against is None:
-            needed = cut if any(cuts.values()) else None
-            answers = [*estimate_several(map_, tally, names, threshold=needed, **how).values()]
+        if prior:
+            found: Any = estimate_prior(map_, tally, level=level)
         else:
-            other = read_unlabelled([against], score, weight)
-            answers = [estimate_difference(map_, tally, other, name, threshold=cuts[name], **how) for name in names]
-    values = [answer.to_dict() for answer in answers]
+            decided = any(QUANTITIES[name].decides for name in names)
+            cut = 0.5 if decided and threshold is None else threshold
+            found = list(estimate_several(map_, tally, names, threshold=cut, level=level).values())
     if as_json:
-        printing.print_json({"estimates": values})
+        printing.print_json(found.to_dict() if prior else {"estimates": [answer.to_dict() for answer in found]})
+        return
+    if prior:
+        sys.stdout.write(f"{str(found).splitlines()[0]}\n")
     else:
-        rows = f"{row_count(tally.total)} rows without labels"
-        _print(values, rows if against is None else "Difference, the first minus the second", level)
+        _print_estimates(found)
+    for warning in dict.fromkeys(answer.warning for answer in ([found] if prior else found) if answer.warning):
+        warn(warning)
 
 
 def _choose_quantities(what: list[str], threshold: float | None) -> tuple[str, ...]:
@@ -206,15 +199,6 @@ def _choose_quantities(what: list[str], threshold: float | None) -> tuple[str, .
     return names
 
 
-def _load_posterior(path: str) -> Any:
-    """Load a model of one score that was saved with its posterior."""
-    map_ = load_model(path)
-    if map_.kind != "score":
-        raise Refusal(f"{path} is a model of {describe_kind(map_)}; estimates are for models of one score.")
-    _check_posterior(path, map_)
-    return map_
-
-
 def _check_posterior(path: str, map_: Any) -> None:
     if not map_.has_posterior:
         raise Refusal(
@@ -222,32 +206,17 @@ def _check_posterior(path: str, map_: Any) -> None:
         )
 
 
-def _print(answers: list[dict[str, Any]], title: str, level: float) -> None:
+def _print_estimates(answers: list[Any]) -> None:
     from calibrant.estimates import QUANTITIES
+    from calibrant.tally import row_count
 
-    columns = {"value": "estimate", "low": f"from ({100 * level:g} %)", "high": "to"}
-    columns |= {"first_higher": "P(first is higher)"} if "first_higher" in answers[0] else {}
     rows = []
     for answer in answers:
-        digits = 0 if answer["quantity"] == "positives" else 4
-        numbers = [f"{answer[key]:.{3 if key == 'first_higher' else digits}f}" for key in columns]
-        rows.append([QUANTITIES[answer["quantity"]].title, *numbers])
-    printing.print_table(title, ["", *columns.values()], rows)
-    for warning in dict.fromkeys(str(answer["warning"]) for answer in answers if answer["warning"]):
-        warn(warning)
-
-
-def _print_prior(map_: Any, tally: Any, level: float, as_json: bool) -> None:
-    from calibrant.adjust.prior import estimate_prior
-
-    with progress("estimating"):
-        answer = estimate_prior(map_, tally, level=level)
-    if as_json:
-        printing.print_json(answer.to_dict())
-        return
-    sys.stdout.write(f"{str(answer).splitlines()[0]}\n")
-    if answer.warning:
-        warn(answer.warning)
+        digits = 0 if answer.quantity == "positives" else 4
+        numbers = [f"{number:.{digits}f}" for number in (answer.value, answer.low, answer.high)]
+        rows.append([QUANTITIES[answer.quantity].title, *numbers])
+    heads = ["", "estimate", f"from ({100 * answers[0].level:g} %)", "to"]
+    printing.print_table(f"{row_count(answers[0].rows)} rows without labels", heads, rows)
 
 
 def export(
