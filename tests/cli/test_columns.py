@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from calibrant.cli.columns import Columns, choose_columns, choose_keys, choose_scores, split
+from calibrant.cli.columns import Columns, choose_columns, choose_scores, split, split_names
 from calibrant.engines.tables import Table
 from calibrant.errors import InvalidInputError
 
@@ -86,17 +86,12 @@ def test_options_that_must_exist_or_be_numbers():
         choose(rows, ["score"], "label", None, ["nothing"])
 
 
-def test_columns_of_segments_have_the_order_of_the_fit():
+def test_columns_of_segments():
     rows = table("SELECT 0.1 AS score, 'a' AS word, 2 AS n, 3 AS \"a,b\"")
     assert choose(rows, ["score"], "word", None, ["n", "a,b"]).by == ("n", "a,b")
-    assert choose_keys(rows, [], ["n", "word"]) == ("n", "word")
-    assert choose_keys(rows, ["word,n"], ["x", "y"]) == ("word", "n")
-    with pytest.raises(InvalidInputError, match="there is no 'x'"):
-        choose_keys(rows, [], ["x"])
-    with pytest.raises(InvalidInputError, match="for each key of the fit, 'x'; got 2"):
-        choose_keys(rows, ["word", "n"], ["x"])
+    assert split_names(rows, ["word,n"], "--by") == ("word", "n")
     with pytest.raises(InvalidInputError, match="--by must name each column once"):
-        choose_keys(rows, ["n", "n"], ["x", "y"])
+        split_names(rows, ["n", "n"], "--by")
 
 
 def test_scores_alone():

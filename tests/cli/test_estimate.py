@@ -59,12 +59,12 @@ def test_rows_outside_the_labelled_range_are_warned_of(cli, files, tmp_path):
 def test_what_it_cannot_do_is_said(cli, refused, files, tmp_path):
     _, new, _ = files
     cli("fit", tmp_path / "labelled.csv", "-m", "isotonic", "-o", tmp_path / "iso.json")
-    assert "has no posterior" in refused("estimate", tmp_path / "iso.json", new)
+    assert "needs a posterior over maps" in refused("estimate", tmp_path / "iso.json", new)
     prior = ("estimate", tmp_path / "model.json", new, "--prior")
     for more in (["--what", "mean"], ["--threshold", "0.4"]):
         assert "--prior estimates the share of positives alone; leave out" in refused(*prior, *more)
-    assert "--threshold has no effect on mean" in refused(*prior[:-1], "--what", "mean", "--threshold", "0.4")
-    assert "--what has no 'recal'" in refused("estimate", tmp_path / "model.json", new, "--what", "recal")
+    assert "--threshold has no part in the mean outcome" in refused(*prior[:-1], "--what", "mean", "--threshold", "0.4")
+    assert "got 'recal'" in refused("estimate", tmp_path / "model.json", new, "--what", "recal")
     assert "--score" in refused("estimate", tmp_path / "model.json", new, "--score", "absent")
     (tmp_path / "percent.csv").write_text("score\n20\n50.5\n")
     message = refused("estimate", tmp_path / "model.json", tmp_path / "percent.csv")

@@ -65,9 +65,8 @@ def test_several_classes_after_a_model(cli, refused, animals, data, tmp_path):
     assert "is a model of 3 classes" in refused("evaluate", data, "--model", model)
     pair = ("-s", "p_cat,p_dog", "-l", "animal")
     animals.write_text(animals.read_text().replace(",fox,", ",cat,"))
-    assert "is a model of 3 classes; there are 2" in refused(
-        "evaluate", animals, *pair, "--space", "decision", "--model", model
-    )
+    message = refused("evaluate", animals, *pair, "--model", model)
+    assert message == "--score must have the 3 columns of the fit; got 2."
 
 
 def test_probabilities_are_needed(refused, data, tmp_path):

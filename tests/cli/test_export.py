@@ -17,8 +17,8 @@ def test_export_by_ending_and_refusals(cli, refused, data, tmp_path):
     cli("fit", data, "-m", "platt", "-o", model)
     assert cli("export", model, "-o", tmp_path / "m.py", "--name", "f").code == 0
     assert "def f(" in (tmp_path / "m.py").read_text()
-    assert "Say what to write with --to" in refused("export", model)
-    assert "Say what to write with --to" in refused("export", model, "-o", tmp_path / "m.txt")
+    assert "--to must be one of sql, onnx, python; got None. Or name a file" in refused("export", model)
+    assert "Or name a file such as -o map.sql." in refused("export", model, "-o", tmp_path / "m.txt")
     assert "--to must be one of sql, onnx, python; got java." in refused("export", model, "--to", "java")
     assert "data.csv is no model but a table" in refused("export", data, "--to", "sql")
     (tmp_path / "half.json").write_text(model.read_text()[:100])

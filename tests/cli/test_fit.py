@@ -56,7 +56,6 @@ def test_several_classes_have_one_model(cli, animals, tmp_path):
     model = tmp_path / "m.json"
     summary = json.loads(cli("fit", animals, *scores, "-w", "w", "-o", model, "--json").out)
     assert (summary["method"], summary["classes"]) == ("MatrixBlend", 3)
-    assert summary["log_loss_after"] < summary["log_loss_before"]
     map_ = calibrant.load(model)
     assert (map_.classes, map_.columns) == (("dog", "cat", "fox"), ("p_dog", "p_cat", "p_fox"))
     table = np.genfromtxt(animals, delimiter=",", names=True, dtype=None, encoding="utf-8")

@@ -55,7 +55,7 @@ def test_progress_is_silent_in_a_pipe_and_moves_on_a_terminal(capsys, monkeypatc
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with printing.progress("comparing", 2) as step:
+    with printing.progress("comparing") as step:
         step("one")
         step("two")
     assert "comparing: two" in sys.stderr.getvalue()

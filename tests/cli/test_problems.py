@@ -175,15 +175,15 @@ def test_probabilities_of_scores_logits_and_maps(read):
     np.testing.assert_array_equal(plain.calibrated(map_).rows.scores, map_(plain.rows.scores))
 
 
-def test_losses_of_segments_are_those_of_the_rows():
+def test_tallies_of_segments_are_those_of_the_rows():
     rng = np.random.default_rng(0)
     scores, labels, segment = rng.uniform(0.1, 0.9, 300), rng.random(300) < 0.5, rng.choice(["a", "b"], 300)
     parts = {(name,): Tally.from_arrays(scores[segment == name], labels[segment == name]) for name in "ab"}
     map_ = SegmentedCalibrator("platt").fit_tallies(parts, ["g"]).map_
     problem = Problem("segments", BY, sum(parts.values(), Tally.empty()), parts)
-    assert problem.log_loss() == pytest.approx(metrics.log_loss(labels, scores), abs=1e-12)
+    assert metrics.log_loss(problem.tally) == pytest.approx(metrics.log_loss(labels, scores), abs=1e-12)
     expected = metrics.log_loss(labels, map_(scores, segment))
-    assert problem.calibrated(map_).log_loss() == pytest.approx(expected, abs=1e-12)
+    assert metrics.log_loss(problem.calibrated(map_).tally) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_highest_score_of_each_row(read):

@@ -96,7 +96,7 @@ def test_costs_and_thresholds_add_a_section_on_decisions(cli, refused, data, ani
     assert "--cost-fp more than" in refused("report", data, "-o", page, "--cost-fp", 1, "--cost-fn", 0)
     assert "the lower first; got 0.5, 0.2" in refused("report", data, "-o", page, "--thresholds", 0.5, 0.2)
     several = ("-s", "p_cat,p_dog,p_fox", "-l", "animal", "--thresholds", 0.2, 0.5)
-    assert "with several classes need --top-label" in refused("report", animals, "-o", page, *several)
+    assert "for each of several classes. Add --top-label." in refused("report", animals, "-o", page, *several)
 
 
 def test_rows_without_labels_get_a_section(cli, refused, data, tmp_path, quick):

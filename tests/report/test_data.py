@@ -125,8 +125,6 @@ def test_what_several_classes_refuse(class_rows, class_comparison):
         make_report_data(scores, y, comparison=class_comparison, method="dirichlet")
     with pytest.raises(InvalidInputError, match="at least one method"):
         make_report_data(scores, y, comparison=compare(scores, y, methods=["identity"]))
-    with pytest.raises(InvalidInputError, match="are for one score a row"):
-        make_report_data(scores, y, top_label=True)
     with pytest.raises(InvalidInputError):
         make_report_data(scores)
 

@@ -4,6 +4,7 @@ import pytest
 from calibrant import Blend, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, count_scores
+from calibrant.report import write_report
 from calibrant.report.data import make_report_data
 from calibrant.report.unlabelled_section import unlabelled_section
 from calibrant.report.wording import sentence_case
@@ -47,6 +48,9 @@ def test_rows_outside_the_labelled_range_are_mentioned(labelled):
     assert "outside" in section.sentences[-1]
 
 
-def test_several_classes_are_refused(classes):
-    with pytest.raises(InvalidInputError, match="`unlabelled` is for one score a row"):
-        unlabelled_section(classes, [0.2, 0.3])
+@pytest.mark.parametrize(
+    "asked", [{"unlabelled": [0.2, 0.3]}, {"costs": (1.0, 4.0)}, {"thresholds": (0.1, 0.5)}, {"top_label": True}]
+)
+def test_several_classes_are_refused(tmp_path, asked):
+    with pytest.raises(InvalidInputError, match=f"`{next(iter(asked))}` is for one score a row"):
+        write_report(tmp_path / "page.html", np.full((30, 3), 1 / 3), [0, 1, 2] * 10, **asked)

@@ -4,10 +4,9 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from calibrant.cli import options
 from calibrant.cli.compare import compare, evaluate, report
@@ -27,28 +26,8 @@ PANELS = {
 }
 
 
-class _PlainFlags:
-    """A command whose help shows no type of value beside options that take none."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for param in params:
-            if getattr(param, "is_flag", False):
-                param.metavar = ""
-        return params
-
-
-class _Command(_PlainFlags, TyperCommand):
-    pass
-
-
-class _Group(_PlainFlags, TyperGroup):
-    pass
-
-
 app = typer.Typer(
     name="calibrant",
-    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -76,7 +55,7 @@ def _before(
 
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(cls=_Command, rich_help_panel=panel)(command)
+        app.command(rich_help_panel=panel)(command)
 
 
 def run(arguments: Sequence[str]) -> int:

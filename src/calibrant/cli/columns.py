@@ -38,10 +38,9 @@ class Columns:
 
 def choose_columns(table: Table, named: Columns) -> Columns:
     """Check the given names and guess what is missing; what was guessed is said."""
-    scores, label = _split_names(table, named.scores, "--score"), named.label
-    keys = _split_names(table, named.by, "--by")
-    single = (("--label", label), ("--weight", named.weight), ("--groups", named.groups))
-    for option, name in (*single, *(("--by", key) for key in keys)):
+    scores, label = split_names(table, named.scores, "--score"), named.label
+    keys = split_names(table, named.by, "--by")
+    for option, name in (("--label", label), ("--groups", named.groups), *(("--by", key) for key in keys)):
         if name:
             check_name(table, name, option)
     for name in scores:
@@ -67,7 +66,7 @@ def choose_columns(table: Table, named: Columns) -> Columns:
 
 def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     """Choose the score columns of a command that needs no labels."""
-    named = _split_names(table, scores, "--score")
+    named = split_names(table, scores, "--score")
     if not named:
         free = [name for name in table.columns if name.lower() not in LABEL_NAMES or len(table.columns) == 1]
         named = (_guess(table, free, SCORE_NAMES, "--score", table.is_number),)
@@ -77,17 +76,7 @@ def choose_scores(table: Table, scores: Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def choose_keys(table: Table, given: Sequence[str], fitted: Sequence[str]) -> tuple[str, ...]:
-    """Choose the columns of segments: those named, in the order of the fit, or those with the names of the fit."""
-    keys = _split_names(table, given, "--by") or tuple(fitted)
-    if len(keys) != len(fitted):
-        raise InvalidInputError(f"--by must name a column for each key of the fit, {_list(fitted)}; got {len(keys)}.")
-    for name in keys:
-        check_name(table, name, "--by")
-    return keys
-
-
-def _split_names(table: Table, given: Sequence[str], option: str) -> tuple[str, ...]:
+def split_names(table: Table, given: Sequence[str], option: str) -> tuple[str, ...]:
     """Return the columns that an option names: each value is a column with just that name, or several, a,b,c."""
     names = tuple(name for text in given for name in ((text,) if text in table.columns else split([text])))
     twice = next((name for name, times in Counter(names).items() if times > 1), None)

@@ -19,7 +19,7 @@ from calibrant.cli.problems import FIT_FIRST, MOST_SEGMENTS, Problem, read_unlab
 if TYPE_CHECKING:
     from calibrant.comparison.result import Comparison
 
-WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE", "ece_low": "from", "ece_high": "to"}
+WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE"}
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
@@ -49,7 +49,7 @@ def compare(
     problem.check_probabilities()
     comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
     if as_json:
-        print_json(comparison.to_dict())
+        print_json(comparison)
     else:
         show_comparison(comparison)
 
@@ -59,7 +59,7 @@ def run_comparison(problem: Problem, methods: list[str] | None = None, **how: An
     import calibrant
 
     names = methods or compared_methods(problem)
-    with progress("comparing", len(names)) as step:
+    with progress("comparing") as step:
         return calibrant.compare(**problem.data, methods=names, progress=step, **how)
 
 
@@ -109,11 +109,8 @@ def evaluate(
     problem = raw.calibrated(None if model is None else load_model(model, raw))
     problem.check_probabilities(FIT_FIRST)
     with progress("measuring"):
-        if problem.rows is None:
-            evaluation = metrics.evaluate(problem.tally, level=level)
-        else:
-            scores, labels, weights, in_groups = problem.rows
-            evaluation = metrics.evaluate(labels, scores, groups=in_groups, sample_weight=weights, level=level)
+        scores, labels, weights, groups = problem.rows or (None, problem.tally, None, None)
+        evaluation = metrics.evaluate(labels, scores, groups=groups, sample_weight=weights, level=level)
         measured = [_measure(name, tally, level) for name, tally in problem.parts.items()]
     if as_json:
         print_json(evaluation.to_dict() | ({"parts": measured} if measured else {}))
@@ -121,7 +118,10 @@ def evaluate(
     sys.stdout.write(f"{evaluation}\n")
     if measured:
         title = "Each class against the rest" if problem.shape == "matrix" else "Each segment separately"
-        texts = [[_text(value) for value in row.values()] for row in measured]
+        forms = dict.fromkeys(measured[0], ".4f") | {"name": "", "rows": ".10g", "ece": ""}
+        texts = [
+            ["–" if row[key] is None else format(row[key], form) for key, form in forms.items()] for row in measured
+        ]
         print_table(f"\n{title}", [WORDS.get(key, key.replace("_", " ")) for key in measured[0]], texts)
 
 
@@ -129,8 +129,7 @@ def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
     from calibrant import metrics
 
     error = partial(metrics.expected_calibration_error, strategy="quantile")
-    few = tally.total < 2
-    interval = None if few else metrics.bootstrap_interval(error, tally, n_resamples=200, level=level)
+    enough = tally.total >= 2
     return {
         "name": name,
         "rows": tally.total,
@@ -138,16 +137,8 @@ def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
         "mean_score": float(tally.scores @ tally.totals / tally.total),
         "log_loss": metrics.log_loss(tally),
         "brier_score": metrics.brier_score(tally),
-        "ece": error(tally),
-        "ece_low": interval.low if interval else None,
-        "ece_high": interval.high if interval else None,
+        "ece": metrics.bootstrap_interval(error, tally, n_resamples=200, level=level) if enough else None,
     }
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.0f}" if value == int(value) and value >= 2 else f"{value:.4f}"
-    return "–" if value is None else str(value)
 
 
 @options.reads_rows("weight", "by", "groups", "space", "top_label")
@@ -174,11 +165,7 @@ def report(
     asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds}
     problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS)
     problem.check_probabilities()
-    if problem.shape == "matrix" and (costs or thresholds):
-        raise Refusal("Costs and thresholds with several classes need --top-label.")
     if unlabelled is not None:
-        if len(problem.columns.scores) > 1:
-            raise Refusal("--unlabelled needs one score column; it is not offered for several classes.")
         asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
     question = ": is the predicted class right?" if rows.top_label else ""
     heading = f"Calibration of {Path(problem.name).name}{question}"
@@ -193,10 +180,9 @@ def write_page(output: str, problem: Problem, *, method: str | None = None, **ab
     from calibrant.report import write_report
 
     about |= {"classes": problem.classes or None, "segments": problem.segments or None, "method": method}
-    if problem.segments:
-        about["segment_keys"] = problem.columns.by
+    about["segment_keys"] = problem.columns.by
     methods = compared_methods(problem, method)
-    with written(output) as path, progress("writing the report", len(methods)) as step:
+    with written(output) as path, progress("writing the report") as step:
         write_report(path, **problem.data, methods=methods, progress=step, **about)
 
 

@@ -10,10 +10,11 @@ from calibrant.cli.columns import Columns
 from calibrant.cli.compare import Page, run_comparison, show_comparison, write_page
 from calibrant.cli.errors import Refusal
 from calibrant.cli.models import output_kind
-from calibrant.cli.printing import check_target, is_stdout, note, print_table, written
+from calibrant.cli.printing import check_target, is_stdout, note, written
 from calibrant.cli.problems import Problem
 from calibrant.engines.tables import suggest
 
+NAME = "What to simulate, such as wave; any other word shows the names."
 OTHERS = ("bayes_iso", "circular", "separable", "xor")  # simulations beside the named truths
 
 BEFORE = """\
@@ -32,11 +33,10 @@ The report is in {output}; open it in a browser. With data of your own, in colum
 
 
 def simulate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to simulate; --list shows the names.")] = "D1",
+    name: Annotated[str, typer.Argument(metavar="NAME", help=NAME)] = "D1",
     *,
     rows: Annotated[int, options.option("Number of rows.", "--rows", "-n", value="ROWS")] = 1000,
     seed: options.Seed = 0,
-    list_: Annotated[bool, options.option("List what can be simulated.", "--list")] = False,
     output: options.Output = None,
     format_: options.Format = None,
 ) -> None:
@@ -45,15 +45,10 @@ def simulate(
     from calibrant._optional import require
     from calibrant.engines.table_batches import write_batches
 
-    if list_:
-        known = [[key, truth.formula] for key, truth in truths.TRUTHS.items()]
-        others = [[key, getattr(truths, key).__doc__.partition("\n")[0]] for key in OTHERS]
-        print_table("", ["name", "true logit, z = logit of the score; or what it is"], known + others, left=2)
-        return
     names = [*truths.TRUTHS, *OTHERS]
     if name not in names:
-        all_ = f"There are {', '.join(names)}."
-        raise Refusal(f"There is no simulation {name!r}. {suggest(name, names, all_)}")
+        near = suggest(name, names, f"There are {', '.join(names)}.")
+        raise Refusal(f"There is no simulation {name!r}. {near}")
     check_target(output)
     kind = output_kind(output, format_)
     data = getattr(truths, name)(rows, rng=seed) if name in OTHERS else truths.from_truth(name, rows, rng=seed)
@@ -73,8 +68,7 @@ def demo(output: Page = "calibrant-demo.html") -> None:
     sys.stdout.flush()
     comparison = run_comparison(problem)
     show_comparison(comparison)
-    best = None if comparison.recommended == "identity" else comparison.recommended
-    write_page(output, problem, comparison=comparison, method=best, title="Is the digit above four?")
+    write_page(output, problem, comparison=comparison, title="Is the digit above four?")
     sys.stdout.write(AFTER.format(output=output))
 
 

@@ -18,25 +18,29 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # What the library calls by the names of its arguments, the command line calls by its options.
-SAME = "by cost_fn cost_fp dialect format label level method missing name repeats score space thresholds weight"
-OPTION = {name: "--" + name.replace("_", "-") for name in SAME.split()} | {
-    "pos_label": "--positive", "methods": "--method", "cv": "--folds", "n": "--rows", "segment": "--by",
-    "column": "--score", "scores": "--score", "y": "--label", "sample_weight": "--weight",
-}  # fmt: skip
+SAME = (
+    "by cost_fn cost_fp dialect format label level method missing name repeats score space threshold thresholds weight"
+)
+RENAMED = (
+    "pos_label positive, methods method, cv folds, n rows, segment by, column score, scores score, y label, "
+    "sample_weight weight, quantity what, thresholds thresholds, costs cost-fp"
+)
+OPTION = {name: name.replace("_", "-") for name in SAME.split()} | dict(pair.split() for pair in RENAMED.split(", "))
 
 # Advice of the library that the command line gives in its own terms.
+SEVERAL = "For several classes pass a column for each class, or calibrate each class against the rest."
+DECISION = "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision')."
 ADVICE = {
-    "For several classes pass a column for each class, or calibrate each class against the rest.":
-        "For several classes name the score column of each, with --score a,b,c.",
+    SEVERAL: "For several classes name the score column of each, with --score a,b,c.",
+    DECISION: "for decision scores, such as logits, fit a model to such scores first.",
     ", an unknown label type for a binary target": "",
     "only the new column": "only the new column, with --only-new",
     "missing='segment'": "--missing segment",
     "Use the calibrator alone.": "Leave out --by.",
     ", or a calibrator; got": "; got",
-    "for decision scores, such as logits, use a method that takes them, such as Blend(space='decision').":
-        "for decision scores, such as logits, fit a model to such scores first.",
+    "Pass the highest score of each row, and whether its class was right.": "Add --top-label.",
     "space='decision'": "--space decision",
-}  # fmt: skip
+}
 
 
 class Refusal(Exception):  # noqa: N818 - it is what the user sees, not a fault of the program
@@ -71,7 +75,7 @@ def in_options(text: str) -> str:
     for said, meant in ADVICE.items():
         text = text.replace(said, meant)
     text = re.sub(r" at index \d+", "", text)  # of distinct scores in order, not of rows in the file
-    return re.sub(r"`(\w+)`", lambda match: OPTION.get(match[1], match[0]), text)
+    return re.sub(r"`(\w+)`", lambda match: f"--{OPTION[match[1]]}" if match[1] in OPTION else match[0], text)
 
 
 def _usage(error: Any) -> str:

@@ -19,9 +19,10 @@ def methods(as_json: options.As_json = False) -> None:
     if as_json:
         print_json(rows)
         return
+    texts = []
     for row in rows:
-        row["name"] += " (default)" * row["default"]
-    texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
+        name = row["name"] + " (default)" * row["default"]
+        texts.append([name, row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]])
     print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=6)
 
 
@@ -158,13 +159,7 @@ def _warn_of_rows(problem: Problem) -> None:
 
 
 def _summarise(problem: Problem, calibrator: Any) -> dict[str, Any]:
-    has_before = problem.space == "probability" or problem.shape == "matrix"
-    summary: dict[str, Any] = {
-        "method": type(calibrator).__name__,
-        "rows": problem.n_rows,
-        "log_loss_before": problem.calibrated(None).log_loss() if has_before else None,
-        "log_loss_after": problem.calibrated(calibrator.map_).log_loss(),
-    }
+    summary: dict[str, Any] = {"method": type(calibrator).__name__, "rows": problem.n_rows}
     if problem.shape == "matrix":
         return summary | {"classes": len(problem.classes)}
     if problem.shape == "segments":
@@ -178,10 +173,7 @@ def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str
 
     is_matrix = problem.shape == "matrix"
     kind = f"{summary['classes']} classes" if is_matrix else f"{100 * summary['base_rate']:.3g} % positive"
-    before = summary["log_loss_before"]
-    loss = f"{summary['log_loss_after']:.4f}" + ("" if before is None else f", before {before:.4f}")
     where = "" if is_stdout(output) else f" Saved to {output}."
-    rows = f"{row_count(summary['rows'])} rows, {kind}"
-    note(f"{summary['method']} fitted to {rows}: log-loss {loss} (on these rows).{where}")
+    note(f"{summary['method']} fitted to {row_count(summary['rows'])} rows, {kind}.{where}")
     if problem.shape == "segments":
         note(calibrator.segments_.summary())

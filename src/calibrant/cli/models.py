@@ -6,11 +6,11 @@ from inspect import signature
 from typing import Annotated, Any
 
 from calibrant.cli import options, printing
-from calibrant.cli.columns import choose_keys, choose_scores, split
+from calibrant.cli.columns import choose_scores, split, split_names
 from calibrant.cli.errors import Refusal
 from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
 from calibrant.cli.problems import Problem, read_unlabelled
-from calibrant.engines.tables import ENDINGS, Table, find_files, open_table, suggest
+from calibrant.engines.tables import ENDINGS, Table, find_files, open_table
 
 TABLE_ENDINGS = tuple(ending for kind, endings in ENDINGS.items() if kind != "json" for ending in endings)
 # What a table needs for a model of each kind.
@@ -51,9 +51,6 @@ def load_model(path: str, problem: Problem | None = None) -> Any:
         return map_
     if map_.kind not in (problem.shape, problem.method_shape):
         raise Refusal(f"{path} is a model of {describe_kind(map_)}; {FITTING_ROWS[map_.kind]}")
-    if map_.kind == "matrix" and len(map_.classes) != len(problem.classes):
-        columns = f"there are {len(problem.classes)} score columns"
-        raise Refusal(f"{path} is a model of {describe_kind(map_)}; {columns}.")
     if map_.kind == "segments" and len(map_.keys.names) != len(problem.columns.by):
         raise Refusal(f"--by must name a column for each key of the model, {', '.join(map_.keys.names)}.")
     if problem.space == "decision" and map_.space != "decision":
@@ -92,25 +89,13 @@ def apply(
     map_ = load_model(model)
     if map_.kind != "segments" and (by or missing):
         raise Refusal("--by and --missing are for a model of segments; fit one with `calibrant fit --by`.")
-    if level is not None:
-        _check_posterior(model, map_)
+    how: dict[str, Any] = {"missing": missing, "name": name, "only_new": only_new, "level": level}
     with open_table(files) as table:
         scores = _choose_scores(map_, table, score or [], top_label)
-        keys = choose_keys(table, by or [], map_.keys.names) if map_.kind == "segments" else ()
+        keys = split_names(table, by or [], "--by")
         to_file = nullcontext(output) if not is_stdout(output) else written(None)
         with progress(f"calibrating {table.name}"), to_file as path:
-            done = apply_file(
-                map_,
-                table,
-                str(path),
-                score=scores,
-                by=keys,
-                missing=missing,
-                name=name,
-                only_new=only_new,
-                format=kind,
-                level=level,
-            )
+            done = apply_file(map_, table, str(path), score=scores, by=keys, format=kind, **how)
     where = "" if is_stdout(output) else f" Saved to {output}."
     last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
     note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{last}.{where}")
@@ -130,8 +115,6 @@ def _choose_scores(map_: Any, table: Table, given: list[str], top_label: bool) -
     if top_label:
         raise Refusal("--top-label is for a model of one score; this one is of all classes. Leave it out.")
     scores = choose_scores(table, given or map_.columns or [str(label) for label in map_.classes])
-    if len(scores) != len(map_.classes):
-        raise Refusal(f"The model is of {len(map_.classes)} classes; --score names {len(scores)} columns.")
     return map_.columns if set(scores) == set(map_.columns) else scores  # names tell more than their order
 
 
@@ -163,21 +146,19 @@ def estimate(
 
     if prior and (what or threshold is not None):
         raise Refusal("--prior estimates the share of positives alone; leave out --what and --threshold.")
-    names = _choose_quantities(what or [], threshold)
     map_ = load_model(model)
     if map_.kind != "score":
         raise Refusal(f"{model} is a model of {describe_kind(map_)}; estimates are for models of one score.")
-    _check_posterior(model, map_)
     tally = read_unlabelled(files, score, weight)
     with progress("estimating"):
         if prior:
             found: Any = estimate_prior(map_, tally, level=level)
         else:
-            decided = any(QUANTITIES[name].decides for name in names)
-            cut = 0.5 if decided and threshold is None else threshold
+            cut = threshold if what or threshold is not None else 0.5
+            names = split(what or list(QUANTITIES))
             found = list(estimate_several(map_, tally, names, threshold=cut, level=level).values())
     if as_json:
-        printing.print_json(found.to_dict() if prior else {"estimates": [answer.to_dict() for answer in found]})
+        printing.print_json(found if prior else {"estimates": found})
         return
     if prior:
         sys.stdout.write(f"{str(found).splitlines()[0]}\n")
@@ -185,25 +166,6 @@ def estimate(
         _print_estimates(found)
     for warning in dict.fromkeys(answer.warning for answer in ([found] if prior else found) if answer.warning):
         warn(warning)
-
-
-def _choose_quantities(what: list[str], threshold: float | None) -> tuple[str, ...]:
-    from calibrant.estimates import QUANTITIES
-
-    names = split(what) or tuple(QUANTITIES)
-    for name in names:
-        if name not in QUANTITIES:
-            raise Refusal(f"--what has no {name!r}. {suggest(name, QUANTITIES, 'It has ' + ', '.join(QUANTITIES))}")
-    if threshold is not None and not any(QUANTITIES[name].decides for name in names):
-        raise Refusal(f"--threshold has no effect on {', '.join(names)}; leave it out.")
-    return names
-
-
-def _check_posterior(path: str, map_: Any) -> None:
-    if not map_.has_posterior:
-        raise Refusal(
-            f"{path} has no posterior, so it cannot say how sure it is; fit a Bayesian method, such as blend."
-        )
 
 
 def _print_estimates(answers: list[Any]) -> None:
@@ -234,10 +196,9 @@ def export(
 
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
-    if target is None:
-        raise Refusal(f"Say what to write with --to, one of {', '.join(TARGETS)}, or name a file such as -o map.sql.")
     if target not in TARGETS:
-        raise Refusal(f"--to must be one of {', '.join(TARGETS)}; got {to}.")
+        known = ", ".join(TARGETS)
+        raise Refusal(f"--to must be one of {known}; got {to}. Or name a file such as -o map.sql.")
     if target == "onnx":
         check_screen(output, "ONNX")
     exporter = getattr(calibrant.export, f"to_{target}")

@@ -164,21 +164,13 @@ def replay(
     from calibrant.monitoring import walk_forward
 
     check_target(save, rows.files)
-    history = _one_score(replace(rows, groups=time).read()).rows
+    scores, labels, _, periods = _one_score(replace(rows, groups=time).read()).rows
     method = registry.create(registry.DEFAULT_METHOD, space=rows.space or "probability")
+    how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level}
     with progress("replaying"):
-        found = walk_forward(
-            history.scores,
-            history.labels,
-            history.groups,
-            delay=delay,
-            n_reference=first,
-            reference=method,
-            clustered=clustered,
-            level=level,
-        )
+        found = walk_forward(scores, labels, periods, reference=method, **how)
     if as_json:
-        print_json({"ways": [result.to_dict() for result in found.results], "promote": found.adaptive.promote()})
+        print_json({"ways": found.results, "promote": found.adaptive.promote()})
     else:
         sys.stdout.write("\n".join(map(escape, str(found).split("\n"))) + "\n")
     if save is not None:

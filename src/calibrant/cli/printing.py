@@ -47,8 +47,12 @@ def warn(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    """Print one JSON document; results of the library are written as their dictionaries, other objects as text."""
+
+    def as_plain(found: Any) -> Any:
+        return found.to_dict() if hasattr(found, "to_dict") else str(found)
+
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=as_plain)
     # JSON leaves some control characters as they are, but allows to escape them.
     plain = "\n".join(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in text.split("\n"))
     sys.stdout.write(f"{plain}\n")
@@ -76,7 +80,7 @@ def print_table(
 
 
 @contextmanager
-def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
+def progress(text: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal that work goes on; call what it yields with the name of each next step.
 
     A signal inside a step, which looks like its failure, ends all steps.
@@ -86,15 +90,13 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
         check_interruption()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(escape(text), total=total, completed=-1)  # a step is named when it begins
+    with Console(stderr=True).status(Text(escape(text))) as status:
 
         def step(name: str) -> None:
             check_interruption()
-            shown.update(task, description=escape(f"{text}: {name}"), advance=1)
+            status.update(Text(escape(f"{text}: {name}")))
 
         yield step
     check_interruption()

@@ -87,9 +87,8 @@ class Problem:
         """The arguments by which `calibrant.compare` and the report get these rows."""
         if self.rows is None:
             return {"scores": self.tally, "space": self.space}
-        groups = {} if self.rows.groups is None else {"groups": self.rows.groups}
-        scores, labels, weights, _ = self.rows
-        return {"scores": scores, "y": labels, "sample_weight": weights, "space": self.space} | groups
+        scores, labels, weights, groups = self.rows
+        return {"scores": scores, "y": labels, "sample_weight": weights, "groups": groups, "space": self.space}
 
     @property
     def parts(self) -> dict[str, Tally]:
@@ -134,14 +133,6 @@ class Problem:
         segments = found if self.segments else {}
         tally = sum(found.values(), Tally.empty())
         return replace(self, tally=tally, segments=segments, rows=rows, space="probability")
-
-    def log_loss(self) -> float:
-        """Measure probabilities."""
-        from calibrant import metrics
-
-        if self.shape != "matrix":
-            return float(metrics.log_loss(self.tally))
-        return float(metrics.log_loss(self.rows.labels, self.rows.scores, sample_weight=self.rows.weights))
 
     def check_probabilities(self, advice: str = SAY_SPACE) -> None:
         """Refuse one score that is said to be a probability and cannot be one."""

@@ -260,7 +260,6 @@ def make_report_data(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
-            _check_class_options(segments, top_label=top_label)
             data = _read_classes(comparison or compare(scores, y, **options), method, classes)
         else:
             data = replace(_read_scores(scores, y, comparison, method, options), top_label=top_label)
@@ -270,6 +269,16 @@ def make_report_data(
     grouped = [] if options.get("groups") is None else [GROUPED]
     notes = dict.fromkeys([*data.notes, *grouped, *(str(one.message) for one in caught)])
     return replace(data, notes=tuple(notes))
+
+
+def check_shape(scores: Any, **asked: Any) -> None:
+    """Refuse what is offered for one score a row only, where there is a column for each of several classes."""
+    given = [f"`{name}`" for name, value in asked.items() if value is not None and value is not False]
+    if given and not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
+        raise InvalidInputError(
+            f"{given[0]} is for one score a row; got a column for each of several classes. Pass the highest score of "
+            "each row, and whether its class was right."
+        )
 
 
 def assess(tally: Tally) -> Assessment:
@@ -361,14 +370,6 @@ def _find_fit(
     if name not in alone.fits:
         raise InvalidInputError(f"`method` must be one that can be fitted to these rows. {alone.notes[0]}")
     return alone.fits[name]
-
-
-def _check_class_options(segments: Mapping[Any, Tally] | None, *, top_label: bool) -> None:
-    if segments or top_label:
-        raise InvalidInputError(
-            "`segments` and `top_label` are for one score a row; got a column for each of several classes. Pass the "
-            "highest score of each row, and whether its class was right."
-        )
 
 
 def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> ReportData:

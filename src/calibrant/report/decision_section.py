@@ -73,10 +73,6 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
     >>> print(decision_section(data, DecisionProblem(costs=(1.0, 9.0))).sentences[0])
     A false positive costs 1 and a false negative 9, so it pays to act from a probability of 10.0 % on.
     """
-    if data.rows is None:
-        raise InvalidInputError(
-            "`costs` and `thresholds` are for one score a row; got a column for each of several classes."
-        )
     ends, threshold = problem.ends, problem.threshold
     cuts = np.union1d(np.linspace(*ends, PLACES), [threshold])
     sides = {"before": data.before, "after": data.after}

@@ -19,7 +19,7 @@ from calibrant.report.calibration_sections import (
     methods_section,
     reliability_section,
 )
-from calibrant.report.data import ReportData, make_report_data
+from calibrant.report.data import ReportData, check_shape, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
@@ -131,6 +131,8 @@ def write_report(
     """
     jinja2 = require("jinja2", "report", CALLER)
     require("matplotlib", "report", CALLER)
+    for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
+    check_shape(scores, **for_one_score, top_label=top_label)
     data = make_report_data(
         scores,
         y,

@@ -6,7 +6,6 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import create
-from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
 from calibrant.report.data import ReportData
 from calibrant.report.sections import Cell, Section, Table
@@ -48,8 +47,6 @@ def unlabelled_section(
     >>> unlabelled_section(data, [0.2, 0.7]).title
     'Rows without labels'
     """
-    if data.rows is None:
-        raise InvalidInputError("`unlabelled` is for one score a row; got a column for each of several classes.")
     model = data.calibrator
     if not hasattr(model, "sample_maps"):
         space = "decision" if data.before is None else "probability"
