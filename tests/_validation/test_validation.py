@@ -103,7 +103,7 @@ def test_numbers_out_of_range_are_refused(kind, value):
 def test_every_range_has_its_refusals_and_takes_a_half():
     assert set(OUT_OF_RANGE) == set(_validation.RANGES)
     assert {_validation.check_number("option", np.float32(0.5), kind) for kind in _validation.RANGES} == {0.5}
-    assert _validation.check_positive("option", 3) == 3.0
+    assert _validation.check_number("option", 3, "positive") == 3.0
 
 
 def test_messages_show_plain_values():

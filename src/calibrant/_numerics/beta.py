@@ -71,7 +71,7 @@ def clopper_pearson(positives: ArrayLike, total: ArrayLike, level: float) -> tup
         raise InvalidInputError(f"`level` must lie strictly between 0 and 1, such as 0.9; got {level!r}.")
     k, n = np.asarray(positives, dtype=np.float64), np.asarray(total, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
-    return lower_limit(k, n, tail), upper_limit(k, n, tail)
+    return lower_limit(k, n, tail), 1.0 - lower_limit(n - k, n, tail)
 
 
 def lower_limit(positives: Floats, total: Floats, tail: float) -> Floats:
@@ -79,9 +79,3 @@ def lower_limit(positives: Floats, total: Floats, tail: float) -> Floats:
     k = np.where(positives > 0.0, positives, 1.0)
     inside = special.betaincinv(k, np.maximum(total - k, 0.0) + 1.0, tail)
     return np.where(positives > 0.0, inside, 0.0)
-
-
-def upper_limit(positives: Floats, total: Floats, tail: float) -> Floats:
-    """The exact upper limit, wrong with probability `tail`, or 1."""
-    left = np.where(positives < total, total - positives, 1.0)
-    return np.where(positives < total, special.betaincinv(positives + 1.0, left, 1.0 - tail), 1.0)

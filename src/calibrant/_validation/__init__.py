@@ -26,7 +26,6 @@ from calibrant._validation.options import (
     check_count,
     check_level,
     check_number,
-    check_positive,
     generator,
 )
 from calibrant._validation.scores import (

@@ -50,11 +50,6 @@ def check_level(level: Any) -> float:
     return check_number("level", level, "level")
 
 
-def check_positive(name: str, value: Any) -> float:
-    """A numeric option above 0."""
-    return check_number(name, value, "positive")
-
-
 def generator(random_state: RandomState) -> np.random.Generator:
     """Numpy's generator from whatever scikit-learn takes as `random_state`."""
     if isinstance(random_state, np.random.RandomState):

@@ -172,17 +172,16 @@ def _jeffreys(defaults: Floats, totals: Floats, probabilities: Floats, two_sided
 
 def _binomial(defaults: Floats, totals: Floats, probabilities: Floats, two_sided: bool) -> Floats:
     """P(at least so many defaults), or twice the smaller tail."""
-    # P(X ≥ k) is the incomplete beta function I_p(k, n − k + 1), and 1 for k = 0.
-    at_least = np.where(
-        defaults > 0.0,
-        special.betainc(np.maximum(defaults, 1e-300), totals - defaults + 1.0, probabilities),
-        1.0,
-    )
+    at_least = _at_least(defaults, totals, probabilities)
     if not two_sided:
         return at_least
-    rest = np.maximum(totals - defaults, 1e-300)
-    at_most = np.where(defaults < totals, 1.0 - special.betainc(defaults + 1.0, rest, probabilities), 1.0)
+    at_most = _at_least(totals - defaults, totals, 1.0 - probabilities)
     return np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
+
+
+def _at_least(k: Floats, n: Floats, p: Floats) -> Floats:
+    """P(X ≥ k) of a binomial number: the incomplete beta function I_p(k, n − k + 1), and 1 for k = 0."""
+    return np.where(k > 0.0, special.betainc(np.maximum(k, 1e-300), n - k + 1.0, p), 1.0)
 
 
 def holm(p_values: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from calibrant.decisions.costs import cost_threshold
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.score import CalibrationMap
+from calibrant.metrics.bootstrap import interval_of
 from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
 from calibrant.metrics.samples import Seed, read_sample
 from calibrant.tally import Tally, row_count
@@ -154,8 +155,7 @@ def _multinomial_interval(gain: Interval, savings: Floats, counts: Floats) -> In
     amounts = np.unique(np.append(savings, 0.0))
     seen = np.array([counts[savings == amount].sum() for amount in amounts])
     draws = np.random.default_rng(0).dirichlet(seen + 0.5, N_DRAWS) @ amounts
-    low, high = np.quantile(draws, [0.5 - 0.5 * gain.level, 0.5 + 0.5 * gain.level])
-    return replace(gain, low=min(float(low), gain.value), high=max(float(high), gain.value))
+    return interval_of(gain.value, draws, gain.level, (-np.inf, np.inf))
 
 
 def _costs(predicted: OutOfFold, threshold: float, cost_fp: float, cost_fn: float) -> Floats:

@@ -123,7 +123,7 @@ def labels_needed(
             "`calibrator` must be a fitted one, which can be fitted again with more rows; "
             f"{type(calibrator).__name__} is not."
         )
-    wanted, most = _validation.check_positive("width", width), _validation.check_count("most", most)
+    wanted, most = _validation.check_number("width", width, "positive"), _validation.check_count("most", most)
     times = _validation.check_count("n_simulations", n_simulations)
     tally, generator = as_unlabelled(unlabelled), _validation.generator(rng)
 

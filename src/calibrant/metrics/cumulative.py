@@ -19,7 +19,6 @@ from calibrant.tally import Tally
 
 SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
 SIGN_CELLS = 2048  # of the cumulative gaps whose range is taken
-SIGN_BLOCK = 64  # draws made at a time, to bound the memory
 
 
 def ks_calibration_error(
@@ -219,9 +218,9 @@ def _draw_flipped_ranges(rows: GroupedRows, n_draws: int, rng: Seed) -> tuple[fl
     by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, int(cell.max()) + 1).T.tocsr()
     generator = np.random.default_rng(rng)
     draws = np.empty(n_draws)
-    for start in range(0, n_draws, SIGN_BLOCK):
-        signs = 2.0 * generator.integers(0, 2, (rows.groups.number, len(draws[start : start + SIGN_BLOCK]))) - 1.0
-        draws[start : start + SIGN_BLOCK] = _ranges(by_group @ signs)
+    for start in range(0, n_draws, BLOCK):
+        signs = 2.0 * generator.integers(0, 2, (rows.groups.number, len(draws[start : start + BLOCK]))) - 1.0
+        draws[start : start + BLOCK] = _ranges(by_group @ signs)
     return float(_ranges(by_group @ np.ones((rows.groups.number, 1)))[0]), draws
 
 
@@ -260,15 +259,11 @@ def _range_p_value(x: float) -> float:
     return float(np.clip(value, 0.0, 1.0))
 
 
-BLOCK = 64  # replicates drawn at a time, to bound the memory
+BLOCK = 64  # draws and replicates made at a time, to bound the memory
 
 
 def cutoff_calibration_error(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """The largest ``|Σ (y − p)| / n`` over the rows whose probabilities lie in any one interval.
 
@@ -375,17 +370,12 @@ def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
         counts = sample.draw_counts(len(out[start : start + BLOCK]), generator)
         positives, negatives = np.split(counts, 2, axis=1)
         gaps = positives * (1.0 - cells.scores) - negatives * cells.scores
-        walk = np.cumsum(gaps / counts.sum(axis=1, keepdims=True) - expected, axis=1)
-        out[start : start + BLOCK] = np.maximum(walk.max(axis=1), 0.0) - np.minimum(walk.min(axis=1), 0.0)
+        out[start : start + BLOCK] = _ranges((gaps / counts.sum(axis=1, keepdims=True) - expected).T)
     return out
 
 
 def averaged_two_bin_error(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """Squared gaps below and above a cut, averaged over all cuts of [0, 1] (ATB).
 

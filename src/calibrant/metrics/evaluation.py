@@ -33,7 +33,7 @@ from calibrant.metrics.samples import (
     describe_rows,
     read_problem,
 )
-from calibrant.metrics.scores import CLASS_LOSSES, brier_score, log_loss, roc_auc
+from calibrant.metrics.scores import brier_score, log_loss, mean_of, roc_auc
 from calibrant.metrics.validation import slope_of
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
@@ -184,10 +184,6 @@ def _miscalibration(tally: Tally) -> float:
     return corp_decomposition(tally).miscalibration
 
 
-def _mean_loss(loss: str, sample: ClassSample) -> float:
-    return sample.mean(CLASS_LOSSES[loss](sample.labels, sample.probabilities))
-
-
 def _accuracy(sample: ClassSample) -> float:
     return sample.mean(sample.probabilities.argmax(axis=1) == sample.labels)
 
@@ -222,8 +218,8 @@ MEASURES = {
         Measure("kuiper_p_value", TEST, "p-value of Kuiper's test"),
     ),
     "matrix": (
-        Measure("log_loss", PROPER, "log-loss", partial(_mean_loss, "log"), (0.0, np.inf)),
-        Measure("brier_score", PROPER, "Brier score, all classes", partial(_mean_loss, "brier"), (0.0, 2.0)),
+        Measure("log_loss", PROPER, "log-loss", partial(mean_of, "log"), (0.0, np.inf)),
+        Measure("brier_score", PROPER, "Brier score, all classes", partial(mean_of, "brier"), (0.0, 2.0)),
         Measure("accuracy", ORDER, "accuracy", _accuracy, _UNIT),
         Measure("top_label_ece", ERROR, "top-label ECE, 15 bins of equal mass", _TOP_ECE, _UNIT, norm=True),
         Measure("top_label_smooth", ERROR, "top-label SmoothECE", _TOP_SMOOTH, _UNIT, norm=True),

@@ -80,10 +80,11 @@ def brier_score(y_true: Labels, y_prob: Column = None, *, sample_weight: Column 
     >>> metrics.brier_score([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
     0.375
     """
-    return _mean_of("brier", read_problem(y_true, y_prob, sample_weight, pos_label))
+    return mean_of("brier", read_problem(y_true, y_prob, sample_weight, pos_label))
 
 
-def _mean_of(loss: str, sample: ScoreSample | ClassSample) -> float:
+def mean_of(loss: str, sample: ScoreSample | ClassSample) -> float:
+    """The mean loss over the rows of any shape."""
     if isinstance(sample, ClassSample):
         return sample.mean(CLASS_LOSSES[loss](sample.labels, sample.probabilities))
     return mean_loss(sample.tally, LOSSES[loss])
@@ -103,7 +104,7 @@ def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = N
     >>> round(metrics.log_loss([0, 1, 2], [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]), 4)
     0.6931
     """
-    return _mean_of("log", read_problem(y_true, y_prob, sample_weight, pos_label))
+    return mean_of("log", read_problem(y_true, y_prob, sample_weight, pos_label))
 
 
 def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:

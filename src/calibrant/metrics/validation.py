@@ -457,7 +457,7 @@ def required_rows(
 def _whole_rows(name: str, width: float | None, formula: Any) -> int | None:
     if width is None:
         return None
-    return int(np.ceil(formula(_validation.check_positive(f"{name}_width", width)) - 1e-9))
+    return int(np.ceil(formula(_validation.check_number(f"{name}_width", width, "positive")) - 1e-9))
 
 
 def _rows_for_ratio(rate: float, width: float, quantile: float) -> float:

@@ -65,8 +65,8 @@ class DirichletCalibration(MultinomialCalibrator):
         _validation.check_choice("regularisation", self.regularisation, REGULARISATIONS)
         if self.regularisation == "learned":
             return ScalePrior(self.centers)
-        off_diagonal = _validation.check_positive("off_diagonal", self.off_diagonal)
-        intercept = _validation.check_positive("intercept", self.intercept)
+        off_diagonal = _validation.check_number("off_diagonal", self.off_diagonal, "positive")
+        intercept = _validation.check_number("intercept", self.intercept, "positive")
         # θ²/(2σ²) = n λ θ² / (entries): the mean log-loss times the rows is the log-likelihood.
         off = np.sqrt(n_classes * (n_classes - 1) / (2.0 * n_rows * off_diagonal))
         bias = np.sqrt(n_classes / (2.0 * n_rows * intercept))

@@ -122,8 +122,8 @@ def lam_grid(lam: Any, word: str) -> Floats:
 
 def check_binning_parameters(alpha: Any, beta: Any, max_cells: Any) -> None:
     """Refuse a prior or a number of cells that makes no sense."""
-    _validation.check_positive("alpha", alpha)
-    _validation.check_positive("beta", beta)
+    _validation.check_number("alpha", alpha, "positive")
+    _validation.check_number("beta", beta, "positive")
     _validation.check_count("max_cells", max_cells, 2)
 
 
