@@ -105,7 +105,10 @@ class ABB(BayesianCalibrator):
     def fit_map(self, tally: Tally) -> MapFunction:
         from calibrant._compiled import partitions
 
-        grid = self._checked_grid()
+        check_binning_parameters(self.alpha, self.beta, self.max_cells)
+        _validation.check_choice("interval", self.interval, INTERVALS)
+        _validation.check_count("n_draws", self.n_draws)
+        grid = lam_grid(self.lam, "average")
         cells = tally.coarsen(self.max_cells)
         x, _ = unit_range(cells.scores)
         alpha, beta = float(self.alpha), float(self.beta)
@@ -122,12 +125,6 @@ class ABB(BayesianCalibrator):
         self._interval_model = exact if self.interval == "posterior" else akaike
         mean, self.boundary_probability_ = average_binnings(exact)
         return mean if isinstance(mean, Step) else mean.tabulated()
-
-    def _checked_grid(self) -> Floats:
-        check_binning_parameters(self.alpha, self.beta, self.max_cells)
-        _validation.check_choice("interval", self.interval, INTERVALS)
-        _validation.check_count("n_draws", self.n_draws)
-        return lam_grid(self.lam, "average")
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of the whole map from the exact posterior, evaluated at `scores`, (n_draws, n).

@@ -272,7 +272,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def summary(self) -> str:
         """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""
         check_is_fitted(self)
-        return _describe_models(self.calibrated_classifiers_, self.classes_.tolist())
+        models, names = self.calibrated_classifiers_, [str(label) for label in self.classes_.tolist()]
+        shown = ", ".join(names[:SHOWN_CLASSES]) + ", …" * (len(names) > SHOWN_CLASSES)
+        method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
+        times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
+        estimator = type(models[0].estimator).__name__
+        lines = [f"{estimator} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
+        if len(names) == 2:
+            lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
+        shared = len(models) > 1 and all(model.calibrators == models[0].calibrators for model in models)
+        for i, model in enumerate(models[:1] if shared else models, 1):
+            which = "All models" if shared else f"Model {i}"
+            lines += [f"{which}{who}: {' '.join(text.splitlines())}" for who, text in _texts(model, names)]
+        return "\n".join(lines)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
@@ -408,23 +420,6 @@ def _checked(models: list[CalibratedModel]) -> list[CalibratedModel]:
             stacklevel=4,
         )
     return models
-
-
-def _describe_models(models: Sequence[Any], classes: Sequence[Any]) -> str:
-    """Say in a few lines what was calibrated how, and what each calibrator of these models has to say."""
-    names = [str(label) for label in classes]
-    shown = ", ".join(names[:SHOWN_CLASSES]) + ", …" * (len(names) > SHOWN_CLASSES)
-    method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
-    times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
-    estimator = type(models[0].estimator).__name__
-    lines = [f"{estimator} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
-    if len(names) == 2:
-        lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
-    shared = len(models) > 1 and all(model.calibrators == models[0].calibrators for model in models)
-    for i, model in enumerate(models[:1] if shared else models, 1):
-        which = "All models" if shared else f"Model {i}"
-        lines += [f"{which}{who}: {' '.join(text.splitlines())}" for who, text in _texts(model, names)]
-    return "\n".join(lines)
 
 
 def _texts(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:

@@ -174,8 +174,8 @@ class AdaptiveCalibrator:
             return self
         if (tally.totals != np.round(tally.totals)).any():
             raise InvalidInputError("`rows` must count whole rows; weighted rows have no valid e-value.")
-        base = self.reference(tally.scores)
         forecasts = self.forecasts(tally.scores)
+        base = forecasts[0]
         pool = self._pool.updated(forecasts[1:], base, tally, delay=self.delay, clustered=self.clustered)
         mixed = self.weights @ forecasts
         now = Period(

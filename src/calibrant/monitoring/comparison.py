@@ -25,6 +25,7 @@ from calibrant.monitoring.named_tallies import (
     name_of,
     predict_tallies,
     read_named_tallies,
+    whole,
 )
 from calibrant.tally import Tally, row_count
 
@@ -179,14 +180,16 @@ def compare_tallies(
     watched = before if ALL in before or TOP in before else before | {NEW: Tally.empty()}
     predicted = gather(predict_tallies(now, map_), watched)
     now = gather(now, watched)
-    whole = _whole(before)
-    changes = {name: _compare(before.get(name, whole), now[name], predicted[name]) for name in watched if name in now}
+    all_before = whole(before)
+    changes = {
+        name: _compare(before.get(name, all_before), now[name], predicted[name]) for name in watched if name in now
+    }
     # A segment without rows has an e-value of 1, and counts among those that were looked at.
     e_values = [changes[name].e_value if name in changes else 1.0 for name in watched]
     weights = weights_of(watched)
     adjusted = adjust_e_values(e_values, weights)
     return TallyComparison(
-        whole=_compare(whole, _whole(now), _whole(predicted)),
+        whole=_compare(all_before, whole(now), whole(predicted)),
         changes=changes,
         e_values=dict(zip(watched, adjusted.tolist(), strict=True)),
         e_value=float(weights @ e_values),
@@ -200,11 +203,6 @@ def _read(name: str, rows: Any, map_: FrozenMap | None, classes: Sequence[Any] |
     if not filled:
         raise InvalidInputError(f"`{name}` must have at least one row; got none.")
     return filled
-
-
-def _whole(tallies: NamedTallies) -> Tally:
-    """All rows once: those of one score, of the predicted class, or of all segments."""
-    return next((tallies[name] for name in (ALL, TOP) if name in tallies), sum(tallies.values(), Tally.empty()))
 
 
 def _compare(reference: Tally, current: Tally, predicted: Tally) -> TallyChange:

@@ -31,8 +31,8 @@ from calibrant.monitoring.named_tallies import (
     gather,
     predict_tallies,
     read_named_tallies,
+    whole,
 )
-from calibrant.tally import Tally
 
 KIND = "monitor"
 MOST_RESIDUALS = 100  # of the last looks: more are not needed to see whether rows share their outcome
@@ -132,7 +132,7 @@ class CalibrationMonitor:
         largest = {
             name: max(self._largest.get(name, 1.0), float(value)) for name, value in zip(now, adjusted, strict=True)
         }
-        rows = found[TOP] if TOP in found else sum(found.values(), Tally.empty())
+        rows = whole(found)
         residual = (rows.total_positive - float(rows.scores @ rows.totals)) / deviation_of(rows.scores, rows)
         residuals = (*self._residuals, residual)[-MOST_RESIDUALS:]
         if not self.clustered:

@@ -81,6 +81,11 @@ def gather(tallies: NamedTallies, watched: Mapping[Any, Any]) -> NamedTallies:
     return found
 
 
+def whole(tallies: NamedTallies) -> Tally:
+    """All rows once: those of one score, of the predicted class, or of all segments."""
+    return next((tallies[name] for name in (ALL, TOP) if name in tallies), sum(tallies.values(), Tally.empty()))
+
+
 def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
     """A tally of probabilities; a map of segments is applied where the segment is known, also a new combination."""
     if map_ is None:
