@@ -11,8 +11,8 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.quantities import QUANTITIES, Outcomes, Quantity, find_quantity
-from calibrant.estimates.rows import as_unlabelled, check_posterior, draw_levelled_maps, make_cells, outside
+from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
+from calibrant.estimates.rows import Cells, as_unlabelled, check_posterior, draw_levelled_maps, make_cells, outside
 from calibrant.intervals import Interval
 from calibrant.tally import Tally, row_count
 
@@ -241,16 +241,9 @@ def estimate_several(
     level, generator = _validation.check_level(level), _validation.generator(rng)
     chosen = {name: find_quantity(name) for name in quantities}
     tally = as_unlabelled(scores)
-    ((fitted, worlds),) = _push_through(
-        model,
-        [tally],
-        quantities=list(chosen.values()),
-        target=target,
-        threshold=threshold,
-        n_draws=n_draws,
-        rng=generator,
-        sampling_noise=sampling_noise,
-    )
+    check_posterior(model)
+    cells = make_cells(model, tally, list(chosen.values()), target, threshold)
+    ((fitted, worlds),) = _push_through(model, [cells], n_draws, generator, sampling_noise=sampling_noise)
     share, warning = outside(model, tally)
     answers = {}
     for name, quantity in chosen.items():
@@ -299,19 +292,12 @@ def estimate_difference(
     (True, 1.0)
     """
     level, generator = _validation.check_level(level), _validation.generator(rng)
-    compute = find_quantity(quantity).compute
+    asked = find_quantity(quantity)
     tallies = [as_unlabelled(scores) for scores in (first, second)]
-    sets = _push_through(
-        model,
-        tallies,
-        quantities=[find_quantity(quantity)],
-        target=target,
-        threshold=threshold,
-        n_draws=n_draws,
-        rng=generator,
-        sampling_noise=sampling_noise,
-    )
-    values, worlds = ([compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
+    check_posterior(model)
+    cells = [make_cells(model, tally, [asked], target, threshold) for tally in tallies]
+    sets = _push_through(model, cells, n_draws, generator, sampling_noise=sampling_noise)
+    values, worlds = ([asked.compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
     value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
     finite = draws[np.isfinite(draws)]
     shares, warnings = zip(*(outside(model, tally) for tally in tallies), strict=True)
@@ -328,20 +314,10 @@ def estimate_difference(
 
 
 def _push_through(
-    model: HasPosterior,
-    tallies: Sequence[Tally],
-    *,
-    quantities: Sequence[Quantity],
-    target: str,
-    threshold: float | None,
-    n_draws: int,
-    rng: np.random.Generator,
-    sampling_noise: bool,
+    model: HasPosterior, sets: Sequence[Cells], n_draws: int, rng: np.random.Generator, *, sampling_noise: bool
 ) -> list[tuple[Outcomes, Outcomes]]:
     """Return the outcomes under the fitted map, and in possible worlds, of each set of rows."""
-    check_posterior(model)
     count = _validation.check_count("n_draws", n_draws)
-    sets = [make_cells(model, tally, quantities, target, threshold) for tally in tallies]
     # One call for all sets: some methods draw differently at different scores.
     fitted, maps = draw_levelled_maps(model, np.concatenate([cells.scores for cells in sets]), count, rng)
     ends = np.cumsum([len(cells.scores) for cells in sets])[:-1]
