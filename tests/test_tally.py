@@ -188,7 +188,7 @@ def test_does_not_freeze_or_change_the_callers_array():
         ((np.ma.array([0.1, 0.2], mask=[0, 1]), [0, 1]), r"masked"),
         (([0.1, 0.2], np.array(["a", 1], dtype=object)), r"one type"),
         (([0.1, 0.2], [[0, 1], [1, 0]]), r"`y` must have shape \(n,\)"),
-        (([0.1, 0.2], [0, 1], None, None, 0), r"`max_cells` must be a positive integer; got 0"),
+        (([0.1, 0.2], [0, 1], None, None, 0), r"`max_cells` must be an integer of at least 1; got 0"),
     ],
 )
 def test_bad_input_gets_one_clear_error(arguments, message):

@@ -117,8 +117,7 @@ class Tally:
         Ties are never split, sums stay exact, and a cell's score becomes its mean score. A tally whose
         distinct scores already fit is returned unchanged.
         """
-        if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
-            raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
+        _validation.check_count("max_cells", max_cells)
         if len(self) <= max_cells:
             return self
         if max_cells not in self._coarser:

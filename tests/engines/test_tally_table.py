@@ -189,5 +189,5 @@ def test_segments_that_begin_after_the_first_rows(monkeypatch):
 
 @pytest.mark.parametrize("max_cells", [0, -1, 1.5, True])
 def test_max_cells_must_be_a_positive_integer(max_cells):
-    with pytest.raises(InvalidInputError, match="`max_cells` must be a positive integer"):
+    with pytest.raises(InvalidInputError, match="`max_cells` must be an integer of at least 1"):
         count([0.1], [1], max_cells=max_cells)

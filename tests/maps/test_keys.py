@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.files import plain_fields
 from calibrant.maps.keys import UNSEEN, SegmentKeys, as_columns, name_columns
 
 
@@ -107,6 +108,6 @@ def test_names_of_tallies():
 
 def test_through_plain_values():
     keys, _ = SegmentKeys.learn({"a": np.array(["x", None], object), "b": [1, 2]}, 2, "segment")
-    assert SegmentKeys.from_dict(keys.to_dict()) == keys
+    assert SegmentKeys.from_dict(plain_fields(keys)) == keys
     with pytest.raises(ModelFileError, match="keys of these segments"):
         SegmentKeys.from_dict({"names": ["a"], "kinds": ["strings"], "levels": [["y", "x"]]})

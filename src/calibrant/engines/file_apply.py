@@ -30,9 +30,8 @@ TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
 class Applied(NamedTuple):
     """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
 
-    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. With
-    a map of one score, the range of the scores, and how many rows lie outside that of the fit. The remarks say in words
-    what of this deserves attention: rows without a result, new segments, scores on another scale.
+    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. The
+    remarks say in words what deserves attention: rows without a result, new segments, scores on another scale.
     """
 
     rows: int
@@ -40,8 +39,6 @@ class Applied(NamedTuple):
     columns: list[str]
     unseen_rows: int = 0
     unseen_segments: int = 0
-    score_range: tuple[float, float] | None = None
-    outside: int = 0
     remarks: tuple[str, ...] = ()
 
 
@@ -108,7 +105,7 @@ def apply_file(
     ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
     ...     print(engines.apply_file(steps.map_, path, path))  # doctest: +ELLIPSIS
     ...     print(path.read_text())
-    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, score_range=(0.9, 0.9), ...)
+    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, remarks=...)
     id,score,probability
     007,0.9,1.0
     008,,
@@ -135,8 +132,6 @@ def apply_file(
         columns=new.names,
         unseen_rows=new.segments.unseen_rows if new.segments else 0,
         unseen_segments=len(new.segments.unseen) if new.segments else 0,
-        score_range=new.range,
-        outside=new.outside,
         remarks=tuple(new.remarks()),
     )
 

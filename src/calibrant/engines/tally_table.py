@@ -76,8 +76,7 @@ def tally(
     >>> {pair: t.total for pair, t in engines.tally(table, score="p", label="hit", by=["day", "hit"]).items()}
     {('mon', 0): 2.0, ('tue', 1): 2.0}
     """
-    if isinstance(max_cells, bool) or int(max_cells) != max_cells or max_cells < 1:
-        raise InvalidInputError(f"`max_cells` must be a positive integer; got {max_cells!r}.")
+    _validation.check_count("max_cells", max_cells)
     is_one = by is None or isinstance(by, str)
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     if not is_one and not names:

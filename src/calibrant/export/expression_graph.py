@@ -257,8 +257,6 @@ def lower_matrix(map_: MatrixMap) -> Node:
 
     if (bias := stacked("bias", n_classes)) is not None:
         logits = logits + bias
-    if (vector := stacked("vector", n_classes)) is not None:
-        logits = logits + _product("nk,mk->nmk", u, vector)
     if (curve := stacked("curve", len(map_.curve_knots))) is not None:
         logits = logits + _curves("nkj,mj->nmk", ell, map_.curve_knots, curve) + curve[:, :1]
     if (own := stacked("class_curves", n_classes, len(map_.class_knots))) is not None:
@@ -266,10 +264,13 @@ def lower_matrix(map_: MatrixMap) -> Node:
     if (gate := stacked("gate", len(map_.gate_knots))) is not None:
         heights = _curves("nkj,mj->nm", _log_odds(operation("highest", ell)), map_.gate_knots, gate) + gate[:, 0]
         logits = logits + _product("nm,nk->nmk", heights, u)
-    if (matrix := stacked("matrix", n_classes, n_classes)) is not None:
-        logits = logits + _product("ni,mki->nmk", u, matrix)
-    if (confusion := stacked("confusion", n_classes, n_classes)) is not None:
-        logits = logits + _product("ni,mki->nmk", operation("exp", ell), confusion)
+    for name, features, shape in [
+        ("vector", u, (n_classes,)),
+        ("matrix", u, (n_classes, n_classes)),
+        ("confusion", operation("exp", ell), (n_classes, n_classes)),
+    ]:
+        if (part := stacked(name, *shape)) is not None:
+            logits = logits + _product("nk,mk->nmk" if part.ndim == 2 else "ni,mki->nmk", features, part)
     weights = np.array([member.weight for member in members])
     return _product("nmk,m->nk", operation("softmax", logits), weights)
 

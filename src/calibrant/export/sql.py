@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,6 @@ from calibrant.export import parity
 from calibrant.export.case_tree import SegmentMaps, maps_of_segments, thin, tree_of_maps, value_of, write_tree
 from calibrant.export.expression_graph import Node
 from calibrant.maps.base import FrozenMap, domain
-from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
@@ -72,10 +71,10 @@ def to_sql(
     CASE WHEN "margin" BETWEEN -1.7976931348623157E+308 AND 1.7976931348623157E+308 THEN \
 CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
-    shape = parity.check_shape(map_, "to_sql")
+    parity.check_shape(map_, "to_sql")
     sqlglot = require("sqlglot", "tables", CALLER)
     _check_dialect(dialect)
-    keys, maps, distance = PARTS[shape](map_, by)
+    keys, maps, distance = _maps(map_, by)
     names, rows = (column, *keys), _rows(map_, maps)
     expression = SqlAlgebra(sqlglot.exp, dialect, names).write(tree_of_maps(map_, maps), domain(map_.space))
     text: str = expression.sql(dialect=dialect)
@@ -86,20 +85,14 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     return f"{text} /* {within}calibrant test vector {json.dumps(rows.vector()).replace('*/', '* /')} */"
 
 
-def _one_map(map_: CalibrationMap, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
-    """No keys, the map with few enough pieces, and its distance from the given one."""
+def _maps(map_: Any, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
+    """The columns of the keys, the map of each combination of segments, and how far these are from the given one."""
+    if isinstance(map_, SegmentedMap):
+        return map_.keys.columns(by), maps_of_segments(map_), 0.0
     if by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
     shorter, distance = thin(map_)
     return [], {(): shorter}, distance
-
-
-def _segment_maps(map_: SegmentedMap, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
-    """The columns of the keys, and the map of each combination of segments as it is."""
-    return map_.keys.columns(by), maps_of_segments(map_), 0.0
-
-
-PARTS: dict[str, Callable[..., tuple[list[str], SegmentMaps, float]]] = {"score": _one_map, "segments": _segment_maps}
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from calibrant.export.expression_graph import Array, Node, Number, Operation, Pi
 from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
 
-__all__ = ["to_torch"]
-
 CONSTANTS = ("value", "edges", "table")  # the fields of nodes that hold numbers
 
 

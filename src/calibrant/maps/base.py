@@ -14,8 +14,6 @@ from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.files import checksum, write_model
 
-__all__ = ["FrozenMap"]
-
 LARGEST = float(np.finfo(np.float64).max)
 # What a map remembers of its fit; two maps with the same numbers are equal whatever stands here.
 PROVENANCE = ("method", "fitted_range", "columns")

@@ -12,9 +12,6 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import Ints
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.files import plain_fields
-
-__all__ = ["MISSING", "UNSEEN", "SegmentKeys", "as_columns", "name_columns"]
 
 #: What happens to rows without a segment: an error, or a segment of their own.
 MISSING = ("error", "segment")
@@ -126,13 +123,9 @@ class SegmentKeys:
         codes[~absent] = np.where(seen, place, UNSEEN)
         return codes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return plain_fields(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentKeys:
-        """The keys that `to_dict` described."""
+        """The keys with these fields."""
         keys = cls(tuple(data["names"]), tuple(data["kinds"]), tuple(map(tuple, data["levels"])))
         if not keys._are_sound():
             raise ModelFileError("The keys of these segments are damaged.")

@@ -12,8 +12,6 @@ from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
-__all__ = ["load"]
-
 KINDS: dict[str, type[FrozenMap]] = {cls.kind: cls for cls in (CalibrationMap, MatrixMap, SegmentedMap)}
 
 

@@ -17,8 +17,6 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import plain_fields
 
-__all__ = ["MatrixMap", "MatrixMember"]
-
 SHOWN_CLASSES = 5
 CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
 SAVED_NUMBERS = 500_000  # of draws in a file: four bytes each

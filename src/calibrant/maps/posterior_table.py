@@ -12,13 +12,12 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.rows import LabelledRows
 from calibrant.maps.files import read_floats
 from calibrant.tally import Tally
-
-__all__ = ["PosteriorTable"]
 
 N_DRAWS = 400
 LABELLED_NODES = 96  # scores of the fit; between them straight lines
@@ -159,12 +158,7 @@ def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
 
 def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
     """Evaluate curves of straight pieces, (d, n), constant outside."""
-    if len(at) == 1:
-        return np.repeat(curves, len(scores), axis=1)
-    right = np.clip(np.searchsorted(at, scores), 1, len(at) - 1)
-    share = np.clip((scores - at[right - 1]) / (at[right] - at[right - 1]), 0.0, 1.0)
-    out: Floats = curves[:, right - 1] * (1.0 - share) + curves[:, right] * share
-    return out
+    return np.array([interpolate(scores, at, curve) for curve in curves])
 
 
 def _reach(distances: Floats, normal: Floats, wanted: float) -> Floats:

@@ -134,7 +134,10 @@ class CalibrationMap(FrozenMap, EstimateMethods):
             raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
         if space not in _validation.SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        loaded = cls(MapFunction.from_dict(function), space, monotone, method, _read_range(data))
+        loaded = cls(MapFunction.from_dict(function), space, monotone, method)
+        if "fitted_range" in data:
+            low, high = map(float, data["fitted_range"])
+            loaded = replace(loaded, fitted_range=(low, high))
         if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
             raise ModelFileError("The numbers of this map are damaged: they do not define a function into [0, 1].")
         return loaded
@@ -194,13 +197,6 @@ class CalibrationMap(FrozenMap, EstimateMethods):
     def with_posterior(self, data: Mapping[str, Any]) -> CalibrationMap:
         """The map with the table that `posterior_to_dict` described."""
         return replace(self, posterior=PosteriorTable.from_dict(data))
-
-
-def _read_range(data: Mapping[str, Any]) -> tuple[float, float] | None:
-    if "fitted_range" not in data:
-        return None
-    low, high = map(float, data["fitted_range"])
-    return low, high
 
 
 def first_double(reaches: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:

@@ -23,8 +23,6 @@ from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, name_columns
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_logits
 
-__all__ = ["CURVE", "LINE", "WAVES", "Basis", "Effects", "SegmentedMap", "TermEffects"]
-
 LINE, CURVE = "line", "curve"
 WAVES = np.arange(1, 7)
 SIZES = {LINE: 2, CURVE: len(WAVES)}
@@ -59,13 +57,9 @@ class Basis:
         out: Floats = np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
         return out
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return plain_fields(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Basis:
-        """The basis that `to_dict` described."""
+        """The basis with these fields."""
         scores, ranks = (read_floats(data, name) for name in ("scores", "ranks"))
         basis = cls(float(data["centre"]), float(data["spread"]), scores, ranks)
         rises = scores.ndim == 1 and len(scores) > 0 and bool((np.diff(scores) > 0).all())
