@@ -10,6 +10,11 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 
 EPS = float(np.finfo(np.float64).eps)
+SAMPLE_ROWS = 2000
+BLOCK_ROWS = 1024  # stay in the processor's cache
+MAX_STEPS = 100
+CLOSE = 1e-9  # relative change of β at the end
+LARGEST_LOGIT = 1e100
 
 
 def clip(probabilities: Floats) -> Floats:
@@ -46,13 +51,6 @@ def platt_targets(positives: Floats, totals: Floats) -> Floats:
     high = float((n_positive + 1.0) / (n_positive + 2.0))
     low = float(1.0 / (n_negative + 2.0))
     return positives * high + negatives * low
-
-
-SAMPLE_ROWS = 2000
-BLOCK_ROWS = 1024  # stay in the processor's cache
-MAX_STEPS = 100
-CLOSE = 1e-9  # relative change of β at the end
-LARGEST_LOGIT = 1e100
 
 
 def softmax(logits: Floats) -> Floats:

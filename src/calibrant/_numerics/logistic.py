@@ -19,6 +19,8 @@ MAX_STEPS = 100
 TOLERANCE = 1e-15  # gain that a step must promise, relative to the mass of the cells; less is rounding
 RANK_TOLERANCE = 1e-13
 SMALLEST_SCALE = 1e-290  # keeps a slope per unit of score within the doubles
+STEPS = 4
+LONGEST = 1.0  # a step of Newton's method, in logits, which a curve far from the labels would overshoot
 
 
 class Fit(NamedTuple):
@@ -133,10 +135,6 @@ def standardise(column: Floats, totals: Floats) -> tuple[float, float]:
     spread = float(np.sqrt(np.square(relative - middle) @ totals / totals.sum()))
     spread = spread if spread > 0.0 else 1.0
     return float(2.0 * (0.5 * column[0] + middle * scale)), 2.0 * spread * scale
-
-
-STEPS = 4
-LONGEST = 1.0  # a step of Newton's method, in logits, which a curve far from the labels would overshoot
 
 
 def adjust_curves(

@@ -19,6 +19,12 @@ from calibrant.maps.functions import Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
 
+N_DRAWS = 400
+HALVINGS = 50
+CHECK_BINS, ROWS_PER_BIN = 10, 15
+SMALLEST = 1e-12
+DOUBTFUL = 0.01  # p-value from which on the check says that something else has changed
+
 
 def adjust_prior(map_: Any, train_rate: float, serve_rate: float) -> CalibrationMap:
     """The map for a population in which positives are more or less frequent.
@@ -146,13 +152,6 @@ def _shifted(map_: CalibrationMap, size: float, method: str) -> CalibrationMap:
 
 def _log_odds(rate: float) -> float:
     return math.log(rate) - math.log1p(-rate)
-
-
-N_DRAWS = 400
-HALVINGS = 50
-CHECK_BINS, ROWS_PER_BIN = 10, 15
-SMALLEST = 1e-12
-DOUBTFUL = 0.01  # p-value from which on the check says that something else has changed
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,8 @@ from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
+REFERENCES = (RAW, "platt")  # what differences are taken to: the first that could be fitted
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -113,7 +115,6 @@ def _explain(ranking: Sequence[str], chosen: str, tied: tuple[str, ...], barred:
     return tuple(notes)
 
 
-REFERENCES = (RAW, "platt")  # what differences are taken to: the first that could be fitted
 Progress: TypeAlias = Callable[[str], object] | None
 
 

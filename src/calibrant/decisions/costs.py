@@ -16,6 +16,9 @@ from calibrant.metrics.samples import ScoreSample, Seed, as_tally, both_classes,
 from calibrant.metrics.scores import check_thresholds
 from calibrant.tally import Tally, row_count
 
+CUTS = np.arange(1, 100) / 100  # default thresholds and shares
+CUTS.setflags(write=False)  # results hold it
+
 
 def net_benefit(
     y_true: ArrayLike | Tally,
@@ -220,8 +223,7 @@ def decision_curve(
     tally = sample.tally
     level = _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
-    grid = np.arange(1, GRID + 1) / (GRID + 1)
-    cuts = grid if thresholds is None else check_thresholds(thresholds, allow_zero=True)
+    cuts = CUTS if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     values = low = high = _benefit(*acted_on(tally, cuts), tally.total, cuts)
     if n_resamples:
         expansion = 1.0 if sample.rows is None else sample.rows.groups.expansion(level)
@@ -255,9 +257,6 @@ def _replicate(sample: ScoreSample, cuts: Floats, n_resamples: int, rng: Seed) -
         rows = rows._replace(scores=np.searchsorted(cuts, rows.scores, side="right").astype(np.float64))
     replicates = ScoreSample(binned, rows).replicates(n_resamples, rng)
     return np.array([_benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
-
-
-GRID = 99
 
 
 def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost_tn: float = 0.0) -> float:
@@ -378,8 +377,7 @@ def cost_curve(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "The cost curve")
-    grid = np.arange(1, GRID + 1) / (GRID + 1)
-    shares = grid if cost_shares is None else _check_open_shares(cost_shares, "cost_shares")
+    shares = CUTS if cost_shares is None else _check_open_shares(cost_shares, "cost_shares")
     # cost_fn : cost_fp follows from the share and the base rate, and the threshold from that.
     odds = shares / (1.0 - shares) * (1.0 - tally.base_rate) / tally.base_rate
     thresholds = 1.0 / (1.0 + odds)

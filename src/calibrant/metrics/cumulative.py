@@ -19,6 +19,7 @@ from calibrant.tally import Tally
 
 SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
 SIGN_CELLS = 2048  # of the cumulative gaps whose range is taken
+BLOCK = 64  # draws and replicates made at a time, to bound the memory
 
 
 def ks_calibration_error(
@@ -257,9 +258,6 @@ def _range_p_value(x: float) -> float:
         j = np.arange(1, 21)
         value = float((8.0 * (-1.0) ** (j - 1) * j * special.ndtr(-j * x)).sum())
     return float(np.clip(value, 0.0, 1.0))
-
-
-BLOCK = 64  # draws and replicates made at a time, to bound the memory
 
 
 def cutoff_calibration_error(

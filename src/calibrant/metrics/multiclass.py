@@ -15,6 +15,9 @@ from calibrant.metrics.cumulative import CalibrationTest
 from calibrant.metrics.samples import ClassSample, Column, Seed, read_classes
 from calibrant.tally import Tally
 
+MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
+PAIRS_UP_TO = 30  # classes for which pairs of classes are looked at
+
 
 def class_wise_calibration_error(
     y_true: ArrayLike,
@@ -93,10 +96,6 @@ def top_label_tally(labels: Ints, probabilities: Floats, weights: Floats | None 
     """The probability of the most probable class of each checked row, and whether it was right."""
     top = probabilities.argmax(axis=1)
     return Tally.from_arrays(probabilities[np.arange(len(top)), top], top == labels, weights)
-
-
-MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
-PAIRS_UP_TO = 30  # classes for which pairs of classes are looked at
 
 
 def full_calibration_test(

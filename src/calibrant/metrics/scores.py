@@ -18,6 +18,10 @@ from calibrant.tally import Tally, row_count
 
 Loss = Callable[[float, Floats], Floats]  # of a label, 0 or 1, at each probability
 ClassLoss = Callable[[Ints, Floats], Floats]  # of the column of each row's class in a matrix of probabilities
+GRID = 199  # thresholds in the default grid, an even grid without its ends
+CERTAIN = 3.0  # standard errors below one half: by chance in one of 740 samples that the scores say nothing about
+DOUBTFUL_ROWS = 50.0
+FEW_ROWS = 10.0  # of the rarer class: fewer prove nothing, and the error is not known well
 
 
 def brier_loss(label: float, probabilities: Floats) -> Floats:
@@ -183,9 +187,6 @@ def _reference_score(y_true: Any, tally: Tally, reference: Any, sample_weight: A
     return mean_loss(as_tally(y_true, probabilities, sample_weight, pos_label), brier_loss)
 
 
-GRID = 199  # thresholds in the default grid, an even grid without its ends
-
-
 @dataclass(frozen=True, eq=False)
 class MurphyCurve:
     """Mean elementary scores of one model.
@@ -280,11 +281,6 @@ def check_thresholds(thresholds: ArrayLike, *, allow_zero: bool = False) -> Floa
             return cuts
     least = "from 0 to below 1" if allow_zero else "strictly between 0 and 1"
     raise InvalidInputError(f"`thresholds` must be increasing numbers {least}, at least one; got {thresholds!r}.")
-
-
-CERTAIN = 3.0  # standard errors below one half: by chance in one of 740 samples that the scores say nothing about
-DOUBTFUL_ROWS = 50.0
-FEW_ROWS = 10.0  # of the rarer class: fewer prove nothing, and the error is not known well
 
 
 def describe_doubts(tally: Tally) -> list[str]:

@@ -32,6 +32,7 @@ ZOOMS = 5
 LOGIT_EDGES = links.expit(np.arange(-16.0, 16.5, 0.5))
 
 Table: TypeAlias = np.ndarray[Any, Any]  # a structured array: named columns of floats
+BANDS = ("curve", "finite_sample")
 
 
 def table(**columns: Floats) -> Table:
@@ -188,9 +189,6 @@ def visible_range(low: float, high: float) -> tuple[float, float]:
         if low >= 1.0 - width:
             return 1.0 - width, 1.0
     return 0.0, 1.0
-
-
-BANDS = ("curve", "finite_sample")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

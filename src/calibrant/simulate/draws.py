@@ -23,6 +23,10 @@ from calibrant.tally import Tally
 
 Seed: TypeAlias = int | np.random.Generator | None
 Labels: TypeAlias = npt.NDArray[np.int64]
+N_TRAIN = 600
+XOR_SPREAD = 0.4  # standard deviation around the four corners (±1, ±1)
+RING = (1.25, 2.0)  # inner and outer radius around a disc of radius 1
+CENTRE = 1.25  # the separable discs of radius 1 lie at (±1.25, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -334,11 +338,6 @@ def from_truth(name: str, n: int, *, rng: Seed = 0) -> Simulation:
         raise InvalidInputError(f"`name` must be one of {', '.join(TRUTHS)}; got {name!r}.")
     return TRUTHS[name].sample(n, rng=rng)
 
-
-N_TRAIN = 600
-XOR_SPREAD = 0.4  # standard deviation around the four corners (±1, ±1)
-RING = (1.25, 2.0)  # inner and outer radius around a disc of radius 1
-CENTRE = 1.25  # the separable discs of radius 1 lie at (±1.25, 0)
 
 Generator = np.random.Generator
 
