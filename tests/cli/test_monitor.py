@@ -25,7 +25,9 @@ def test_monitor(cli, refused, data, tmp_path):
     assert "ALARM" in alarm.out
     assert cli("monitor", data, flipped).code == 0
     for alpha in ("2", "0", "nan"):
-        assert f"between 0 and 1, such as 0.05; got {alpha}." in refused("monitor", data, data, "--alpha", alpha)
+        assert f"--alpha must lie between 0 and 1, both excluded; got {alpha}" in refused(
+            "monitor", data, data, "--alpha", alpha
+        )
 
 
 @pytest.mark.parametrize("more", [(), ("--by", "team")])

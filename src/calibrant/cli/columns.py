@@ -94,7 +94,7 @@ def check_name(table: Table, name: str, option: str) -> None:
     """Refuse a column that is not there."""
     if name in table.columns:
         return
-    near = suggest(name, map(shorten, table.columns), f"Its columns are {_list(table.columns)}.")
+    near = suggest(name, map(shorten, table.columns), f"Its columns are {list_names(table.columns)}.")
     raise InvalidInputError(f"{option} must name a column of {table.name}; there is no '{shorten(name)}'. {near}")
 
 
@@ -132,7 +132,7 @@ def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, f
     fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
     if len(fitting) == 1:
         return fitting[0]
-    columns, what = _list(table.columns), "labels" if option == "--label" else "scores"
+    columns, what = list_names(table.columns), "labels" if option == "--label" else "scores"
     if len(table.columns) == 1:
         raise InvalidInputError(f"{table.name} has only the column {columns}; it needs scores and labels.")
     raise InvalidInputError(f"Say which column of {table.name} holds the {what}, with {option}; it has {columns}.")
@@ -153,10 +153,11 @@ def _scores_of_classes(table: Table, free: list[str], label: str) -> tuple[str, 
 
 
 def _describe(names: Sequence[str]) -> str:
-    return f"column{'s' * (len(names) > 1)} {_list(names)}"
+    return f"column{'s' * (len(names) > 1)} {list_names(names)}"
 
 
-def _list(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """Names of columns in quotation marks; the first of many, and how many more there are."""
     shown = ", ".join(f"'{shorten(name)}'" for name in names[:MOST_SHOWN])
     return f"{shown} and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else shown
 

@@ -38,7 +38,6 @@ def simulate(
     rows: Annotated[int, options.option("Number of rows.", "--rows", "-n", value="ROWS")] = 1000,
     seed: options.Seed = 0,
     output: options.Output = None,
-    format_: options.Format = None,
 ) -> None:
     """Write scores and labels whose true probabilities are known: columns score, label, truth."""
     from calibrant import simulate as truths
@@ -50,7 +49,7 @@ def simulate(
         near = suggest(name, names, f"There are {', '.join(names)}.")
         raise Refusal(f"There is no simulation {name!r}. {near}")
     check_target(output)
-    kind = output_kind(output, format_)
+    kind = output_kind(output, None)
     data = getattr(truths, name)(rows, rng=seed) if name in OTHERS else truths.from_truth(name, rows, rng=seed)
     columns = {"score": data.scores, "label": data.labels, "truth": data.probabilities}
     table = require("pyarrow", "tables", "Writing tables").table(columns)

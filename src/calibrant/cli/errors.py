@@ -18,9 +18,7 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # What the library calls by the names of its arguments, the command line calls by its options.
-SAME = (
-    "by cost_fn cost_fp dialect format label level method missing name repeats score space threshold thresholds weight"
-)
+SAME = "alpha by cost_fn cost_fp dialect format label level method missing name repeats score space threshold weight"
 RENAMED = (
     "pos_label positive, methods method, cv folds, n rows, segment by, column score, scores score, y label, "
     "sample_weight weight, quantity what, thresholds thresholds, costs cost-fp"

@@ -19,10 +19,9 @@ def methods(as_json: options.As_json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    texts = []
     for row in rows:
-        name = row["name"] + " (default)" * row["default"]
-        texts.append([name, row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]])
+        row["name"] += " (default)" * row["default"]
+    texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
     print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=6)
 
 

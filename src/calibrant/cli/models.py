@@ -6,9 +6,9 @@ from inspect import signature
 from typing import Annotated, Any
 
 from calibrant.cli import options, printing
-from calibrant.cli.columns import choose_scores, split, split_names
+from calibrant.cli.columns import choose_scores, list_names, split, split_names
 from calibrant.cli.errors import Refusal
-from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, shorten, warn, written
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
 from calibrant.cli.problems import Problem, read_unlabelled
 from calibrant.engines.tables import ENDINGS, Table, find_files, open_table
 
@@ -19,7 +19,6 @@ FITTING_ROWS = {
     "matrix": "name their score columns with --score a,b,c.",
     "segments": "name the columns of the segments with --by.",
 }
-MOST_NAMED = 5
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 INTERVALS = "Add the ends of the interval of each probability at this level, such as 0.9: NAME_low and NAME_high."
 NAME = "Name of the new column; for several classes its beginning."
@@ -97,8 +96,7 @@ def apply(
         with progress(f"calibrating {table.name}"), to_file as path:
             done = apply_file(map_, table, str(path), score=scores, by=keys, format=kind, **how)
     where = "" if is_stdout(output) else f" Saved to {output}."
-    last = f", … {shorten(done.columns[-1])}" if len(done.columns) > MOST_NAMED else ""
-    note(f"{done.rows} rows calibrated; new: {', '.join(map(shorten, done.columns[:MOST_NAMED]))}{last}.{where}")
+    note(f"{done.rows} rows calibrated; new: {list_names(done.columns)}.{where}")
     for remark in done.remarks:
         warn(remark)
 

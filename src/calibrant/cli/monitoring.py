@@ -56,8 +56,6 @@ def monitor(
     """
     from calibrant.monitoring import compare_tallies
 
-    if not 0.0 < alpha < 1.0:
-        raise Refusal(f"--alpha must lie strictly between 0 and 1, such as 0.05; got {alpha:g}.")
     check_target(state, [reference, *rows.files, *([model] if model else [])])
     before = replace(rows, files=[reference]).read()
     map_ = None if model is None else load_model(model, before)

@@ -320,17 +320,25 @@ def _read_scores(
     cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
     fit = _find_fit(comparison, name, method, (scores, y), options)
     out_of_fold: Any = fit.out_of_fold
-    before, verdict = assess(cells) if probabilities else None, comparison.verdict
+    before, after = cells if probabilities else None, out_of_fold.tally()
+    map_ = tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL)
+    return _assemble(comparison, name, fit, before, after, rows=cells, map=map_)
+
+
+def _assemble(
+    comparison: Comparison, name: str, fit: MethodFit, before: Tally | None, after: Tally, **of_shape: Any
+) -> ReportData:
+    """The numbers of a report from probabilities before and after calibration; the rest depends on the shape."""
+    assessed = None if before is None else assess(before)
     return ReportData(
-        rows=cells,
-        verdict=replace(cast("Verdict", verdict), error=before.error if before is not None else None),
+        verdict=replace(cast("Verdict", comparison.verdict), error=None if assessed is None else assessed.error),
         name=name,
         calibrator=fit.fitted,
-        before=before,
-        after=assess(out_of_fold.tally()),
-        map=tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL),
-        titles=_titles(comparison, name, fit.calibrator),
+        before=assessed,
+        after=assess(after),
+        titles={name: title_of(fit.calibrator, name)} | {one.name: one.title or one.name for one in comparison.results},
         comparison=comparison,
+        **of_shape,
     )
 
 
@@ -339,10 +347,6 @@ def _map_scores(fitted: Any, cells: Tally, *, probabilities: bool) -> Floats:
     grid = _thinned(curve_grid(cells, probabilities=probabilities), CURVE_POINTS)
     knots = fitted.map_.function.knots()
     return np.union1d(grid, knots[(knots > grid[0]) & (knots < grid[-1])]) if len(knots) <= MOST_CORNERS else grid
-
-
-def _titles(comparison: Comparison, name: str, calibrator: Any) -> dict[str, str]:
-    return {name: title_of(calibrator, name)} | {one.name: one.title or one.name for one in comparison.results}
 
 
 def choose_name(method: Any, comparison: Comparison) -> str:
@@ -381,17 +385,5 @@ def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[
         raise InvalidInputError(f"`method` must be one of the methods compared, {', '.join(usable)}; got {method!r}.")
     name = choose_name(method, comparison)
     rows, fit = ClassPredictions.read(comparison, name, classes), comparison.fits[name]
-    before = assess(rows.top_label("before"))
-    return ReportData(
-        rows=None,
-        verdict=replace(comparison.verdict, error=before.error),
-        name=name,
-        calibrator=fit.fitted,
-        before=before,
-        after=assess(rows.top_label("after")),
-        map=rows.mean_map(),
-        titles=_titles(comparison, name, fit.calibrator),
-        comparison=comparison,
-        classes=rows,
-        top_label=True,
-    )
+    of_shape = {"rows": None, "map": rows.mean_map(), "classes": rows, "top_label": True}
+    return _assemble(comparison, name, fit, rows.top_label("before"), rows.top_label("after"), **of_shape)

@@ -20,6 +20,7 @@ from calibrant.maps.keys import name_columns
 from calibrant.metrics import kuiper_test
 from calibrant.metrics.folds import OutOfFold, split_tally
 from calibrant.metrics.verdict import SOME
+from calibrant.monitoring.named_tallies import name_of
 from calibrant.reliability.result import binned_points
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
@@ -144,10 +145,9 @@ def natural_order(names: Collection[str]) -> list[str] | None:
 
 
 def _judge(key: Any, part: Tally, tallies: dict[str, Tally], level: float, n_tests: int) -> Segment:
-    words = key if isinstance(key, tuple) else (key,)
     point = binned_points(part, n_bins=1, level=level)[0]
     return Segment(
-        name=" · ".join(MISSING if word is None else str(word) for word in words),
+        name=name_of(key),
         total=part.total,
         happened=Interval(float(point["fraction"]), float(point["low"]), float(point["high"]), level),
         tallies=tallies,
