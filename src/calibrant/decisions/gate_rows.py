@@ -1,0 +1,178 @@
+"""The rows of a gate: labelled ones, which say how often a score is right, and those that the gate is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special
+from sklearn.base import clone
+
+from calibrant import _validation
+from calibrant._numerics.bins import equal_mass_starts
+from calibrant._typing import ArrayLike, Floats, HasPosterior
+from calibrant.calibrators.blend.blend import Blend
+from calibrant.decisions.accepted_ranks import accepted_rank, fewest_rows, levels_at
+from calibrant.errors import InvalidInputError
+from calibrant.estimates.unlabelled import as_unlabelled
+from calibrant.metrics.risk_coverage import read_confidence
+from calibrant.metrics.samples import Seed
+from calibrant.tally import Tally, row_count
+
+__all__ = ["GateRows", "top_score"]
+
+CELLS = 1024  # scores at which a posterior is asked; the exact tests see every score
+N_DRAWS = 1000
+LEAST_TIMES, MOST_TIMES = 1.02, 1000.0  # as many labelled rows as there are: steps and end of the search for enough
+
+
+@dataclass(frozen=True)
+class GateRows:
+    """Labelled rows and the rows that a gate is for, seen from the highest score down.
+
+    Attributes
+    ----------
+    labelled : Tally
+        The labelled rows; positive ones are right.
+    target : Tally
+        The rows that the gate is for: unlabelled ones, or the labelled ones again.
+
+    Examples
+    --------
+    >>> from calibrant.decisions.gate_rows import GateRows
+    >>> rows = GateRows.read([0, 1, 1], [0.2, 0.6, 0.9])
+    >>> rows.exact_threshold(0.9, 0.1) is None  # three rows show nothing
+    True
+    """
+
+    labelled: Tally
+    target: Tally
+
+    @classmethod
+    def read(
+        cls,
+        y_true: ArrayLike | Tally,
+        scores: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        space: str = "probability",
+        unlabelled: ArrayLike | Tally | None = None,
+    ) -> GateRows:
+        """Read rows of one score; or of several classes, each row as its top class, which is right or wrong."""
+        labelled = read_confidence(y_true, scores, sample_weight, pos_label, space=space).tally
+        return cls(labelled, labelled if unlabelled is None else as_unlabelled(top_score(unlabelled)))
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the gate is for rows of which the labelled ones are a sample, not for given ones."""
+        return self.target is self.labelled
+
+    def counts_from(self, thresholds: ArrayLike) -> tuple[Floats, Floats]:
+        """How many labelled rows from each score up are right, and how many are wrong."""
+        first = np.searchsorted(self.labelled.scores, thresholds, side="left")
+        columns = (self.labelled.positives, self.labelled.negatives)
+        right, wrong = (np.append(np.cumsum(column[::-1])[::-1], 0.0)[first] for column in columns)
+        return right, wrong
+
+    def passing(self, thresholds: ArrayLike) -> Floats:
+        """How many of the rows that the gate is for lie at or above each score."""
+        first = np.searchsorted(self.target.scores, thresholds, side="left")
+        counts: Floats = np.append(np.cumsum(self.target.totals[::-1])[::-1], 0.0)[first]
+        return counts
+
+    @cached_property
+    def _starts(self) -> Any:
+        return equal_mass_starts(self.target.totals, CELLS) if len(self.target) > CELLS else np.arange(len(self.target))
+
+    @property
+    def candidates(self) -> Floats:
+        """Scores from which one could accept, falling: all of the target, or those at which its cells begin."""
+        scores: Floats = self.target.scores[self._starts][::-1]
+        return scores
+
+    def fitted(self, calibrator: Any, space: str) -> HasPosterior:
+        """A map or fitted calibrator as it is; a method, or Blend, fitted to the labelled rows."""
+        if calibrator is None:
+            return Blend(space=space).fit_tally(self.labelled)
+        if hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_"):
+            fitted: HasPosterior = clone(calibrator).fit_tally(self.labelled)
+            return fitted
+        model: HasPosterior = calibrator
+        return model
+
+    def precision_draws(self, model: HasPosterior, rng: Seed) -> Floats:
+        """Draws of the precision of the rows from each candidate up, (d, m).
+
+        Where the labelled rows are a sample of those to come, so are their scores: shares of cells are drawn, too.
+        """
+        generator = np.random.default_rng(rng)
+        cells = self.target.coarsen(CELLS)
+        drawn = model.sample_maps(cells.scores, N_DRAWS, generator)[:, ::-1]
+        totals = cells.totals[::-1]
+        if self.is_sample:
+            totals = generator.standard_gamma(totals, (N_DRAWS, len(totals)))
+        precision: Floats = np.cumsum(drawn * totals, axis=1) / np.cumsum(totals, axis=-1)
+        return precision
+
+    def exact_threshold(self, precision: float, alpha: float) -> float | None:
+        """The lowest score from which exact tests accept; None where there is none."""
+        totals, positives = self.labelled.totals, self.labelled.positives
+        if (totals != np.round(totals)).any() or (positives != np.round(positives)).any():
+            raise InvalidInputError(
+                "Exact tests count rows: `sample_weight` must be whole numbers. Pass guarantee='posterior' for others."
+            )
+        right = np.cumsum(positives[::-1]).astype(np.int64)
+        counts = np.cumsum(totals[::-1]).astype(np.int64)
+        rank = accepted_rank(right, counts - right, precision, alpha)
+        return float(self.labelled.scores[::-1][np.searchsorted(counts, rank)]) if rank else None
+
+    def posterior_threshold(self, draws: Floats, precision: float, confidence: float) -> float | None:
+        """The lowest score from which the precision is kept with the posterior probability `confidence`.
+
+        A posterior trusts its curves beyond what labels have shown, so the labelled rows from there up must have the
+        precision as well, and be as many as could show it.
+        """
+        right, wrong = self.counts_from(self.candidates)
+        sure = (draws >= precision).mean(axis=0) >= confidence
+        shown = (right >= precision * (right + wrong)) & (right + wrong >= fewest_rows(precision, 1.0 - confidence))
+        accepted = self.candidates[sure & shown]
+        return float(accepted[-1]) if len(accepted) else None
+
+    def budget_threshold(self, budget: float) -> float:
+        """The score from which rows pass if people look at no more than `budget` of the others, a share or a number."""
+        total = self.target.total
+        looked_at = _validation.check_positive("budget", budget) * (total if budget < 1.0 else 1.0)
+        if looked_at >= total:
+            raise InvalidInputError(
+                f"`budget` must leave rows to accept; got {budget!r} of {row_count(total)} rows. Pass a smaller one."
+            )
+        before = np.cumsum(self.target.totals) - self.target.totals
+        return float(self.target.scores[np.searchsorted(before, looked_at, side="right") - 1])
+
+    def rows_needed(self, precision: float, alpha: float) -> int | None:
+        """About how many labelled rows like these would let something pass, in one of two cases; None for no number.
+
+        Shares of errors are taken as they are, with half an error added, and rows become more until a test passes.
+        """
+        right, wrong = self.counts_from(self.candidates)
+        counts, total = right + wrong, self.labelled.total
+        rate = (wrong + 0.5) / (counts + 1.0)
+        counts, rate = counts[rate < 1.0 - precision], rate[rate < 1.0 - precision]
+        times = LEAST_TIMES
+        while len(counts) and times <= MOST_TIMES:
+            right, wrong = times * counts * (1.0 - rate), times * counts * rate
+            chance = special.betainc(right, wrong + 1.0, precision)  # of at most so many errors before them
+            if (chance <= levels_at(right, int(total), precision, alpha)).any():
+                return int(round(times * total, 1 - int(np.log10(times * total))))
+            times *= LEAST_TIMES
+        return None
+
+
+def top_score(scores: Any) -> Any:
+    """The largest score of each row of a matrix with a column for each of several classes; others as they are."""
+    if isinstance(scores, Tally) or not _validation.is_class_matrix(scores):
+        return scores
+    return _validation.as_numpy(scores).max(axis=1)
