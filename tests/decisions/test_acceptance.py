@@ -10,6 +10,7 @@ from calibrant import ABB, PlattScaling, Tally
 from calibrant.decisions import accepted_ranks
 from calibrant.decisions.acceptance import acceptance
 from calibrant.decisions.gate_rows import GateRows
+from calibrant.decisions.segment_acceptance import acceptance_by_segment
 from calibrant.errors import InvalidInputError
 
 
@@ -217,3 +218,38 @@ def test_results_are_plain_and_the_curve_is_a_frame() -> None:
 def test_bad_options_are_refused(options: dict, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         acceptance([0, 1, 1], [0.1, 0.5, 0.9], **options)
+
+
+def in_segments(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores, segment = rng.beta(4, 1.2, n_rows), rng.choice(["de", "en", "fr"], n_rows)
+    return rng.random(n_rows) < scores - 0.08 * (segment == "fr"), scores, segment
+
+
+@pytest.mark.parametrize("guarantee", ["finite_sample", "posterior"])
+def test_segments_have_gates_of_their_own(guarantee: str) -> None:
+    right, scores, segment = in_segments(3600)
+    joint = acceptance_by_segment(right, scores, segment, precision=0.8, guarantee=guarantee, calibrator="spline")
+    assert list(joint.gates) == ["de", "en", "fr"]
+    assert joint.gates["fr"].threshold > joint.gates["en"].threshold
+    assert all(0.9 <= gate.confidence <= 1.0 - 0.1 / 3 + 1e-12 for gate in joint.gates.values())
+    passed = joint.passes(scores, segment)
+    assert right[passed].mean() > 0.8
+    assert joint.to_frame()["segment"].tolist() == ["de", "en", "fr"]
+    assert "of every segment are right" in str(joint)
+    assert repr(joint) == "SegmentAcceptance(3 segments)"
+
+
+def test_a_segment_is_tested_by_its_own_rows_at_its_part_of_the_level() -> None:
+    right, scores, segment = in_segments(1500)
+    joint = acceptance_by_segment(right, scores, segment, precision=0.8)
+    tallies = {name: Tally.from_arrays(scores[segment == name], right[segment == name]) for name in ("en", "de", "fr")}
+    assert acceptance_by_segment(tallies, precision=0.8).gates["de"].threshold == joint.gates["de"].threshold
+    own = segment == "en"
+    alone = acceptance(right[own], scores[own], precision=0.8, confidence=1.0 - 0.1 / 3)
+    assert joint.gates["en"].threshold == alone.threshold
+    few = np.r_[np.flatnonzero(own), np.flatnonzero(segment == "de")[:5]]
+    starved = acceptance_by_segment(right[few], scores[few], segment[few], precision=0.8)
+    assert starved.gates["de"].threshold is None
+    assert not starved.passes([0.99], ["de"]).any()
+    assert "nothing" in str(starved)

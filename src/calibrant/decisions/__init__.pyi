@@ -1,3 +1,6 @@
+from calibrant.decisions.acceptance import Acceptance as Acceptance
+from calibrant.decisions.acceptance import AcceptanceCurve as AcceptanceCurve
+from calibrant.decisions.acceptance import acceptance as acceptance
 from calibrant.decisions.costs import CostCurve as CostCurve
 from calibrant.decisions.costs import DecisionCurve as DecisionCurve
 from calibrant.decisions.costs import cost_curve as cost_curve
@@ -5,5 +8,7 @@ from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import decision_curve as decision_curve
 from calibrant.decisions.costs import net_benefit as net_benefit
 from calibrant.decisions.costs import relative_economic_value as relative_economic_value
+from calibrant.decisions.segment_acceptance import SegmentAcceptance as SegmentAcceptance
+from calibrant.decisions.segment_acceptance import acceptance_by_segment as acceptance_by_segment
 from calibrant.decisions.value import ValueOfCalibration as ValueOfCalibration
 from calibrant.decisions.value import value_of_calibration as value_of_calibration

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._numerics.binomial_limits import clopper_pearson
+from calibrant._numerics.beta import clopper_pearson
 from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
 from calibrant.decisions.gate_rows import GateRows, top_score
 from calibrant.errors import InvalidInputError
@@ -20,6 +20,7 @@ from calibrant.tally import Tally
 __all__ = ["Acceptance", "AcceptanceCurve", "acceptance"]
 
 GUARANTEES = ("finite_sample", "posterior")
+N_DRAWS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +37,7 @@ class AcceptanceCurve:
 
     Examples
     --------
-    >>> from calibrant.decisions.acceptance import acceptance
+    >>> from calibrant.decisions import acceptance
     >>> curve = acceptance([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], precision=0.5).curve
     >>> curve.shares.tolist(), curve.precision.tolist()
     ([0.25, 0.5, 0.75, 1.0], [1.0, 1.0, 1.0, 0.75])
@@ -90,7 +91,7 @@ class Acceptance:
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.decisions.acceptance import acceptance
+    >>> from calibrant.decisions import acceptance
     >>> data = simulate.from_truth("D1", 3000)
     >>> gate = acceptance(data.labels, data.scores, precision=0.8)
     >>> gate.passes([gate.threshold, 0.01]).tolist()
@@ -118,6 +119,20 @@ class Acceptance:
         """Tell which rows pass; with a column for each of several classes, by their top class."""
         checked = _validation.check_scores(top_score(scores))
         return checked >= self.threshold if self.threshold is not None else np.zeros(len(checked), dtype=bool)
+
+    def to_sql(self, column: str = "score") -> str:
+        """The condition of a row that passes, in SQL.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from calibrant.decisions import acceptance
+        >>> acceptance(np.ones(100), np.arange(100) / 100, precision=0.9).to_sql("confidence")
+        '"confidence" >= 0.0'
+        """
+        if self.threshold is None:
+            return "FALSE"
+        return '"{}" >= {!r}'.format(column.replace('"', '""'), self.threshold)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; without the curve."""
@@ -198,7 +213,7 @@ def acceptance(
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.decisions.acceptance import acceptance
+    >>> from calibrant.decisions import acceptance
     >>> r = np.random.default_rng(0)
     >>> stated = r.beta(4, 1.2, 2000)
     >>> right = r.random(2000) < stated
@@ -223,7 +238,9 @@ def acceptance(
     )
     posterior = guarantee == "posterior"
     model = rows.fitted(calibrator, space) if posterior or calibrator is not None else None
-    draws = rows.precision_draws(model, rng) if posterior and model is not None else None
+    draws = None
+    if posterior and model is not None:
+        draws = rows.precision_draws(model.sample_maps(rows.cells.scores, N_DRAWS, rng), rng)
     if precision is None:
         threshold: float | None = rows.budget_threshold(budget or 0.0)
     elif draws is None:

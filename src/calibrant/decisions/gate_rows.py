@@ -13,10 +13,10 @@ from sklearn.base import clone
 from calibrant import _validation
 from calibrant._numerics.bins import equal_mass_starts
 from calibrant._typing import ArrayLike, Floats, HasPosterior
-from calibrant.calibrators.blend.blend import Blend
+from calibrant.calibrators.blend import Blend
 from calibrant.decisions.accepted_ranks import accepted_rank, fewest_rows, levels_at
 from calibrant.errors import InvalidInputError
-from calibrant.estimates.unlabelled import as_unlabelled
+from calibrant.estimates.rows import as_unlabelled
 from calibrant.metrics.risk_coverage import read_confidence
 from calibrant.metrics.samples import Seed
 from calibrant.tally import Tally, row_count
@@ -24,7 +24,6 @@ from calibrant.tally import Tally, row_count
 __all__ = ["GateRows", "top_score"]
 
 CELLS = 1024  # scores at which a posterior is asked; the exact tests see every score
-N_DRAWS = 1000
 LEAST_TIMES, MOST_TIMES = 1.02, 1000.0  # as many labelled rows as there are: steps and end of the search for enough
 
 
@@ -103,18 +102,20 @@ class GateRows:
         model: HasPosterior = calibrator
         return model
 
-    def precision_draws(self, model: HasPosterior, rng: Seed) -> Floats:
-        """Draws of the precision of the rows from each candidate up, (d, m).
+    @property
+    def cells(self) -> Tally:
+        """The target in as many cells as there are candidates, the scores of which a posterior is asked for."""
+        return self.target.coarsen(CELLS)
+
+    def precision_draws(self, maps: Floats, rng: Seed) -> Floats:
+        """Draws of the precision of the rows from each candidate up, from draws of the map at `cells`, both (d, m).
 
         Where the labelled rows are a sample of those to come, so are their scores: shares of cells are drawn, too.
         """
-        generator = np.random.default_rng(rng)
-        cells = self.target.coarsen(CELLS)
-        drawn = model.sample_maps(cells.scores, N_DRAWS, generator)[:, ::-1]
-        totals = cells.totals[::-1]
+        totals = self.cells.totals[::-1]
         if self.is_sample:
-            totals = generator.standard_gamma(totals, (N_DRAWS, len(totals)))
-        precision: Floats = np.cumsum(drawn * totals, axis=1) / np.cumsum(totals, axis=-1)
+            totals = np.random.default_rng(rng).standard_gamma(totals, maps.shape)
+        precision: Floats = np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
         return precision
 
     def exact_threshold(self, precision: float, alpha: float) -> float | None:

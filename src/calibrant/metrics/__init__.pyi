@@ -34,6 +34,11 @@ from calibrant.metrics.multicalibration import multicalibration_error as multica
 from calibrant.metrics.multiclass import class_wise_calibration_error as class_wise_calibration_error
 from calibrant.metrics.multiclass import full_calibration_test as full_calibration_test
 from calibrant.metrics.multiclass import top_label_calibration_error as top_label_calibration_error
+from calibrant.metrics.risk_coverage import RiskCoverage as RiskCoverage
+from calibrant.metrics.risk_coverage import aurc as aurc
+from calibrant.metrics.risk_coverage import coverage_at_risk as coverage_at_risk
+from calibrant.metrics.risk_coverage import excess_aurc as excess_aurc
+from calibrant.metrics.risk_coverage import risk_coverage as risk_coverage
 from calibrant.metrics.scores import MurphyCurve as MurphyCurve
 from calibrant.metrics.scores import brier_score as brier_score
 from calibrant.metrics.scores import brier_skill_score as brier_skill_score

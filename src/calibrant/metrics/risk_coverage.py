@@ -52,7 +52,7 @@ def aurc(
 
     Examples
     --------
-    >>> from calibrant.metrics.risk_coverage import aurc
+    >>> from calibrant.metrics import aurc
     >>> round(aurc([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]), 6)  # (0 + 0 + 1/3 + 1/4) / 4
     0.145833
     """
@@ -84,7 +84,7 @@ def excess_aurc(
 
     Examples
     --------
-    >>> from calibrant.metrics.risk_coverage import excess_aurc
+    >>> from calibrant.metrics import excess_aurc
     >>> excess_aurc([1, 1, 1, 0], [0.9, 0.8, 0.7, 0.6])
     0.0
     """
@@ -120,7 +120,7 @@ def coverage_at_risk(
 
     Examples
     --------
-    >>> from calibrant.metrics.risk_coverage import coverage_at_risk
+    >>> from calibrant.metrics import coverage_at_risk
     >>> coverage_at_risk([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6], risk=0.3)  # one error in four rows
     1.0
     """
@@ -150,7 +150,7 @@ class RiskCoverage:
 
     Examples
     --------
-    >>> from calibrant.metrics.risk_coverage import risk_coverage
+    >>> from calibrant.metrics import risk_coverage
     >>> curve = risk_coverage([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6])
     >>> curve.coverages.tolist(), curve.risks.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.0, 0.0, 0.33, 0.25])
@@ -222,7 +222,7 @@ def risk_coverage(
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.risk_coverage import risk_coverage
+    >>> from calibrant.metrics import risk_coverage
     >>> data = simulate.from_truth("D1", 2000)
     >>> curve = risk_coverage(data.labels, data.scores, risk=0.2)
     >>> curve.aurc.low < curve.aurc.value < curve.aurc.high
