@@ -145,7 +145,7 @@ class GateRows:
     def budget_threshold(self, budget: float) -> float:
         """The score from which rows pass if people look at no more than `budget` of the others, a share or a number."""
         total = self.target.total
-        looked_at = _validation.check_positive("budget", budget) * (total if budget < 1.0 else 1.0)
+        looked_at = _validation.check_number("budget", budget, "positive") * (total if budget < 1.0 else 1.0)
         if looked_at >= total:
             raise InvalidInputError(
                 f"`budget` must leave rows to accept; got {budget!r} of {row_count(total)} rows. Pass a smaller one."
