@@ -378,12 +378,13 @@ def test_files_of_the_source_exist(page):
     assert [name for name in named if not any((root / name).exists() for root in (ROOT, ROOT / "src/calibrant"))] == []
 
 
-# README
+# Tables of the README, the index and the reference
 
 
-def test_the_readme_lists_every_method():
+def test_the_reference_lists_every_method():
     from calibrant.calibrators.registry import METHODS
 
-    _, one_score, matrix = (ROOT / "README.md").read_text(encoding="utf-8").split("| class | name | description |")
+    text = (ROOT / "docs" / "reference" / "methods.md").read_text(encoding="utf-8")
+    _, one_score, matrix = text.split("| class | name | description |")
     assert [cls for name, (_, cls) in METHODS["score"].items() if f"| `{cls}` | `{name}` |" not in one_score] == []
     assert [name for name in METHODS["matrix"] if f" | `{name}` |" not in matrix] == []
