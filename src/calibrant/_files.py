@@ -36,6 +36,18 @@ def replacing(path: AnyPath) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def new_folder(path: AnyPath) -> Iterator[Path]:
+    """Give a folder to make and fill; it gets its name if all goes well, and disappears otherwise."""
+    target = follow_links(path)
+    if target.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    with tempfile.TemporaryDirectory(prefix=".calibrant-", dir=target.parent) as folder:
+        temporary = Path(folder) / "content"
+        yield temporary
+        temporary.rename(target)
+
+
 def follow_links(path: AnyPath) -> Path:
     """Return the file that a path leads to; links that lead in a circle are an error."""
     target = Path(os.path.realpath(path))

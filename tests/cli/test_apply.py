@@ -241,7 +241,7 @@ def test_strict_makes_warnings_an_exit_code(cli, data, model, tmp_path):
     assert cli("--strict", "apply", model, data, "-o", tmp_path / "out.csv").code == 0
 
 
-def test_columns_in_names_of_folders(cli, model, tmp_path):
+def test_columns_in_names_of_folders(cli, refused, model, tmp_path):
     for day, score in (("2026-01-01", 0.2), ("2026-01-02", 0.7)):
         folder = tmp_path / "big" / f"day={day}"
         folder.mkdir(parents=True)
@@ -251,6 +251,14 @@ def test_columns_in_names_of_folders(cli, model, tmp_path):
         *["2026-01-01"] * 2,
         *["2026-01-02"] * 2,
     ]
+    assert cli("apply", model, tmp_path / "big", "-o", f"{tmp_path}/out/").code == 0
+    folders = pq.read_table(tmp_path / "out" / "day=2026-01-02")
+    assert folders.equals(pq.read_table(tmp_path / "out.parquet").drop(["day"]).slice(2))
+    assert "is a folder" in refused("apply", model, tmp_path / "big", "-o", f"{tmp_path}/out/")
+    flat = tmp_path / "big" / "day=2026-01-01" / "part.parquet"
+    assert "name a file" in refused("apply", model, flat, "-o", f"{tmp_path}/other/")
+    assert "leave out `only_new`" in refused("apply", model, tmp_path / "big", "-o", f"{tmp_path}/other/", "--only-new")
+    assert sorted(path.name for path in tmp_path.iterdir() if "other" in path.name or "calibrant" in path.name) == []
     by_day = cli("evaluate", tmp_path / "big", "--by", "day")
     assert by_day.code == 0
     assert "2026-01-02" in by_day.out

@@ -82,9 +82,10 @@ def apply(
     One of segments finds their columns by the names of the fit; --by names others, in the same order.
     """
     from calibrant.engines import apply_file
+    from calibrant.engines.file_apply import is_folder
 
     check_target(output, [model])
-    kind = output_kind(output, format_)
+    kind = None if is_folder(output) else output_kind(output, format_)
     map_ = load_model(model)
     if map_.kind != "segments" and (by or missing):
         raise Refusal("--by and --missing are for a model of segments; fit one with `calibrant fit --by`.")

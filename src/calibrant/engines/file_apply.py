@@ -10,10 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant import _validation
-from calibrant._files import replacing
+from calibrant._files import new_folder, replacing
 from calibrant._optional import require
 from calibrant._typing import Floats, Ints
-from calibrant.engines.table_batches import add_fields, parquet_options, read_ahead, read_batches, write_batches
+from calibrant.engines.table_batches import (
+    add_fields,
+    parquet_options,
+    read_ahead,
+    read_batches,
+    write_batches,
+    write_folder,
+)
 from calibrant.engines.tables import Table, format_of_name, open_table
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys
@@ -70,7 +77,7 @@ def apply_file(
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
     output : path
-        What to write.
+        What to write. A name that ends in ``/`` is a new folder of Parquet files, parted as the folder that is read.
     score : str or list of str, optional
         The score column, by default ``score``; of several, the map is applied to the highest score of each row. For
         several classes the columns in the order of the classes, by default those that the map was fitted to.
@@ -111,12 +118,15 @@ def apply_file(
     008,,
     <BLANKLINE>
     """
-    kind = output_format(os.fspath(output), format)
+    in_folders = is_folder(output)
+    kind = "parquet" if in_folders else output_format(os.fspath(output), format)
     with ExitStack() as stack:
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         scores = [score] if isinstance(score, str) else list(score or ())
         new = NewColumns(map_, scores, name, by=by, missing=missing, level=level)
-        path = stack.enter_context(replacing(output))
+        if in_folders:
+            _check_folder(table, only_new)
+        path = stack.enter_context(new_folder(output) if in_folders else replacing(output))
         old, batches = read_batches(table, new.sources if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
         schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
@@ -124,7 +134,10 @@ def apply_file(
         options = parquet_options(table.files[0], schema) if keep else {}
         new.decimal = table.csv.get("decimal", ".")
         appended = read_ahead(_append(batch, new, schema) for batch in batches)
-        write_batches(kind, path, schema, appended, output=os.fspath(output), csv=table.csv, **options)
+        if in_folders:
+            write_folder(path, schema, appended, table.partition_columns)
+        else:
+            write_batches(kind, path, schema, appended, output=os.fspath(output), csv=table.csv, **options)
         new.check_most(table.name)
     return Applied(
         rows=new.rows,
@@ -134,6 +147,22 @@ def apply_file(
         unseen_segments=len(new.segments.unseen) if new.segments else 0,
         remarks=tuple(new.remarks()),
     )
+
+
+def is_folder(output: str | os.PathLike[str] | None) -> bool:
+    """Tell whether the name of an output is that of a folder: it ends in a slash."""
+    return output is not None and os.fspath(output).endswith(("/", os.sep))
+
+
+def _check_folder(table: Table, only_new: bool) -> None:
+    """Refuse a folder as output where those of the input, such as ``day=2026-01-01``, do not say how to part it."""
+    if not table.partition_columns:
+        raise InvalidInputError(
+            "`output` can be a folder where the input is one whose folders name a column, such as day=2026-01-01; "
+            "name a file."
+        )
+    if only_new:
+        raise InvalidInputError("A folder needs the columns that part it; leave out `only_new`, or name a file.")
 
 
 def output_format(output: str, given: str | None) -> str:

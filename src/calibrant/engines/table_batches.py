@@ -4,7 +4,7 @@ import errno
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -92,6 +92,15 @@ def write_batches(
     ):
         for batch in batches:
             writer.write_batch(batch)
+
+
+def write_folder(path: Path, schema: Any, batches: Iterable[Any], columns: Sequence[str]) -> None:
+    """Write batches as Parquet files in folders with the values of these columns as names: ``day=2026-01-01``."""
+    pa, dataset = require("pyarrow", "tables", CALLER), require("pyarrow.dataset", "tables", CALLER)
+    by = dataset.partitioning(pa.schema([schema.field(name) for name in columns]), flavor="hive")
+    rows = pa.RecordBatchReader.from_batches(schema, batches)
+    # One thread keeps the order of rows.
+    dataset.write_dataset(rows, path, format="parquet", partitioning=by, use_threads=False)
 
 
 def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]) -> None:

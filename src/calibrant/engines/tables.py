@@ -61,6 +61,12 @@ class Table:
         """The names of the columns."""
         return list(self.relation.columns)
 
+    @property
+    def partition_columns(self) -> list[str]:
+        """The columns that are in the names of folders, from the outer one to the inner."""
+        names = [part.partition("=")[0] for part in Path(self.files[0]).parts[:-1] if "=" in part]
+        return [name for name in names if self.partitioned and name in self.columns]
+
     def as_text(self) -> Any:
         """Return the rows of CSV with every field as the text that it is, not as the number that it may be."""
         return _read_csv(self.connection, self.files, all_varchar=True, **self.csv)
