@@ -260,8 +260,9 @@ def test_every_claim_of_a_summary_agrees_with_its_numbers(situation, seed):
     else:
         assert first.startswith("Calibration was needed") == improves
         assert ("not help beyond chance" in first or "do not show" in first) == (not improves)
+    words = DESCRIPTIONS | ({"identity": "Platt scaling as it is"} if space == "decision" else {})
     for name, weight in blend.weights_.items():
-        assert (DESCRIPTIONS[name] in shape) == (weight >= 0.005)
+        assert (words[name] in shape) == (weight >= 0.005)
     low, high = blend.predict_interval(blend._raw.scores)
     assert f"{np.average(high - low, weights=blend._raw.totals):.3f} wide" in width
     assert ("never falls" in text) == blend.map_.monotone
@@ -272,6 +273,11 @@ def test_a_summary_says_where_platt_scaling_would_have_been_better():
     said = _sentence(verdict, -0.01, 0.003)
     assert "Platt scaling alone would have done better" in said
     assert "0.0100 higher" in said
+    rng = np.random.default_rng(0)
+    margins = rng.normal(size=500)
+    summary = Blend(space="decision").fit(margins, rng.random(500) < expit(margins)).summary()
+    assert "Platt scaling as it is" in summary
+    assert "raw score" not in summary
 
 
 def test_summary_says_what_was_needed_and_how_sure():

@@ -33,6 +33,8 @@ def test_known_names_among_many_in_order_of_trust():
     many = table("SELECT 1 AS id, 0.5 AS probability, 0.4 AS score, 0.3 AS truth, 1 AS label")
     assert choose(many, [], None) == Columns(("score",), "label")
     assert choose(many, ["probability"], None).score == "probability"
+    answers = table(ROWS.format("score", "correct")).select({"score": "score", "correct": "correct", "id": "7"})
+    assert choose(answers, [], None) == Columns(("score",), "correct")
 
 
 ANIMALS = " UNION ALL ".join(

@@ -19,7 +19,8 @@ def test_simulate(cli, refused, tmp_path):
     assert first.out.splitlines()[0] == "score,label,truth"
     assert len(first.out.splitlines()) == 6
     assert cli("simulate", "wave", "-n", "5", "--seed", "3").out == first.out
-    assert cli("simulate", "xor", "-n", "50", "-o", tmp_path / "xor.parquet").code == 0
+    written = cli("simulate", "xor", "-n", "50", "-o", tmp_path / "xor.parquet")
+    assert "50 rows of the simulation xor written to" in written.err
     assert refused("simulate", "wav") == "There is no simulation 'wav'. Did you mean 'wave'?"
     assert "Did you mean 'D1'?" in refused("simulate", "d1")
     assert "There are D1, underconfident" in refused("simulate", "zzz")

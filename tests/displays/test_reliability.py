@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from calibrant import IsotonicCalibration, ReliabilityDisplay, simulate
+from calibrant import IsotonicCalibration, ReliabilityDisplay, SplineCalibration, simulate
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity
@@ -312,3 +312,19 @@ def test_the_numbers_of_a_validation_cover_nothing(ax, data):
     display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, validation=True)
     display.figure_.draw_without_rendering()
     assert display.validation_.get_window_extent().y0 >= display.ax_.get_window_extent().y1
+
+
+def test_remarks_of_a_validation_are_no_wider_than_the_axes(agg):
+    rng = np.random.default_rng(0)
+    scores, groups = rng.random(300), rng.integers(0, 12, 300)
+    labels = rng.random(300) < scores
+    display = ReliabilityDisplay.from_predictions(labels, scores, validation=True, groups=groups, curve="spline")
+    display.figure_.draw_without_rendering()
+    assert "fewer than 30 groups" in display.validation_.get_text().replace("\n", " ")
+    assert display.validation_.get_window_extent().x1 <= display.figure_.bbox.x1
+    assert display.ax_.get_window_extent().width > 0.5 * display.figure_.bbox.width
+
+
+def test_the_legend_calls_a_method_by_its_title(ax, data):
+    display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, curve="spline")
+    assert display.line_.get_label() == f"{SplineCalibration.title}, 90 % band"

@@ -82,4 +82,4 @@ def test_odds_of_twenty_to_one_are_a_gain(log_odds, state):
     verdict = Verdict(100.0, 0.5, None, shape="matrix", log_odds=log_odds)
     assert verdict.state == state
     direction = "lower" if log_odds > 0 else "higher"
-    assert verdict.change == f"the prequential log-loss is {abs(log_odds) / 100:.4f} nats per row {direction}"
+    assert verdict.change == f"the prequential log-loss is {abs(log_odds) / 100:.4f} {direction} per row"

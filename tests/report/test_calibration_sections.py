@@ -63,7 +63,7 @@ def test_of_many_methods_the_figure_shows_the_best_and_the_one_of_the_page(data)
     titles = data.titles | {one.name: one.title for one in more}
     section = methods_section(replace(data, name="m8", comparison=table, titles=titles))
     (figure,) = section.figures
-    assert "1 others are in the table" in figure.caption
+    assert "; one other is in the table" in figure.caption
     assert "Method 6" in figure.svg
     assert "Method 7" not in figure.svg
     assert "Method 8" in figure.svg

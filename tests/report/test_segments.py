@@ -137,6 +137,7 @@ def test_many_days_are_drawn_along_time_and_others_are_cut(data, segmented):
             (-0.1, -0.2, -0.05),
             "raises the log-loss from 0.5000 to 0.6000 (90 % interval of the gain: −0.200 to −0.050)",
         ),
+        ((-0.0000007, -0.0000128, 0.0000114), "leaves the log-loss at 0.5000, which may be chance"),
         ((0.0, -0.00004, 0.0001), "leaves the log-loss at 0.5000, which may be chance"),
         ((0.000006, 0.000001, 0.00001), "lowers the log-loss from 0.5000000 to 0.4999940, a gain of"),
     ],

@@ -137,7 +137,7 @@ def _check_finite_rows(matrix: Floats) -> None:
         value = "NaN" if np.isnan(matrix[row, column]) else f"{matrix[row, column]}"
         raise InvalidInputError(
             f"`scores` must be finite; got {value} in row {row}, column {column} ({len(bad)} such "
-            "entries). Drop or repair these rows first."
+            f"entr{'y' if len(bad) == 1 else 'ies'}). Drop or repair these rows first."
         )
 
 

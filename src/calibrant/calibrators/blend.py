@@ -224,15 +224,14 @@ class Blend(BayesianCalibrator):
         low, high = self.predict_interval(self._raw.scores, level=0.9)
         width = float(np.average(high - low, weights=self._raw.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
-        shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
+        words = DESCRIPTIONS if self._to_probability is None else DESCRIPTIONS | {"identity": "Platt scaling as it is"}
+        shape = ", ".join(f"{words[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
         lines = [
             _sentence(self._verdict(), *self._gain),
             f"Its shape: {shape}.",
             f"Its 90 % intervals are {width:.3f} wide on average.",
+            self._describe_falls(),
         ]
-        lines.append(self._describe_falls())
-        if self._to_probability is not None:
-            lines.append("By the raw score is meant what Platt scaling makes of it.")
         return "\n".join(lines)
 
     def _describe_falls(self) -> str:

@@ -13,7 +13,7 @@ from calibrant.engines.tables import Table, quote, suggest
 from calibrant.errors import InvalidInputError
 
 SCORE_NAMES = ("score", "scores", "probability", "prob", "proba", "p", "y_prob", "y_score", "prediction", "confidence")
-LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event")
+LABEL_NAMES = ("label", "labels", "y", "y_true", "target", "class", "outcome", "truth", "hit", "event", "correct")
 
 MOST_CLASSES = 1000
 MOST_SHOWN = 12

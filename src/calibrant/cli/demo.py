@@ -56,7 +56,7 @@ def simulate(
     with written(output) as path:
         write_batches(kind, path, table.schema, table.to_batches(), output=output or "")
     if not is_stdout(output):
-        note(f"{rows} rows of {name} written to {output}.")
+        note(f"{rows} rows of the simulation {name} written to {output}.")
 
 
 def demo(output: Page = "calibrant-demo.html") -> None:

@@ -20,6 +20,7 @@ NEUTRAL = "0.5"  # a grey that is seen on white and on black
 BELOW = 4  # the picture is so many times as high as the scores below it
 LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
+MONOSPACED = 11  # the same in an inch of a table
 MOST_TICKS = 7  # along a logit axis
 MOST_NAMES = 12  # along an axis from left to right
 NARROWEST = 2.0  # logit axis, in logits
@@ -181,9 +182,15 @@ def draw_legend(ax: Any, title: str | None = None) -> Any:
         entries.setdefault(label, []).append(handle)
     handles = [same[0] if len(same) == 1 else _neutral(same[0]) for same in entries.values()]
     options = {"title": title, "fontsize": "small", "title_fontsize": "small", "alignment": "left"}
-    width = ax.get_window_extent().width / ax.figure.dpi
-    texts = [textwrap.fill(label, int(np.clip(width * LETTERS, NARROW, WIDE))) for label in entries]
+    texts = [wrap(ax, label) for label in entries]
     return ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, **options)
+
+
+def wrap(ax: Any, text: str, letters: float = LETTERS) -> str:
+    """The text in lines that are no longer than the axes are wide."""
+    width = ax.get_window_extent().width / ax.figure.dpi
+    most = int(np.clip(width * letters, NARROW, WIDE))
+    return "\n".join(textwrap.fill(line, most) for line in text.split("\n"))
 
 
 def _place_in_legend(entry: tuple[Any, str]) -> int:

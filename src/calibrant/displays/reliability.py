@@ -139,7 +139,8 @@ class ReliabilityDisplay(ModelsDisplay):
             raise InvalidInputError("`validation` has place for the numbers of one model; draw each by itself.")
         if not numbers:
             return None
-        self.legend_.set_title(str(numbers[0]), prop={"family": "monospace", "size": "small"})
+        text = axes.wrap(self.ax_, str(numbers[0]), axes.MONOSPACED)
+        self.legend_.set_title(text, prop={"family": "monospace", "size": "small"})
         return self.legend_.get_title()
 
     def _set_axes(self) -> None:

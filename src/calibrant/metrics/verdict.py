@@ -143,7 +143,7 @@ class Verdict:
         """What calibrating does to the log-loss, in words; empty where nothing was fitted."""
         if self.log_odds is not None:
             gain = self.log_odds / self.n_rows
-            return f"the prequential log-loss is {abs(gain):.4f} nats per row {'lower' if gain > 0.0 else 'higher'}"
+            return f"the prequential log-loss is {abs(gain):.4f} {'lower' if gain > 0.0 else 'higher'} per row"
         return "" if self.gain is None else f"on rows not seen, it lowers the log-loss by {self.gain}"
 
     def to_dict(self) -> dict[str, Any]:

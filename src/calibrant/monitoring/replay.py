@@ -118,7 +118,7 @@ class WalkForward:
     def _advice(self) -> str:
         gain = -self[ADAPTIVE].log_loss_difference
         if gain.low > 0.0:
-            return f"Adapting pays: the log-loss is {gain.value:.4f} nats per row lower than that of the static map."
+            return f"Adapting pays: the log-loss is {gain.value:.4f} lower per row than that of the static map."
         if gain.high < 0.0:
             return "Adapting would have cost more than it brought: keep the map."
         return "Adapting would have changed the log-loss by no more than chance: keep the map, and go on watching."

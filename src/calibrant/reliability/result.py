@@ -96,7 +96,8 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
     if not isinstance(curve, str) and not hasattr(curve, "fit_tally"):
         raise InvalidInputError(f"`curve` must be None, 'corp', the name of a method or a calibrator; got {curve!r}.")
     calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
-    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), type(calibrator).__name__
+    title = getattr(calibrator, "title", type(calibrator).__name__)
+    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), title
 
 
 def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:

@@ -218,7 +218,8 @@ def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
     names = [sentence_case(data.title_of(one.name)) for one in shown]
     alt = f"Change of the log-loss by {len(shown)} methods, with intervals. {NO_MATTER}"
     svg, _ = forest_figure("methods", alt, names, [series], "Change of log-loss (lower is better)")
-    few = f"; {len(compared) - len(shown)} others are in the table" if len(shown) < len(compared) else ""
+    hidden = len(compared) - len(shown)
+    few = {0: "", 1: "; one other is in the table"}.get(hidden, f"; {hidden} others are in the table")
     return Figure(svg, f"Change of the log-loss{few}")
 
 

@@ -172,8 +172,8 @@ def _signed(value: float, decimals: int, sign: str = "") -> str:
     return text.replace("-", "−") if float(text) else text.lstrip("-+")
 
 
-def loss_change(before: float, after: float) -> str:
-    """What happens to the log-loss, with as many decimals as it takes to see it.
+def loss_change(before: float, after: float, least: float = LEAST_CHANGE) -> str:
+    """What happens to the log-loss, with as many decimals as it takes to see it; a change below `least` is none.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def loss_change(before: float, after: float) -> str:
     'raises the log-loss from 0.4216010 to 0.4216100'
     """
     size = abs(before - after)
-    if size < LEAST_CHANGE:
+    if size < least:
         return f"leaves the log-loss at {before:.4f}"
     decimals = max(4, 1 - math.floor(math.log10(size)))
     verb = "lowers" if after < before else "raises"
