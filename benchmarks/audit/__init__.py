@@ -1,1 +1,15 @@
-"""Coverage of every interval that was found wanting, measured where the truth is known."""
+"""The audit of intervals, levels and rules; docs/explanation/coverage.md is made from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One cell of the audit: how often an interval held the truth, and its mean width."""
+
+    finding: str
+    cell: str
+    runs: int
+    coverage: float
+    width: float

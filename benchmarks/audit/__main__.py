@@ -1,50 +1,58 @@
-"""``python -m benchmarks.audit --repeats 300`` measures whether intervals hold; --out writes the table as CSV."""
+"""``python -m benchmarks.audit --repeats 300`` measures whether intervals hold.
+
+--out writes the table as CSV; ``python -m benchmarks.audit --page CSV`` writes the page of coverage from such a table.
+"""
 
 import argparse
 import csv
-import importlib
-import importlib.util
 from pathlib import Path
-from typing import Any
 
 from joblib import Parallel, delayed
 
-PARTS = ("blend", "classes", "measures")
-COLUMNS = ("finding", "cell", "runs", "coverage", "width")
+from benchmarks.audit import Row, blend, classes, measures
+from benchmarks.audit.page import write_page
+
+PARTS = [*classes.PARTS, *blend.PARTS, *measures.PARTS]
 
 
-def _run(part: str, number: int, repeats: int) -> list[dict[str, Any]]:
-    module = importlib.import_module(f"benchmarks.audit.{part}")
-    rows: list[dict[str, Any]] = module.PARTS[number](repeats) if hasattr(module, "PARTS") else module.run(repeats)
-    return [dict(zip(COLUMNS, row, strict=True)) if not isinstance(row, dict) else row for row in rows]
+def run(number: int, repeats: int, seed: int) -> list[Row]:
+    """The rows of one part; parts are sent to other processes by their number."""
+    return list(PARTS[number](repeats, seed))
 
 
-def _tasks() -> list[tuple[str, int]]:
-    """Each function of a part that lists its `PARTS`, else the part as a whole."""
-    tasks = []
-    for part in PARTS:
-        if importlib.util.find_spec(f"benchmarks.audit.{part}") is not None:
-            module = importlib.import_module(f"benchmarks.audit.{part}")
-            tasks += [(part, number) for number in range(len(getattr(module, "PARTS", (None,))))]
-    return tasks
+def read(path: Path) -> list[Row]:
+    """The table that --out wrote."""
+    with path.open(encoding="utf-8") as file:
+        lines = list(csv.reader(file))[1:]
+    return [Row(finding, cell, int(runs), float(held), float(width)) for finding, cell, runs, held, width in lines]
+
+
+def write(rows: list[Row], path: Path) -> None:
+    """The table as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows([*row[:3], f"{row.coverage:.3f}", f"{row.width:.4f}"] for row in rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path, help="a table of an earlier run, of which to write the page")
     options = parser.parse_args()
-    found = Parallel(n_jobs=2)(delayed(_run)(part, number, options.repeats) for part, number in _tasks())
-    rows = sorted((row for rows in found for row in rows), key=lambda row: (len(row["finding"]), row["finding"]))
+    if options.page is not None:
+        write_page(read(options.page))
+        return
+    tasks = (delayed(run)(number, options.repeats, options.seed) for number in range(len(PARTS)))
+    found = Parallel(n_jobs=options.jobs)(tasks)
+    rows = sorted((row for rows in found for row in rows), key=lambda row: (len(row.finding), row.finding))
     for row in rows:
-        print(f"{row['finding']:4} {row['cell']:50} {row['runs']:5} {row['coverage']:6.3f} {row['width']:8.4f}")
+        print(f"{row.finding:5} {row.cell:60} {row.runs:5} {row.coverage:6.3f} {row.width:8.4f}")
     if options.out is not None:
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            for row in rows:
-                numbers = (f"{row['coverage']:.3f}", f"{row['width']:.4f}")
-                writer.writerow([row["finding"], row["cell"], row["runs"], *numbers])
+        write(rows, options.out)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
-"""Posteriors of `Blend`: intervals of decision scores, of probabilities, and of numbers of rows without labels.
-
-python -m benchmarks.audit.blend --repeats 300
-"""
+"""Posteriors of `Blend`: intervals of decision scores, of probabilities, and of numbers of rows without labels."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.audit import Row
 from calibrant import Blend, CalibratedClassifier
 from calibrant._typing import Bools, Floats
 from calibrant.estimates import estimate_several
@@ -36,21 +33,6 @@ CURVES: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-class Row(NamedTuple):
-    """One cell of the audit: how often an interval held the truth, and its mean width."""
-
-    finding: str
-    cell: str
-    runs: int
-    coverage: float
-    width: float
-
-
-def run(repeats: int = 300) -> list[Row]:
-    """All cells of F1, F2, F3, F12, the table of section 7, and the judge."""
-    return [row for part in PARTS.values() for row in part(repeats)]
-
-
 def _row(finding: str, cell: str, seen: list[tuple[float, float]]) -> Row:
     coverage, width = np.mean(seen, axis=0).tolist()
     return Row(finding, cell, len(seen), coverage, width)
@@ -60,19 +42,22 @@ def _inside(low: Floats, high: Floats, truth: Floats) -> tuple[float, float]:
     return float(np.mean((low <= truth) & (truth <= high))), float(np.mean(high - low))
 
 
-def _decision_scores(repeats: int) -> Iterator[Row]:
-    """F1: truths in Platt's family, and a classifier on noise."""
-    rng = np.random.default_rng(101)
-    for name, truth in LINES.items():
-        for n, runs in ((100, repeats), (200, repeats), (1000, repeats // 3)):
-            seen = []
-            for _ in range(runs):
-                s, grid = rng.normal(size=n), rng.normal(size=200)
-                blend = Blend(space="decision").fit(s, rng.random(n) < truth(s))
-                seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
-            yield _row("F1", f"{name}, {n} rows", seen)
-    seen = []
-    for _ in range(repeats // 3):
+def _decision_scores(name: str, repeats: int, seed: int) -> Iterator[Row]:
+    """F1: a truth in Platt's family."""
+    rng, truth = np.random.default_rng([seed, 1]), LINES[name]
+    for n in (100, 200, 1000):
+        seen = []
+        for _ in range(repeats):
+            s, grid = rng.normal(size=n), rng.normal(size=200)
+            blend = Blend(space="decision").fit(s, rng.random(n) < truth(s))
+            seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
+        yield _row("F1", f"{name}, {n} rows", seen)
+
+
+def _classifier_on_noise(repeats: int, seed: int) -> Iterator[Row]:
+    """F1: a classifier whose features say nothing."""
+    rng, seen = np.random.default_rng([seed, 11]), []
+    for _ in range(repeats):
         features, new = rng.normal(size=(200, 20)), rng.normal(size=(200, 20))
         model = CalibratedClassifier(LogisticRegression()).fit(features, rng.random(200) < 0.3)
         low, high = (np.asarray(end)[..., 1] for end in model.predict_interval(new))
@@ -80,22 +65,21 @@ def _decision_scores(repeats: int) -> Iterator[Row]:
     yield _row("F1", "classifier, noise, 200 rows", seen)
 
 
-def _estimates(repeats: int) -> Iterator[Row]:
+def _estimates(name: str, repeats: int, seed: int) -> Iterator[Row]:
     """F2 and F3: numbers of 2000 rows from few labels, without and with a shift of the scores."""
-    rng = np.random.default_rng(202)
-    for name in ("sig", "flat", "wavy"):
-        for n in LABELLED:
-            seen: dict[str, list[tuple[float, float]]] = {}
-            for _ in range(repeats):
-                s = rng.beta(1.5, 1.5, n)
-                blend = Blend().fit(s, rng.random(n) < CURVES[name](s))
-                for shift, first in (("", 1.5), (", shift", 2.5)):
-                    new = rng.beta(first, 1.5, 2000)
-                    y = rng.random(2000) < CURVES[name](new)
-                    for quantity, result in _ask(blend, new, y).items():
-                        seen.setdefault(f"{quantity}, {name}, {n} labels{shift}", []).append(result)
-            for cell, results in seen.items():
-                yield _row("F2" if cell.startswith("mean") else "F3", cell, results)
+    rng = np.random.default_rng([seed, 2])
+    for n in LABELLED:
+        seen: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(repeats):
+            s = rng.beta(1.5, 1.5, n)
+            blend = Blend().fit(s, rng.random(n) < CURVES[name](s))
+            for shift, first in (("", 1.5), (", shift", 2.5)):
+                new = rng.beta(first, 1.5, 2000)
+                y = rng.random(2000) < CURVES[name](new)
+                for quantity, result in _ask(blend, new, y).items():
+                    seen.setdefault(f"{quantity}, {name}, {n} labels{shift}", []).append(result)
+        for cell, results in seen.items():
+            yield _row("F2" if cell.startswith("mean") else "F3", cell, results)
 
 
 def _ask(blend: Blend, scores: Floats, y: Bools) -> dict[str, tuple[float, float]]:
@@ -107,26 +91,25 @@ def _ask(blend: Blend, scores: Floats, y: Bools) -> dict[str, tuple[float, float
     return {name: (float(own.low <= truths[name] <= own.high), own.width) for name, own in found.items()}
 
 
-def _intervals(repeats: int) -> Iterator[Row]:
-    """Section 7: intervals of probabilities, truth by truth."""
-    rng = np.random.default_rng(303)
-    for name, truth in CURVES.items():
-        for n, runs in ((100, repeats), (1000, repeats // 3)):
-            seen = []
-            for _ in range(runs):
-                s, grid = rng.beta(1.5, 1.5, n), rng.beta(1.5, 1.5, 200)
-                blend = Blend().fit(s, rng.random(n) < truth(s))
-                seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
-            yield _row("7", f"{name}, {n} rows", seen)
+def _intervals(name: str, repeats: int, seed: int) -> Iterator[Row]:
+    """Section 7: intervals of probabilities under one truth."""
+    rng, truth = np.random.default_rng([seed, 7]), CURVES[name]
+    for n, runs in ((100, repeats), (1000, -(-repeats // 3))):
+        seen = []
+        for _ in range(runs):
+            s, grid = rng.beta(1.5, 1.5, n), rng.beta(1.5, 1.5, 200)
+            blend = Blend().fit(s, rng.random(n) < truth(s))
+            seen.append(_inside(*blend.predict_interval(grid), truth(grid)))
+        yield _row("7", f"{name}, {n} rows", seen)
 
 
-def _draws(repeats: int) -> Iterator[Row]:
+def _draws(repeats: int, seed: int) -> Iterator[Row]:
     """F12: the share of the width of intervals that draws have, beside how near their mean is to the prediction."""
-    rng = np.random.default_rng(404)
+    rng = np.random.default_rng([seed, 12])
     for space in ("probability", "decision"):
         for n in (50, 400):
             seen = []
-            for _ in range(repeats // 5):
+            for _ in range(-(-repeats // 5)):
                 s, grid = rng.beta(1.5, 1.5, n), np.linspace(0.05, 0.95, 19)
                 blend = Blend(space=space).fit(s, rng.random(n) < CURVES["flat"](s))
                 draws = blend.sample_maps(grid, 2000)
@@ -137,13 +120,13 @@ def _draws(repeats: int) -> Iterator[Row]:
             yield _row("F12", f"{space}, {n} rows: gap of the means, share of the width", seen)
 
 
-def _judge(repeats: int) -> Iterator[Row]:
+def _judge(repeats: int, seed: int) -> Iterator[Row]:
     """A generous judge, and an honest one: the error as a multiple of that of counting, in the place of the width."""
     for power, name in ((0.5, "generous"), (1.0, "honest")):
         for n in (50, 100, 200):
             errors, covered = [], []
-            for seed in range(5000, 5000 + repeats):
-                r = np.random.default_rng(seed)
+            for number in range(repeats):
+                r = np.random.default_rng([seed, 5000 + number])
                 t = r.beta(2, 2, 5000 + n)
                 s, h = np.round(t**power, 2), r.random(5000 + n) < t
                 truth = h[n:].mean()
@@ -156,20 +139,11 @@ def _judge(repeats: int) -> Iterator[Row]:
             )
 
 
-# F3 is asked of the fits of F2.
-PARTS = {"F1": _decision_scores, "F2": _estimates, "7": _intervals, "F12": _draws, "judge": _judge}
-
-
-def main() -> None:
-    """Print the table, each cell as soon as it is known."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=300)
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    chosen = parser.parse_args()
-    for name in chosen.only:
-        for row in PARTS[name](chosen.repeats):
-            print(f"{row.finding:6} {row.cell:55} {row.runs:4} {row.coverage:.3f} {row.width:.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+PARTS = [
+    *(partial(_decision_scores, name) for name in LINES),
+    _classifier_on_noise,
+    *(partial(_estimates, name) for name in ("sig", "flat", "wavy")),
+    *(partial(_intervals, name) for name in CURVES),
+    _draws,
+    _judge,
+]

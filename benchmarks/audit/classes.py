@@ -1,17 +1,14 @@
-"""Intervals of score matrices and of segments where the truth is known, and weights that must count as repeated rows.
-
-python -m benchmarks.audit.classes --repeats 300 [--only F8]
-"""
+"""Intervals of score matrices and of segments where the truth is known, and weights that count as repeated rows."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, softmax
 
+from benchmarks.audit import Row
 from calibrant import MatrixBlend, SegmentedCalibrator
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.base import BayesianMatrixCalibrator
@@ -57,39 +54,17 @@ SEGMENTS: dict[str, Callable[[np.random.Generator, int], tuple[Floats, Floats]]]
 }
 
 
-class Row(NamedTuple):
-    """One cell of the audit: how often an interval held the truth, and its mean width.
-
-    In F4 "coverage" is the share of runs in which no probability moved by more than 1e-6, the width the largest move.
-    """
-
-    finding: str
-    cell: str
-    runs: int
-    coverage: float
-    width: float
-
-
-def run(repeats: int = 300, only: str = "") -> list[Row]:
-    """All cells of F4, F8 and F9, with the tables of sections 1 and 2 in short; or those of one finding."""
-    return list(cells(repeats, only))
-
-
-def cells(repeats: int, only: str = "") -> Iterator[Row]:
-    parts = {"F4": _same_rows, "F8": _slopes_of_classes, "1": _matrices, "F9": _segments}
-    for name, part in parts.items():
-        if only in ("", name):
-            yield from part(repeats)
-
-
 def _draw(truth: Floats, rng: np.random.Generator) -> Ints:
     out: Ints = (truth.cumsum(axis=1) < rng.random((len(truth), 1))).sum(axis=1).clip(0, truth.shape[1] - 1)
     return out
 
 
-def _same_rows(repeats: int) -> Iterator[Row]:
-    """Weights against repeated rows, and the same rows in another order."""
-    moved = np.array([_moves(np.random.default_rng(seed)) for seed in range(min(repeats, 20))])
+def _same_rows(repeats: int, seed: int) -> Iterator[Row]:
+    """F4: weights against repeated rows, and the same rows in another order.
+
+    "Coverage" is the share of runs in which no probability moved by more than 1e-6, the width the largest move.
+    """
+    moved = np.array([_moves(np.random.default_rng([seed, 4, number])) for number in range(min(repeats, 20))])
     for cell, moves in zip(("weights against repeats", "order of rows"), moved.T, strict=True):
         yield Row("F4", cell, len(moves), float(np.mean(moves < 1e-6)), float(moves.max()))
 
@@ -103,26 +78,26 @@ def _moves(rng: np.random.Generator, n: int = 20_000, n_classes: int = 5) -> tup
     return float(np.abs(p - repeated).max()), float(np.abs(p - other).max())
 
 
-def _slopes_of_classes(repeats: int) -> Iterator[Row]:
+def _slopes_of_classes(method: type[BayesianMatrixCalibrator], repeats: int, seed: int) -> Iterator[Row]:
+    """F8: classes with slopes of their own."""
     for n in (100, 1000):
         for n_classes in (3, 6):
-            for method in FAMILY:
-                yield _matrix_cell("F8", method, "slopes", n_classes, n, repeats if n < 1000 else -(-repeats // 3))
+            yield _matrix_cell("F8", method, "slopes", n_classes, n, repeats, seed)
 
 
-def _matrices(repeats: int) -> Iterator[Row]:
+def _matrices(truth: str, repeats: int, seed: int) -> Iterator[Row]:
+    """Section 1: the blend under one truth."""
     for n, runs in ((100, repeats), (1000, -(-repeats // 5))):
-        for truth in TRUTHS:
-            for n_classes in (3, 6):
-                yield _matrix_cell("1", MatrixBlend, truth, n_classes, n, runs)
+        for n_classes in (3, 6):
+            yield _matrix_cell("1", MatrixBlend, truth, n_classes, n, runs, seed)
 
 
 def _matrix_cell(
-    finding: str, method: type[BayesianMatrixCalibrator], truth: str, n_classes: int, n: int, repeats: int
+    finding: str, method: type[BayesianMatrixCalibrator], truth: str, n_classes: int, n: int, repeats: int, seed: int
 ) -> Row:
     seen = []
-    for seed in range(repeats):
-        rng = np.random.default_rng([seed, n_classes, n])
+    for number in range(repeats):
+        rng = np.random.default_rng([seed, number, n_classes, n])
         p = softmax(rng.normal(0.0, 1.5, (n + TEST_ROWS, n_classes)), axis=1)
         q = TRUTHS[truth](p)
         low, high = method().fit(p[:n], _draw(q[:n], rng)).predict_interval(p[n:])
@@ -131,41 +106,36 @@ def _matrix_cell(
     return Row(finding, cell, repeats, *np.mean(seen, axis=0).tolist())
 
 
-def _segments(repeats: int) -> Iterator[Row]:
-    """Segments by their rows, and some that the fit never saw."""
-    count = len(ROWS_OF_SEGMENTS)
+def _segments(truth: str, repeats: int, seed: int) -> Iterator[Row]:
+    """F9, and section 2: segments by their rows, and some that the fit never saw."""
+    effects, count = SEGMENTS[truth], len(ROWS_OF_SEGMENTS)
     everyone = count + UNSEEN_SEGMENTS
     size = np.append(np.digitize(ROWS_OF_SEGMENTS, [50, 251]), np.full(UNSEEN_SEGMENTS, 3))
+    runs = repeats if truth.startswith("slopes") else -(-repeats // 6)
+    inside, width = np.zeros((2, runs, everyone))
+    for number in range(runs):
+        rng = np.random.default_rng([seed, number, 9])
+        shift, slope = effects(rng, everyone)
+        segment = np.repeat(np.arange(count), ROWS_OF_SEGMENTS)
+        x = rng.normal(-0.3, 1.5, len(segment))
+        y = rng.random(len(x)) < expit(x + shift[segment] + slope[segment] * x)
+        calibrator = SegmentedCalibrator().fit(expit(x), y, segment=segment)
+        grid = rng.normal(-0.3, 1.5, 40)
+        truths = expit(grid + shift[:, None] + slope[:, None] * grid)
+        wanted = np.repeat(np.arange(everyone), len(grid))
+        ends = calibrator.predict_interval(np.tile(expit(grid), everyone), segment=wanted)
+        low, high = (np.asarray(end).reshape(truths.shape) for end in ends)
+        inside[number] = np.mean((low <= truths) & (truths <= high), axis=1)
+        width[number] = np.mean(high - low, axis=1)
     names = ("under 50 rows", "50 to 250 rows", "over 250 rows", "unseen")
-    for truth, effects in SEGMENTS.items():
-        runs = -(-repeats // 3) if truth == "slopes" else -(-repeats // 6)
-        inside, width = np.zeros((2, runs, everyone))
-        for seed in range(runs):
-            rng = np.random.default_rng([seed, 9])
-            shift, slope = effects(rng, everyone)
-            segment = np.repeat(np.arange(count), ROWS_OF_SEGMENTS)
-            x = rng.normal(-0.3, 1.5, len(segment))
-            y = rng.random(len(x)) < expit(x + shift[segment] + slope[segment] * x)
-            calibrator = SegmentedCalibrator().fit(expit(x), y, segment=segment)
-            grid = rng.normal(-0.3, 1.5, 40)
-            for g in range(everyone):
-                low, high = calibrator.predict_interval(expit(grid), segment=np.full(len(grid), g))
-                p = expit(grid + shift[g] + slope[g] * grid)
-                inside[seed, g], width[seed, g] = np.mean((low <= p) & (p <= high)), np.mean(high - low)
-        finding = "F9" if truth.startswith("slopes") else "2"
-        for number, name in enumerate(names):
-            coverage, mean_width = (float(values[:, size == number].mean()) for values in (inside, width))
-            yield Row(finding, f"{truth}, {name}", runs, coverage, mean_width)
+    for place, name in enumerate(names):
+        coverage, mean_width = (float(values[:, size == place].mean()) for values in (inside, width))
+        yield Row("F9" if truth.startswith("slopes") else "2", f"{truth}, {name}", runs, coverage, mean_width)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=300)
-    parser.add_argument("--only", default="", help="F4, F8, 1 or F9")
-    options = parser.parse_args(arguments)
-    for row in cells(options.repeats, options.only):
-        print(f"{row.finding:<3} {row.cell:<60} {row.runs:>4} {row.coverage:6.3f} {row.width:8.2g}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+PARTS = [
+    *(partial(_segments, truth) for truth in SEGMENTS),
+    *(partial(_slopes_of_classes, method) for method in FAMILY),
+    *(partial(_matrices, truth) for truth in TRUTHS),
+    _same_rows,
+]

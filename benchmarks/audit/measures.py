@@ -1,26 +1,24 @@
 """Measures, decisions and grades: tests and intervals whose truth is enumerated or simulated."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import stats
 from scipy.special import expit, logit
 
+from benchmarks.audit import Row
 from calibrant import CalibrationMap, Tally
 from calibrant.credit import grade_tests
 from calibrant.decisions import value_of_calibration
 from calibrant.maps.functions import Sigmoid
 from calibrant.metrics import cutoff_calibration_interval, equivalence_test, refinement_by_recalibration
 
-Row = dict[str, Any]
-
 
 def row(finding: str, cell: str, runs: int, coverage: float, width: float = np.nan) -> Row:
-    return {"finding": finding, "cell": cell, "runs": runs, "coverage": float(coverage), "width": float(width)}
+    return Row(finding, cell, runs, float(coverage), float(width))
 
 
-def grades(repeats: int) -> list[Row]:  # noqa: ARG001 - enumerated, not simulated
+def grades(repeats: int, seed: int) -> list[Row]:  # noqa: ARG001 - enumerated, not simulated
     """How often a right grade is not rejected at alpha 0.05, over all numbers of defaults."""
     out = []
     for test in ("binomial", "jeffreys"):
@@ -32,7 +30,7 @@ def grades(repeats: int) -> list[Row]:  # noqa: ARG001 - enumerated, not simulat
     return out
 
 
-def equivalence(repeats: int) -> list[Row]:
+def equivalence(repeats: int, seed: int) -> list[Row]:
     """How often the bounds of the mean distance hold it; and how often the right conclusion is drawn."""
     curves: dict[str, Callable[[np.ndarray], np.ndarray]] = {"calibrated": np.array, "off by 0.1": lambda p: p + 0.1}
     right = {"calibrated": "calibrated", "off by 0.1": "not calibrated"}
@@ -40,8 +38,8 @@ def equivalence(repeats: int) -> list[Row]:
     for name, curve in curves.items():
         for n in (200, 20_000):
             held, said, width = [], [], []
-            for seed in range(repeats):
-                rng = np.random.default_rng(seed)
+            for number in range(repeats):
+                rng = np.random.default_rng([seed, number])
                 p = rng.uniform(0.2, 0.8, n)
                 found = equivalence_test(rng.random(n) < curve(p), p, tolerance=0.05)
                 held.append(found.low <= np.abs(curve(p) - p).mean() + 1e-12 <= found.high + 1e-12)
@@ -52,7 +50,7 @@ def equivalence(repeats: int) -> list[Row]:
     return out
 
 
-def changed_rows(repeats: int) -> list[Row]:
+def changed_rows(repeats: int, seed: int) -> list[Row]:
     """The gain by a map that changes few decisions, where it is right and where it is too careful."""
     map_ = CalibrationMap(Sigmoid(1.0, -0.4, "logit"), "probability", True)
     out = []
@@ -66,8 +64,8 @@ def changed_rows(repeats: int) -> list[Row]:
         gain = np.mean(((p >= 0.2) & (map_(p) < 0.2)) * (1.0 - 5.0 * truth))
         for n in (50, 100, 200, 500):
             found = []
-            for seed in range(repeats):
-                rng = np.random.default_rng(seed)
+            for number in range(repeats):
+                rng = np.random.default_rng([seed, number])
                 p, truth = draw(rng, n)
                 found.append(value_of_calibration(map_, rng.random(n) < truth, p, cost_fp=1, cost_fn=4).gain)
             held = [one.low <= gain <= one.high for one in found]
@@ -75,14 +73,14 @@ def changed_rows(repeats: int) -> list[Row]:
     return out
 
 
-def recalibration(repeats: int) -> list[Row]:
+def recalibration(repeats: int, seed: int) -> list[Row]:
     """The gain by recalibration against its own expectation."""
     out = []
     for name, slope in (("calibrated", 1.0), ("miscalibrated", 0.5)):
         for n in (200, 1000):
             found = []
-            for seed in range(repeats):
-                rng = np.random.default_rng(seed)
+            for number in range(repeats):
+                rng = np.random.default_rng([seed, number])
                 p = rng.beta(1.5, 1.5, n)
                 found.append(refinement_by_recalibration(rng.random(n) < expit(slope * logit(p)), p).calibration)
             expected = np.mean([one.value for one in found])
@@ -91,23 +89,18 @@ def recalibration(repeats: int) -> list[Row]:
     return out
 
 
-def cutoff(repeats: int) -> list[Row]:
+def cutoff(repeats: int, seed: int) -> list[Row]:
     """The cutoff error of calibrated probabilities, which is 0."""
     out = []
     for n in (50, 200, 500, 2000):
         found = []
-        for seed in range(repeats):
-            rng = np.random.default_rng(seed)
+        for number in range(repeats):
+            rng = np.random.default_rng([seed, number])
             p = rng.beta(1, 2, n)
-            found.append(cutoff_calibration_interval(rng.random(n) < p, p, rng=seed, n_resamples=500))
+            found.append(cutoff_calibration_interval(rng.random(n) < p, p, rng=number, n_resamples=500))
         held = [one.low == 0.0 for one in found]
         out.append(row("F11", f"calibrated, {n} rows", repeats, np.mean(held), np.mean([one.width for one in found])))
     return out
 
 
 PARTS = (grades, equivalence, changed_rows, recalibration, cutoff)
-
-
-def run(repeats: int) -> list[Row]:
-    """All rows of this part."""
-    return [line for part in PARTS for line in part(repeats)]
