@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--simulations", action="store_true", help="simulations with known truth; the default source")
     run.add_argument("--sklearn", action="store_true", help="scikit-learn's own data sets with ten learners")
     run.add_argument("--tasks", nargs="*", default=[], help="patterns of task names, such as 'sim.*'")
-    run.add_argument("--methods", nargs="*", default=[], help="patterns of method names, such as 'calibrant.*'")
+    run.add_argument("--methods", nargs="*", default=[], help="patterns such as 'calibrant.*', or package:Class")
     run.add_argument("--sizes", nargs="+", type=int, default=[100, 1000, 3000])
     run.add_argument("--reps", type=int, default=1)
     run.add_argument("--jobs", type=int, default=1)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from fnmatch import fnmatch
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 from scipy.special import logit
 
 from calibrant.calibrators import registry
 
-__all__ = ["METHODS", "chosen"]
+__all__ = ["METHODS", "chosen", "find"]
 
 Method = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 LOGIT_CLIP = 1e-12  # where scikit-learn is given logits: the value of the recorded results
@@ -23,6 +24,13 @@ LOGIT_CLIP = 1e-12  # where scikit-learn is given logits: the value of the recor
 
 def _calibrant(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
     return registry.create(name).fit(p, y).predict(test)
+
+
+def _foreign(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """A class anywhere, named `package.module:Class`, with `fit` and `predict` of one score."""
+    module, _, cls = name.partition(":")
+    out: np.ndarray = getattr(import_module(module), cls)().fit(p, y).predict(test)
+    return out
 
 
 def _raw(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:  # noqa: ARG001 - nothing to learn
@@ -121,14 +129,20 @@ PEERS: dict[str, Method] = {
     "probcal.SplineCalibrator": partial(_probcal, "SplineCalibrator"),
 }
 METHODS: dict[str, Method] = {
-    **{f"calibrant.{name}": partial(_calibrant, name) for name in registry.METHODS["score"]},
+    **{f"calibrant.{name}": partial(_calibrant, name) for name in registry.names()},
     **PEERS,
 }
 
 
+def find(name: str) -> Method:
+    """The method of that name; one with a colon is a class of another package."""
+    return partial(_foreign, name) if ":" in name else METHODS[name]
+
+
 def chosen(patterns: list[str]) -> list[str]:
-    """The names of methods that fit one of the patterns; all without patterns."""
+    """The names of methods that fit one of the patterns, and classes of other packages; all without patterns."""
+    foreign = [pattern for pattern in patterns if ":" in pattern]
     names = [name for name in METHODS if not patterns or any(fnmatch(name, pattern) for pattern in patterns)]
-    if not names:
+    if not names + foreign:
         raise SystemExit(f"No method fits {' '.join(patterns)}; there are {', '.join(METHODS)}.")
-    return names
+    return names + foreign

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from benchmarks.arena.methods import METHODS
+from benchmarks.arena.methods import find
 from benchmarks.arena.sources import Split, Task
 from calibrant import simulate
 
@@ -101,7 +101,7 @@ def _run_size(split: Callable[[int, int], Split], keys: list[Key], slow: dict[st
 
 def contest(key: Key, data: Split, clip: float = CLIP) -> Row:
     """Fit one method, predict the test rows, and judge it; the seconds are those of both."""
-    method = METHODS[key[3]]
+    method = find(key[3])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -130,7 +130,7 @@ def losses(expected: np.ndarray, predicted: np.ndarray, clip: float = CLIP) -> t
 def _warm_up(method: str) -> None:
     """Compilation and imports do not count as time of a fit."""
     data = simulate.bayes_iso(WARM_UP_ROWS, rng=0)
-    METHODS[method](data.scores, data.labels, data.scores)
+    find(method)(data.scores, data.labels, data.scores)
 
 
 def _row(key: Key, log_loss: float, brier: float, seconds: float = 0.0) -> Row:

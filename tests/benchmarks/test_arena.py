@@ -157,6 +157,15 @@ def test_a_run_is_resumed_and_skips_say_why(folder, tmp_path, capsys):
     assert "| calibrant.platt |" in capsys.readouterr().out
 
 
+def test_a_class_of_another_package_takes_part(folder, tmp_path):
+    out = tmp_path / "rows.csv"
+    names = ["calibrant.calibrators.platt:PlattScaling", "calibrant.platt"]
+    main(["run", "--data", str(folder), "--sizes", "100", "--methods", *names, "--out", str(out)])
+    foreign, own = (pd.read_csv(out).query("method == @name")["log_loss"].to_numpy() for name in names)
+    assert len(foreign) > 0
+    np.testing.assert_allclose(foreign, own)
+
+
 def test_a_missing_peer_and_a_failing_method_are_rows_with_reasons(monkeypatch, folder, tmp_path):
     def missing(p, y, test):
         import no_such_peer  # noqa: F401
