@@ -47,7 +47,7 @@ def texts(display):
 
 
 def test_the_artists_show_the_map_and_the_data(ax, data, isotonic):
-    display = CalibrationMapDisplay.from_calibrator(isotonic, data.scores, data.labels, ax=ax)
+    display = CalibrationMapDisplay.from_calibrator(isotonic, data.scores, data.labels, ax=ax, space="probability")
     x, y = display.line_.get_data()
     np.testing.assert_allclose(y, isotonic.predict(x))
     assert (x[0], x[-1]) == (0.0, 1.0)

@@ -181,8 +181,8 @@ class CalibrationMapDisplay:
         level : float
             Of the band and the intervals.
         space : {"probability", "decision"}, optional
-            Whether the scores are probabilities, so that the identity is worth drawing. By default they are if the
-            map takes nothing else, or if all `scores` lie in [0, 1].
+            Whether the scores are probabilities, so that the identity is worth drawing; by default what the map says.
+            A map that takes any numbers, such as isotonic regression, cannot know: say "probability" if they are.
         name : str, optional
             By default the name of the method.
         ax, scale, curve_kwargs
@@ -194,7 +194,7 @@ class CalibrationMapDisplay:
         """
         map_ = _map_of(calibrator)
         tally = _read_rows(scores, y, sample_weight, pos_label)
-        space = _default_space(map_, tally) if space is None else space
+        space = map_.space if space is None else space
         _validation.check_choice("space", space, _validation.SPACES)
         grid = _grid(map_, tally, space)
         display = cls(
@@ -223,11 +223,6 @@ def _read_rows(scores: Any, y: Any, sample_weight: Any, pos_label: Any) -> Tally
     if scores is None or (isinstance(scores, Tally) and not len(scores)):
         raise InvalidInputError("Pass both `scores` and `y`, or a tally with rows for `scores`, or no data at all.")
     return to_tally(scores, y, sample_weight, pos_label)
-
-
-def _default_space(map_: CalibrationMap, tally: Tally | None) -> str:
-    probabilities = map_.space == "probability" or (tally is not None and _validation.are_probabilities(tally.scores))
-    return "probability" if probabilities else "decision"
 
 
 def _grid(map_: CalibrationMap, tally: Tally | None, space: str) -> Floats:
