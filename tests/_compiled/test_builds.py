@@ -97,12 +97,12 @@ def test_all_kernels_are_compared():
 @pytest.mark.parametrize("name", RUNS)
 def test_builds_agree(name):
     kernels = importlib.import_module(f"{PACKAGE}.{name}"), plain_kernels()[name]
-    compiled, plain = (_as_tuple(RUNS[name](kernel)) for kernel in kernels)
+    compiled, plain = (as_tuple(RUNS[name](kernel)) for kernel in kernels)
     assert len(compiled) == len(plain)
     for found, expected in zip(compiled, map(np.asarray, plain), strict=True):
         size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
         np.testing.assert_allclose(found, expected, rtol=AGREEMENT, atol=AGREEMENT * size)
 
 
-def _as_tuple(value):
+def as_tuple(value):
     return value if isinstance(value, tuple) else (value,)
