@@ -1,4 +1,4 @@
-"""Where the default map falls, and how sure that is: README's example and every simulation of the library.
+"""Where the default map falls, and how sure that is: the example of docs/index.md and every simulation of the library.
 
 python -m benchmarks.accuracy.falling [seeds]
 
@@ -24,14 +24,14 @@ SEED = 12345  # of the fresh draws
 LOW_END = np.array([0.001, 0.003, 0.005, 0.01, 0.02])
 
 
-def readme_example(n: int, rng: int) -> simulate.Simulation:
+def first_page_example(n: int, rng: int) -> simulate.Simulation:
     generator = np.random.default_rng(rng)
     scores = generator.random(n)
     return simulate.Simulation(scores, generator.random(n) < scores**2, scores**2)
 
 
 def tasks() -> dict:
-    named = {"README, y < s²": readme_example, "bayes_iso": simulate.bayes_iso, "xor": simulate.xor}
+    named = {"first page, y < s²": first_page_example, "bayes_iso": simulate.bayes_iso, "xor": simulate.xor}
     return named | {"circular": simulate.circular} | {name: truth.sample for name, truth in simulate.TRUTHS.items()}
 
 
