@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import IsotonicCalibration, Tally, engines
+from calibrant import Blend, IsotonicCalibration, Tally, engines, export
 from calibrant.errors import InvalidInputError
 
 pytest.importorskip("narwhals", reason="engines need Narwhals")
@@ -198,3 +198,19 @@ def test_a_map_as_an_arrow_function_of_spark(spark, path, frame):
     scored = spark.read.parquet(path).select("s").mapInArrow(add_probability, "s DOUBLE, p DOUBLE").toPandas()
     assert len(scored) == len(frame)
     np.testing.assert_array_equal(scored["p"], map_(scored["s"]))
+
+
+def test_sql_of_many_pieces_is_computed_by_spark(spark):
+    pytest.importorskip("sqlglot", reason="SQL needs sqlglot")
+    rng = np.random.default_rng(0)
+    scores = rng.random(3000)
+    map_ = Blend().fit(scores, rng.random(3000) < scores**2).map_
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")  # as the page on exports says, for an expression this long
+    try:
+        text = export.to_sql(map_, dialect="spark")
+        found = (
+            spark.createDataFrame(pd.DataFrame({"score": scores[:50]})).selectExpr("score", f"{text} AS p").toPandas()
+        )
+    finally:
+        spark.conf.unset("spark.sql.codegen.wholeStage")
+    np.testing.assert_allclose(found["p"], map_(found["score"].to_numpy()), atol=1e-12)

@@ -20,7 +20,9 @@ def measures(data):
 
 
 def test_measures_before_and_after(data):
-    (table,) = measures_section(data).tables
+    section = measures_section(data)
+    assert "may be the upper end of its own interval" in section.sentences[0]
+    (table,) = section.tables
     assert table.rows[0][0].text == "Proper scores (lower is better)"
     for side, cell in zip(("before", "after"), measures(data)["Log-loss"], strict=True):
         assert float(cell.text) == pytest.approx(getattr(data, side).evaluation["log_loss"].value, abs=1e-3)

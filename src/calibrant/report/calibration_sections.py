@@ -258,7 +258,8 @@ def measures_section(data: ReportData) -> Section:
     sentence = (
         f"Smaller numbers are {100 * data.level:g} % confidence intervals. The average error of the answer is found by "
         "a smooth curve through the outcomes, less what chance adds; the calibration errors here have other rules, "
-        "which count chance in or leave it out, so that they differ from it."
+        "which count chance in or leave it out, so that they differ from it. Their intervals leave it out, so that an "
+        "error made by chance may be the upper end of its own interval."
     )
     if data.top_label:
         sentence = f"Of the predicted class: its probability, and whether it was right. {sentence}"
