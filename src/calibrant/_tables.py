@@ -1,10 +1,88 @@
-"""Tables of results, as aligned text and as HTML for notebooks."""
+"""Tables of results: as aligned text, as HTML for notebooks, and as Markdown and LaTeX for papers."""
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
+from typing import NamedTuple
 
-__all__ = ["align", "html_list", "html_table"]
+__all__ = ["Table", "TableResult", "align", "html_list", "html_table"]
+
+
+class Table(NamedTuple):
+    """The texts of a table; a group is the title that stands above its rows, or empty."""
+
+    caption: str
+    headers: Sequence[str]
+    groups: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def lines(self) -> list[Sequence[str]]:
+        """All rows below the headers; the title of a group is a row of one text."""
+        out: list[Sequence[str]] = []
+        for group, members in groupby(zip(self.groups, self.rows, strict=True), key=lambda pair: pair[0]):
+            out += [[group]] if group else []
+            out += [row for _, row in members]
+        return out
+
+
+class TableResult(ABC):
+    """A result that is a table, with remarks below it: printed, in a notebook, and for a paper."""
+
+    remarks: tuple[str, ...]
+
+    @abstractmethod
+    def table(self) -> Table:
+        """The texts of the table."""
+
+    def __str__(self) -> str:
+        table = self.table()
+        indent = "  " if any(table.groups) else ""
+        header, *texts = align([table.headers, *([indent + row[0], *row[1:]] for row in table.rows)])
+        aligned = iter(texts)
+        body = [row[0] if len(row) == 1 else next(aligned) for row in table.lines()]
+        return "\n".join(
+            [table.caption, *([header] if header else []), *body, *(f"- {remark}" for remark in self.remarks)]
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.table()) + (html_list(self.remarks) if self.remarks else "")
+
+    def to_html(self) -> str:
+        """The table as HTML."""
+        return self._repr_html_()
+
+    def to_markdown(self) -> str:
+        """The table as Markdown."""
+        table = self.table()
+        rows = [table.headers, ["---", *["--:"] * (len(table.headers) - 1)]]
+        rows += [[f"**{row[0]}**", *[""] * (len(table.headers) - 1)] if len(row) == 1 else row for row in table.lines()]
+        body = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows]
+        return "\n\n".join([table.caption, "\n".join(body), *self.remarks])
+
+    def to_latex(self) -> str:
+        """The table as LaTeX, for the package booktabs."""
+        table = self.table()
+        width = len(table.headers)
+        body = [
+            rf"\multicolumn{{{width}}}{{l}}{{\textit{{{_latex(row[0])}}}}} \\"
+            if len(row) == 1
+            else " & ".join(map(_latex, row)) + r" \\"
+            for row in table.lines()
+        ]
+        head = " & ".join(map(_latex, table.headers)) + r" \\"
+        rules = [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule", head, r"\midrule"]
+        note = [rf"\par {_latex(remark)}" for remark in self.remarks]
+        caption = rf"\caption{{{_latex(table.caption)}}}"
+        inside = [caption, *rules, *body, r"\bottomrule", r"\end{tabular}", *note]
+        return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
+
+
+def _latex(text: str) -> str:
+    """Text with what LaTeX would take for commands made plain."""
+    escaped = re.sub(r"([%&_#$])", r"\\\1", text)
+    return escaped.replace("²", "$^2$").replace("τ", r"$\tau$").replace("−", "$-$").replace("–", "--")
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -120,7 +120,7 @@ def patients():
 def test_the_sentence_never_contradicts_the_summary_of_the_same_rows():
     y, p, centre = patients()
     summary, choice = validation_summary(y, p, level=0.95), choose_update(y, p)
-    assert summary.intercept.high < 0.0  # so the level is wrong, and nothing may say that no update helps
+    assert summary["intercept"].high < 0.0  # so the level is wrong, and nothing may say that no update helps
     assert choice.chosen.name == "keep"
     assert choice.sentence.endswith(
         "(p = 0.077, alpha 0.05). Tested alone there is evidence for: intercept (p = 0.0089) and slope (p = 0.0077); "

@@ -233,7 +233,7 @@ def test_the_finite_sample_band_takes_the_place_of_the_posterior(ax, data):
 
 def test_the_numbers_of_a_validation_are_written(ax, data):
     display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, validation=True)
-    assert display.validation_.get_text() == str(display.results[0].validation)
+    assert display.validation_.get_text() == display.results[0].validation.caption()
     models = {"a": data.scores, "b": data.scores}
     with pytest.raises(InvalidInputError, match="one model"):
         ReliabilityDisplay.from_predictions(data.labels, models, ax=ax, validation=True)

@@ -8,7 +8,7 @@ from scipy import stats
 from calibrant import metrics
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.validation import _expected_auc, _rows_for_auc, _rows_for_ratio, required_rows
+from calibrant.metrics.sample_size import _expected_auc, _rows_for_auc, _rows_for_ratio, required_rows
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 

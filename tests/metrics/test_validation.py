@@ -6,37 +6,89 @@ import pytest
 from scipy import stats
 
 from calibrant import Tally, metrics, simulate
+from calibrant.decisions import net_benefit
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import observed_expected_ratio
-from calibrant.metrics.validation import validation_summary
+from calibrant.metrics import observed_expected_ratio, validation_summary
 
 
 def test_gathers_the_measures():
     data = simulate.from_truth("underconfident", 1000)
-    summary = validation_summary(data.labels, data.scores, level=0.9)
+    summary = validation_summary(data.labels, data.scores, thresholds=[0.2, 0.5], level=0.9)
     line = metrics.calibration_slope(data.tally, level=0.9)
-    assert (summary.slope, summary.intercept) == (line.slope, line.intercept)
-    assert summary.observed_expected == observed_expected_ratio(data.tally, level=0.9)
-    assert summary.brier_score == pytest.approx(metrics.brier_score(data.tally))
-    assert summary.auc.value == pytest.approx(metrics.roc_auc(data.tally))
-    assert summary.auc.low < summary.auc.value < summary.auc.high <= 1.0
+    assert (summary["slope"], summary["intercept"]) == (line.slope, line.intercept)
+    assert summary["observed_expected"] == observed_expected_ratio(data.tally, level=0.9)
+    values = {
+        "ici": metrics.integrated_calibration_index(data.tally),
+        "e50": metrics.calibration_error_quantile(data.tally, quantile=0.5),
+        "e90": metrics.calibration_error_quantile(data.tally, quantile=0.9),
+        "emax": metrics.calibration_error_quantile(data.tally, quantile=1.0),
+        "auc": metrics.roc_auc(data.tally),
+        "brier_score": metrics.brier_score(data.tally),
+        "scaled_brier": metrics.brier_skill_score(data.tally),
+        "net_benefit_0.2": net_benefit(data.tally, thresholds=0.2)[0],
+        "net_benefit_0.5": net_benefit(data.tally, thresholds=0.5)[0],
+    }
+    assert list(summary.measures) == ["observed_expected", "intercept", "slope", *values]
+    for name, value in values.items():
+        assert summary[name].value == pytest.approx(value)
+        assert summary[name].low < value < summary[name].high <= 1.0
+    assert {interval.level for interval in summary.measures.values()} == {0.9}
+    with pytest.raises(InvalidInputError, match="`name` must be one of"):
+        summary["net_benefit_0.3"]
+
+
+def test_errors_of_a_calibrated_model_reach_zero():
+    data = simulate.from_truth("D1", 800, rng=3)
+    summary = validation_summary(data.labels, data.probabilities)
+    assert summary["ici"].low == summary["emax"].low == 0.0 < summary["ici"].high < summary["emax"].high
+
+
+def test_replicates_give_the_standard_error_of_a_mean():
+    data = simulate.from_truth("underconfident", 2000)
+    losses = (data.labels - data.scores) ** 2
+    found = validation_summary(data.labels, data.scores, n_resamples=4000, level=0.95)["brier_score"]
+    assert found.width == pytest.approx(2 * 1.96 * losses.std() / np.sqrt(2000), rel=0.05)
 
 
 def test_groups_reach_every_interval():
     data = simulate.from_truth("underconfident", 150)
     rows = [np.repeat(column, 8) for column in (data.labels, data.scores, np.arange(150))]
     plain, grouped = validation_summary(*rows[:2]), validation_summary(*rows[:2], groups=rows[2])
-    for name in ("observed_expected", "intercept", "slope", "auc"):
-        one, other = getattr(grouped, name), getattr(plain, name)
-        assert one.value == other.value
-        assert one.high - one.low > 1.9 * (other.high - other.low)
+    assert plain.remarks == ()
+    assert grouped.remarks == ("Rows are in 150 groups, which are kept together.",)
+    for name in plain.measures:
+        assert grouped[name].value == plain[name].value
+        assert grouped[name].width > 1.6 * plain[name].width
+
+
+def test_few_groups_are_remarked():
+    data = simulate.from_truth("underconfident", 240)
+    summary = validation_summary(data.labels, data.scores, groups=np.arange(240) % 12)
+    assert "fewer than 30 groups" in str(summary).splitlines()[-1]
 
 
 def test_reads_as_a_table():
     data = simulate.from_truth("D1", 300)
-    lines = str(validation_summary(data.tally)).splitlines()
-    assert [line.split()[0] for line in lines] == ["Rows", "O/E", "Intercept", "Slope", "AUC", "Brier", "Intervals"]
-    assert lines[0] == f"Rows          300 ({data.labels.sum()} positive)"
+    summary = validation_summary(data.tally, thresholds=0.1)
+    lines = str(summary).splitlines()
+    assert lines[0] == f"300 rows, {data.labels.sum()} positive; 90 % intervals in brackets"
+    kinds = [line for line in lines[2:] if not line.startswith(" ")]
+    assert kinds == [
+        "Mean calibration",
+        "Weak calibration",
+        "Moderate calibration",
+        "Discrimination",
+        "Overall performance",
+        "Clinical utility",
+    ]
+    slope = summary["slope"]
+    text = f"{slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
+    assert f"| Calibration slope | {text} |" in summary.to_markdown().splitlines()
+    assert rf"Calibration slope & {text} \\" in summary.to_latex().splitlines()
+    assert text in summary.to_html()
+    assert summary.caption().count("\n") == 6
+    frame = summary.to_frame().set_index("measure")
+    assert frame.loc["slope", ["value", "low", "high"]].tolist() == [slope.value, slope.low, slope.high]
 
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import plain
 from calibrant.metrics.samples import ScoreSample, Seed, as_tally, both_classes, read_sample
-from calibrant.metrics.scores import check_thresholds
+from calibrant.metrics.scores import acted_on, benefit, check_thresholds
 from calibrant.tally import Tally, row_count
 
 CUTS = np.arange(1, 100) / 100  # default thresholds and shares
@@ -65,21 +65,7 @@ def net_benefit(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cuts = check_thresholds(thresholds, allow_zero=True)
-    return _benefit(*acted_on(tally, cuts), tally.total, cuts)
-
-
-def acted_on(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
-    """Weighted numbers of positive and of negative rows whose probability is at least each threshold."""
-    first = np.searchsorted(tally.scores, thresholds, side="left")
-    positives = tally.total_positive - np.append(0.0, np.cumsum(tally.positives))[first]
-    negatives = tally.negatives.sum() - np.append(0.0, np.cumsum(tally.negatives))[first]
-    return positives, negatives
-
-
-def _benefit(true_positives: Floats, false_positives: Floats, total: Any, thresholds: Floats) -> Floats:
-    """The formula; the last axis is that of the thresholds."""
-    out: Floats = (true_positives - false_positives * (thresholds / (1.0 - thresholds))) / total
-    return out
+    return benefit(*acted_on(tally, cuts), tally.total, cuts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,7 +210,7 @@ def decision_curve(
     level = _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
     cuts = CUTS if thresholds is None else check_thresholds(thresholds, allow_zero=True)
-    values = low = high = _benefit(*acted_on(tally, cuts), tally.total, cuts)
+    values = low = high = benefit(*acted_on(tally, cuts), tally.total, cuts)
     if n_resamples:
         expansion = 1.0 if sample.rows is None else sample.rows.groups.expansion(level)
         ends = np.quantile(_replicate(sample, cuts, n_resamples, rng), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
@@ -236,7 +222,7 @@ def decision_curve(
         net_benefit=values,
         low=low,
         high=high,
-        treat_all=_benefit(n_positive, tally.total - n_positive, tally.total, cuts),
+        treat_all=benefit(n_positive, tally.total - n_positive, tally.total, cuts),
         base_rate=tally.base_rate,
         total=tally.total,
         level=level,
@@ -256,7 +242,7 @@ def _replicate(sample: ScoreSample, cuts: Floats, n_resamples: int, rng: Seed) -
     if rows is not None:
         rows = rows._replace(scores=np.searchsorted(cuts, rows.scores, side="right").astype(np.float64))
     replicates = ScoreSample(binned, rows).replicates(n_resamples, rng)
-    return np.array([_benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
+    return np.array([benefit(*acted_on(drawn, steps), drawn.total, cuts) for drawn in replicates])
 
 
 def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost_tn: float = 0.0) -> float:

@@ -139,7 +139,7 @@ class ReliabilityDisplay(ModelsDisplay):
             raise InvalidInputError("`validation` has place for the numbers of one model; draw each by itself.")
         if not numbers:
             return None
-        text = axes.wrap(self.ax_, str(numbers[0]), axes.MONOSPACED)
+        text = axes.wrap(self.ax_, numbers[0].caption(), axes.MONOSPACED)
         self.legend_.set_title(text, prop={"family": "monospace", "size": "small"})
         return self.legend_.get_title()
 

@@ -39,6 +39,8 @@ from calibrant.metrics.risk_coverage import aurc as aurc
 from calibrant.metrics.risk_coverage import coverage_at_risk as coverage_at_risk
 from calibrant.metrics.risk_coverage import excess_aurc as excess_aurc
 from calibrant.metrics.risk_coverage import risk_coverage as risk_coverage
+from calibrant.metrics.sample_size import RequiredRows as RequiredRows
+from calibrant.metrics.sample_size import required_rows as required_rows
 from calibrant.metrics.scores import MurphyCurve as MurphyCurve
 from calibrant.metrics.scores import brier_score as brier_score
 from calibrant.metrics.scores import brier_skill_score as brier_skill_score
@@ -46,11 +48,9 @@ from calibrant.metrics.scores import log_loss as log_loss
 from calibrant.metrics.scores import murphy_curve as murphy_curve
 from calibrant.metrics.scores import roc_auc as roc_auc
 from calibrant.metrics.validation import CalibrationSlope as CalibrationSlope
-from calibrant.metrics.validation import RequiredRows as RequiredRows
 from calibrant.metrics.validation import ValidationSummary as ValidationSummary
 from calibrant.metrics.validation import calibration_slope as calibration_slope
 from calibrant.metrics.validation import observed_expected_ratio as observed_expected_ratio
-from calibrant.metrics.validation import required_rows as required_rows
 from calibrant.metrics.validation import validation_summary as validation_summary
 from calibrant.metrics.verdict import Verdict as Verdict
 from calibrant.metrics.verdict import judge_calibration as judge_calibration

@@ -1,6 +1,8 @@
 """Calibration errors of a curve: kernel smoothing, loess, or a binomial process."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import fft
@@ -151,8 +153,7 @@ def integrated_calibration_index(
     >>> round(metrics.integrated_calibration_index(data.labels, data.scores), 2)
     0.09
     """
-    gaps, mass = _gaps(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree)
-    return float(gaps @ mass / mass.sum())
+    return Gaps.of(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree).mean()
 
 
 def calibration_error_quantile(
@@ -179,24 +180,40 @@ def calibration_error_quantile(
     """
     if not 0.0 <= quantile <= 1.0:
         raise InvalidInputError(f"`quantile` must lie in [0, 1]; got {quantile!r}.")
-    gaps, mass = _gaps(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree)
-    order = np.argsort(gaps)
-    reached = np.cumsum(mass[order]) / mass.sum()
-    # The smallest gap that at least a share `quantile` of the rows does not exceed.
-    reached_first = min(int(np.searchsorted(reached, quantile - 1e-12)), len(gaps) - 1)
-    return float(gaps[order][reached_first])
+    return Gaps.of(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree).quantile(quantile)
 
 
-def _gaps(tally: Tally, span: float, degree: int) -> tuple[Floats, Floats]:
-    from calibrant._compiled import loess
+class Gaps(NamedTuple):
+    """``|p − loess(p)|`` in cells of given mass, and the curve there."""
 
-    if not 0.0 < span <= 1.0:
-        raise InvalidInputError(f"`span` must lie in (0, 1]; got {span!r}.")
-    if degree not in (0, 1, 2):
-        raise InvalidInputError(f"`degree` must be 0, 1 or 2; got {degree!r}.")
-    cells = tally.coarsen(_limits.LOESS_CELLS)
-    curve = loess.fit(cells.scores, cells.positives / cells.totals, cells.totals, span, degree)
-    return np.abs(np.clip(curve, 0.0, 1.0) - cells.scores), cells.totals
+    sizes: Floats
+    mass: Floats
+    scores: Floats
+    curve: Floats
+
+    @classmethod
+    def of(cls, tally: Tally, span: float = 0.75, degree: int = 2, max_cells: int = _limits.LOESS_CELLS) -> Gaps:
+        """Fit the curve, to at most so many cells."""
+        from calibrant._compiled import loess
+
+        if not 0.0 < span <= 1.0:
+            raise InvalidInputError(f"`span` must lie in (0, 1]; got {span!r}.")
+        if degree not in (0, 1, 2):
+            raise InvalidInputError(f"`degree` must be 0, 1 or 2; got {degree!r}.")
+        cells = tally.coarsen(max_cells)
+        fitted = loess.fit(cells.scores, cells.positives / cells.totals, cells.totals, span, degree)
+        curve = np.clip(fitted, 0.0, 1.0)
+        return cls(np.abs(curve - cells.scores), cells.totals, cells.scores, curve)
+
+    def mean(self) -> float:
+        """The mean over rows: ICI."""
+        return float(self.sizes @ self.mass / self.mass.sum())
+
+    def quantile(self, share: float) -> float:
+        """The smallest gap that at least a share of the rows does not exceed: E50, E90, Emax."""
+        order = np.argsort(self.sizes)
+        reached = np.cumsum(self.mass[order]) / self.mass.sum()
+        return float(self.sizes[order][min(int(np.searchsorted(reached, share - 1e-12)), len(order) - 1)])
 
 
 def tce_bpm(

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._tables import align, html_list, html_table
+from calibrant._tables import Table, TableResult, align
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
@@ -53,7 +53,7 @@ class MeasureRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(TableResult):
     """A table of measures; print it, show it in a notebook, or look values up by key.
 
     Attributes
@@ -143,9 +143,9 @@ class Evaluation:
             lines += [group, *(text for _, text in rows)]
         return "\n".join([*lines, *(f"- {remark}" for remark in self.remarks)])
 
-    def _repr_html_(self) -> str:
-        groups = [row.group for row in self.rows]
-        return html_table(self._title, ["", *self.models], groups, self._texts()) + html_list(self.remarks)
+    def table(self) -> Table:
+        """The texts of the table."""
+        return Table(self._title, ["", *self.models], [row.group for row in self.rows], self._texts())
 
 
 def _text(estimate: Estimate) -> str:

@@ -352,3 +352,17 @@ def _chance_error(tally: Tally) -> float:
     n, positive = tally.total, tally.total_positive
     ties = float((tally.totals**3 - tally.totals).sum()) / max(n * (n - 1.0), 1.0)
     return float(np.sqrt(max(n + 1.0 - ties, 0.0) / (12.0 * positive * (n - positive))))
+
+
+def acted_on(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
+    """Weighted numbers of positive and of negative rows whose probability is at least each threshold."""
+    first = np.searchsorted(tally.scores, thresholds, side="left")
+    positives = tally.total_positive - np.append(0.0, np.cumsum(tally.positives))[first]
+    negatives = tally.negatives.sum() - np.append(0.0, np.cumsum(tally.negatives))[first]
+    return positives, negatives
+
+
+def benefit(true_positives: Floats, false_positives: Floats, total: Any, thresholds: Floats) -> Floats:
+    """The formula; the last axis is that of the thresholds."""
+    out: Floats = (true_positives - false_positives * (thresholds / (1.0 - thresholds))) / total
+    return out

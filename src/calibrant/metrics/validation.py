@@ -1,107 +1,182 @@
-"""Validation as clinical papers report it: observed over expected, intercept and slope, and the rows that it takes."""
+"""Validation as clinical papers report it: calibration from the mean to the curve, discrimination and utility."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
-from calibrant import _validation
-from calibrant._numerics import bins, links
+from calibrant import _limits, _validation
+from calibrant._frames import make_frame
+from calibrant._numerics import links
 from calibrant._numerics.beta import clopper_pearson
+from calibrant._tables import Table, TableResult, align
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
-from calibrant.metrics.bootstrap import resampled_interval
+from calibrant.metrics.bootstrap import reflected
+from calibrant.metrics.curve_errors import Gaps
 from calibrant.metrics.samples import (
     Column,
     GroupedRows,
     Labels,
     ScoreSample,
+    Seed,
     both_classes,
-    fill_weights,
     read_sample,
 )
-from calibrant.metrics.scores import brier_score, roc_auc
+from calibrant.metrics.scores import acted_on, benefit, brier_score, brier_skill_score, check_thresholds, roc_auc
 from calibrant.tally import Tally, row_count
 
 if TYPE_CHECKING:
     from calibrant._numerics.logistic import Fit
 
+REPLICATE_CELLS = 128  # of the curve in a replicate: its errors do not change in the third digit
 METHODS = ("log", "exact")
 
 
+class Measure(NamedTuple):
+    """How a measure is called, which kind of calibration it judges, and the scale of its standard error."""
+
+    title: str
+    kind: str
+    digits: int = 3
+    link: str = "identity"
+
+
+MEAN, WEAK, MODERATE = "Mean calibration", "Weak calibration", "Moderate calibration"
+MEASURES = {
+    "observed_expected": Measure("O/E", MEAN, 2, "log"),
+    "intercept": Measure("Calibration-in-the-large (slope held at 1)", MEAN, 2),
+    "slope": Measure("Calibration slope", WEAK, 2),
+    "ici": Measure("ICI", MODERATE),
+    "e50": Measure("E50", MODERATE),
+    "e90": Measure("E90", MODERATE),
+    "emax": Measure("Emax", MODERATE),
+    "auc": Measure("AUC", "Discrimination", 2, "logit"),
+    "brier_score": Measure("Brier score", "Overall performance"),
+    "scaled_brier": Measure("Scaled Brier score", "Overall performance"),
+}
+CAPTION = ("observed_expected", "intercept", "slope", "ici", "auc", "brier_score")
+NOISY = ("ici", "e50", "e90", "emax")  # noise raises them, and that of replicates once more
+LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "identity": (np.asarray, np.asarray),
+    "log": (np.log, np.exp),
+    "logit": (links.logit, links.expit),
+}
+
+
+def measure_named(name: str) -> Measure:
+    """The facts of a measure; net benefit has its threshold in its name."""
+    threshold = name.removeprefix("net_benefit_")
+    return MEASURES[name] if name in MEASURES else Measure(f"Net benefit at {threshold}", "Clinical utility")
+
+
+def interval_text(name: str, interval: Interval) -> str:
+    """A measure with its interval, as papers print it."""
+    value, low, high = (f"{x:.{measure_named(name).digits}f}" for x in (interval.value, interval.low, interval.high))
+    return f"{value} ({low} to {high})"
+
+
+def linked_interval(name: str, mean: float, error: float, level: float, degrees: float = np.inf) -> Interval:
+    """The interval of a measure from its mean and standard error on the scale of its link."""
+    inner, inverse = Interval.normal(mean, error, level, degrees=degrees), LINKS[measure_named(name).link][1]
+    value, low, high = (float(inverse(end)) for end in (mean, inner.low, inner.high))
+    return Interval(value, low, high, float(level))
+
+
 @dataclass(frozen=True, repr=False)
-class ValidationSummary:
-    """Calibration in the large, slope, discrimination and overall accuracy, with intervals.
+class ValidationSummary(TableResult):
+    """Calibration, discrimination, overall accuracy and utility, each with its interval: ``summary["slope"]``.
+
+    It prints itself, and `to_markdown`, `to_latex` and `to_html` write it for a paper.
 
     Attributes
     ----------
-    rows, positives : float
-        Weighted numbers.
-    observed_expected, intercept, slope, auc : Interval
-        O/E ratio; calibration in the large (slope held at 1); calibration slope; area under the ROC curve.
-    brier_score : float
-        Mean squared error.
+    rows, positives, level : float
+        Weighted numbers, and the level of all intervals.
+    measures : dict of str to Interval
+        "observed_expected", "intercept" (calibration-in-the-large: the slope is held at 1), "slope", "ici", "e50",
+        "e90", "emax", "auc", "brier_score", "scaled_brier", and "net_benefit_0.1" for a threshold of 0.1.
     remarks : tuple of str
         What to know about groups of rows, where there are some.
 
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.validation import validation_summary
+    >>> from calibrant.metrics import validation_summary
     >>> data = simulate.from_truth("D1", 1000)
-    >>> print(validation_summary(data.labels, data.probabilities))  # doctest: +ELLIPSIS
-    Rows          1000 (... positive)
-    O/E           ...
-    Intercept     ...
-    Slope         ...
-    AUC           ...
-    Brier score   ...
-    Intervals     90 %
+    >>> summary = validation_summary(data.labels, data.probabilities, thresholds=[0.2])
+    >>> list(summary.measures)[-1], summary["slope"].low < 1 < summary["slope"].high
+    ('net_benefit_0.2', True)
     """
 
     rows: float
     positives: float
-    observed_expected: Interval
-    intercept: Interval
-    slope: Interval
-    auc: Interval
-    brier_score: float
+    level: float
+    measures: dict[str, Interval]
     remarks: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Interval:
+        """A measure with its interval."""
+        return self.measures[_validation.check_choice("name", name, list(self.measures))]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
+        own = {key: plain(value) for key, value in vars(self).items() if key != "measures"}
+        return own | {name: interval.to_dict() for name, interval in self.measures.items()}
+
+    def to_frame(self) -> Any:
+        """A pandas data frame: a row for each measure with its value and the ends of its interval."""
+        facts = {name: measure_named(name) for name in self.measures}
+        return make_frame(
+            [
+                {"measure": name, "kind": facts[name].kind, "name": facts[name].title} | interval.to_dict()
+                for name, interval in self.measures.items()
+            ]
+        )
+
+    def table(self) -> Table:
+        """The texts of the table."""
+        facts = [measure_named(name) for name in self.measures]
+        rows = [[fact.title, interval_text(*item)] for fact, item in zip(facts, self.measures.items(), strict=True)]
+        return Table(self._title, ["Measure", "Value"], [fact.kind for fact in facts], rows)
+
+    def caption(self) -> str:
+        """The few lines that stand in a validation plot."""
+        shown = [[measure_named(name).title.partition(" (")[0], interval_text(name, self[name])] for name in CAPTION]
+        return "\n".join([self._title, *align(shown), *self.remarks])
+
+    @property
+    def _title(self) -> str:
+        rows = f"{row_count(self.rows)} rows, {row_count(self.positives)} positive"
+        return f"{rows}; {100 * self.level:g} % intervals in brackets"
 
     def __repr__(self) -> str:
-        return f"ValidationSummary({row_count(self.rows)} rows, O/E {self.observed_expected}, slope {self.slope})"
-
-    def __str__(self) -> str:
-        named = {
-            "O/E": self.observed_expected,
-            "Intercept": self.intercept,
-            "Slope": self.slope,
-            "AUC": self.auc,
-        }
-        lines = [f"{'Rows':<13} {row_count(self.rows)} ({row_count(self.positives)} positive)"]
-        lines += [f"{name:<13} {i.value:.2f} ({i.low:.2f} to {i.high:.2f})" for name, i in named.items()]
-        last = [f"{'Brier score':<13} {self.brier_score:.3f}", f"{'Intervals':<13} {100 * self.slope.level:g} %"]
-        return "\n".join([*lines, *last, *self.remarks])
+        return f"ValidationSummary({self._title})"
 
 
 def validation_summary(
     y_true: ArrayLike | Tally,
     y_prob: ArrayLike | None = None,
     *,
+    thresholds: ArrayLike = (),
     level: float = 0.9,
     groups: ArrayLike | None = None,
+    n_resamples: int = 500,
+    rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ValidationSummary:
-    """Compute what a validation plot is captioned with.
+    """External validation in one call: what a clinical paper reports about probabilities on new rows.
+
+    Mean calibration (O/E, calibration-in-the-large), weak calibration (the slope, besides), moderate calibration (how
+    far the flexible curve lies from the diagonal: ICI, E50, E90, Emax), discrimination, overall performance and net
+    benefit. Strong calibration, right for every pattern of predictors, cannot be seen from probabilities;
+    `calibrant.metrics.multicalibration_error` looks at groups of rows.
 
     Parameters
     ----------
@@ -109,11 +184,17 @@ def validation_summary(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
+    thresholds : array-like of shape (t,)
+        Probabilities from which one would act, increasing, for net benefit; none by default.
     level : float
-        Confidence level of the intervals; that of the AUC is by bootstrap.
+        Confidence level of all intervals.
     groups : array-like of shape (n,), optional
-        The group of each row, such as a patient: all intervals then allow for rows of one group that depend on each
-        other.
+        The group of each row, such as a patient or a centre: all intervals then allow for rows of one group that depend
+        on each other.
+    n_resamples : int
+        Number of bootstrap replicates, for all measures but O/E, intercept and slope.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of the replicates.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -123,30 +204,88 @@ def validation_summary(
     -------
     ValidationSummary
 
+    Notes
+    -----
+    O/E has the interval of its logarithm, intercept and slope have Wald's. All other measures have a normal interval
+    with the standard deviation of bootstrap replicates, that of the AUC on the logit scale. Noise raises ICI, E50, E90
+    and Emax, as it does every distance, so their lower end is also that of replicates reflected in squares where this
+    is lower: for a calibrated model it reaches 0.
+
+    References
+    ----------
+    Van Calster, Nieboer, Vergouwe, De Cock, Pencina, Steyerberg 2016, "A calibration hierarchy for risk models was
+    defined: from utopia to empirical data".
+
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics.validation import validation_summary
+    >>> from calibrant.metrics import validation_summary
     >>> data = simulate.from_truth("underconfident", 3000)
-    >>> validation_summary(data.labels, data.scores).slope.low > 1
+    >>> validation_summary(data.labels, data.scores)["slope"].low > 1
     True
     """
-    return summarise_validation(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
+    return summarise_validation(sample, level, thresholds, n_resamples, rng)
 
 
-def summarise_validation(sample: ScoreSample, level: float) -> ValidationSummary:
+def summarise_validation(
+    sample: ScoreSample, level: float, thresholds: ArrayLike = (), n_resamples: int = 500, rng: Seed = 0
+) -> ValidationSummary:
     """The summary of rows that were checked before."""
     line = slope_of(sample, _validation.check_level(level))
+    exact = {"observed_expected": _ratio(sample, level, "log"), "intercept": line.intercept, "slope": line.slope}
+    cuts = read_thresholds(thresholds)
+    values, cells = _resampled(sample.tally, cuts, _limits.LOESS_CELLS), _resampled(sample.cells, cuts)
+    drawn = [list(_resampled(replicate, cuts).values()) for replicate in sample.replicates(n_resamples, rng)]
+    resampled = {}
+    for (name, value), draws in zip(values.items(), np.array(drawn).T, strict=True):
+        link = LINKS[measure_named(name).link][0]
+        # Joining scores to cells shifts a measure; the shift is taken back.
+        shifted = link(draws) + link(value) - link(cells[name])
+        error = sample.widen(shifted, float(link(value)), level).std(ddof=1)
+        found = linked_interval(name, float(link(value)), float(error), level)
+        if name in NOISY:
+            plausible = sample.widen(reflected(shifted, value, value, "squared"), value, level)
+            lowest = min(found.low, float(np.quantile(plausible, 0.5 - 0.5 * level)))
+            found = replace(found, low=max(lowest, 0.0))
+        resampled[name] = found
     return ValidationSummary(
         rows=sample.n_rows,
         positives=sample.tally.total_positive,
-        observed_expected=_ratio(sample, level, "log"),
-        intercept=line.intercept,
-        slope=line.slope,
-        auc=resampled_interval(roc_auc, sample, level, bounds=(0.0, 1.0), method="basic"),
-        brier_score=brier_score(sample.tally),
+        level=float(level),
+        measures=exact | resampled,
         remarks=tuple(sample.remarks),
     )
+
+
+def read_thresholds(thresholds: ArrayLike) -> Floats:
+    """The thresholds of net benefit, none or some, in increasing order."""
+    return check_thresholds(thresholds, allow_zero=True) if np.size(thresholds) else np.empty(0)
+
+
+def measure_tally(tally: Tally, cuts: Floats) -> dict[str, float]:
+    """All measures of rows without their intervals."""
+    sample = ScoreSample(tally)
+    line = slope_of(sample, 0.9)
+    ratio = _ratio(sample, 0.9, "log").value
+    exact = {"observed_expected": ratio, "intercept": line.intercept.value, "slope": line.slope.value}
+    return exact | _resampled(tally, cuts)
+
+
+def _resampled(tally: Tally, cuts: Floats, max_cells: int = REPLICATE_CELLS) -> dict[str, float]:
+    """The measures whose intervals come from replicates."""
+    gaps = Gaps.of(tally, max_cells=max_cells)
+    benefits = benefit(*acted_on(tally, cuts), tally.total, cuts)
+    return {
+        "ici": gaps.mean(),
+        "e50": gaps.quantile(0.5),
+        "e90": gaps.quantile(0.9),
+        "emax": gaps.quantile(1.0),
+        "auc": roc_auc(tally),
+        "brier_score": brier_score(tally),
+        "scaled_brier": brier_skill_score(tally),
+        **{f"net_benefit_{cut:g}": float(value) for cut, value in zip(cuts, benefits, strict=True)},
+    }
 
 
 def observed_expected_ratio(
@@ -362,132 +501,3 @@ def _refuse_separated(tally: Tally) -> None:
         raise InvalidInputError(
             "The calibration slope needs classes that overlap; here one score divides them and the slope is infinite."
         )
-
-
-@dataclass(frozen=True)
-class RequiredRows:
-    """Numbers of rows, each enough for one interval; `rows` is the largest.
-
-    Attributes
-    ----------
-    rows, positives : int
-        Rows that fulfil every wish, and how many of them will be positive.
-    observed_expected, slope, auc : int or None
-        Rows for each measure alone; None where no width was wanted.
-
-    Examples
-    --------
-    >>> from calibrant.metrics.validation import required_rows
-    >>> required_rows([0.1, 0.2, 0.3, 0.6], slope_width=None, auc_width=None).rows
-    634
-    """
-
-    rows: int
-    positives: int
-    observed_expected: int | None
-    slope: int | None
-    auc: int | None
-
-
-def required_rows(
-    y_prob: ArrayLike,
-    *,
-    observed_expected_width: float | None = 0.2,
-    slope_width: float | None = 0.2,
-    auc_width: float | None = 0.1,
-    level: float = 0.9,
-    sample_weight: ArrayLike | None = None,
-) -> RequiredRows:
-    """The rows needed so that the intervals of O/E, calibration slope and AUC get no wider than wanted.
-
-    Suppose the model is calibrated on the new rows, whose probabilities are distributed like `y_prob`: those of the
-    development data, or drawn from what one expects. The share of positives and the AUC then follow.
-
-    Parameters
-    ----------
-    y_prob : array-like of shape (n,)
-        Probabilities as expected in the validation data.
-    observed_expected_width, slope_width, auc_width : float or None
-        Wanted width of each interval, from end to end; None leaves the measure out. With O/E = 1, a width of 0.2 is
-        the interval from 0.905 to 1.105.
-    level : float
-        Confidence level of the intervals.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights of `y_prob`.
-
-    Returns
-    -------
-    RequiredRows
-
-    References
-    ----------
-    Riley, Debray, Collins, Archer, Ensor, van Smeden, Snell 2021, "Minimum sample size for external validation of a
-    clinical prediction model with a binary outcome", which gives the three formulas.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.metrics.validation import required_rows
-    >>> p = np.random.default_rng(0).beta(1.3, 1.8, 20_000)
-    >>> wanted = required_rows(p)
-    >>> wanted.rows == max(wanted.observed_expected, wanted.slope, wanted.auc)
-    True
-    """
-    _validation.check_level(level)
-    p = _validation.check_scores(y_prob, "y_prob")
-    _validation.check_unit_interval(p, "y_prob")
-    weights = fill_weights(sample_weight, len(p))
-    weights = weights / weights.sum()
-    rate = float(weights @ p)
-    if not 0.0 < rate < 1.0 or p.min() == p.max():
-        raise InvalidInputError("`y_prob` must have at least two different probabilities; all are equal.")
-    quantile = float(special.ndtri(0.5 + 0.5 * level))
-    wishes = {
-        "observed_expected": (observed_expected_width, lambda width: _rows_for_ratio(rate, width, quantile)),
-        "slope": (slope_width, lambda width: _rows_for_slope(p, weights, width / (2.0 * quantile))),
-        "auc": (auc_width, lambda width: _rows_for_auc(_expected_auc(p, weights), rate, width / (2.0 * quantile))),
-    }
-    sizes = {name: _whole_rows(name, width, formula) for name, (width, formula) in wishes.items()}
-    rows = max((size for size in sizes.values() if size is not None), default=0)
-    if not rows:
-        raise InvalidInputError("At least one of the widths must be given; all are None.")
-    return RequiredRows(rows, round(rate * rows), **sizes)
-
-
-def _whole_rows(name: str, width: float | None, formula: Any) -> int | None:
-    if width is None:
-        return None
-    return int(np.ceil(formula(_validation.check_number(f"{name}_width", width, "positive")) - 1e-9))
-
-
-def _rows_for_ratio(rate: float, width: float, quantile: float) -> float:
-    """Rows for O/E: the interval from e^−zs to e^zs is 2 sinh(zs) wide, with s² = (1 − rate) / (n rate)."""
-    error = np.arcsinh(0.5 * width) / quantile
-    return float((1.0 - rate) / (rate * error**2))
-
-
-def _rows_for_slope(p: Floats, weights: Floats, error: float) -> float:
-    """Rows for the slope: the inverse of the information about intercept and slope, for one row."""
-    z, information = links.logit(p), weights * p * (1.0 - p)
-    constant, mixed, square = float(information.sum()), float(information @ z), float(information @ (z * z))
-    return constant / (error**2 * (constant * square - mixed**2))
-
-
-def _expected_auc(p: Floats, weights: Floats) -> float:
-    """The AUC of calibrated probabilities: each row is positive with weight p and negative with weight 1 − p."""
-    counts = weights > 0.0
-    return roc_auc(Tally(*bins.group_sums(p[counts], (weights * p)[counts], weights[counts])))
-
-
-def _rows_for_auc(auc: float, rate: float, error: float) -> float:
-    """Rows for the AUC by Newcombe's formula of its standard error."""
-
-    def variance(rows: float) -> float:
-        first, second = (1.0 - auc) / (2.0 - auc), auc / (1.0 + auc)
-        half = 0.5 * rows - 1.0
-        return auc * (1.0 - auc) * (1.0 + half * (first + second)) / (rows**2 * rate * (1.0 - rate))
-
-    most = 4.0
-    while variance(most) > error**2:
-        most *= 2.0
-    return float(optimize.brentq(lambda rows: variance(rows) - error**2, 2.0, most)) if most > 4.0 else most

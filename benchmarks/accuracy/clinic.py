@@ -1,0 +1,56 @@
+"""How often the intervals of a clinical validation hold the truth, at 95 %.
+
+- All measures of `validation_summary` on independent rows, and on rows of centres with groups.
+
+Run with ``python -m benchmarks.accuracy.clinic [runs]``.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from calibrant import Tally
+from calibrant._numerics import links
+from calibrant.metrics import validation_summary
+from calibrant.metrics.validation import measure_tally
+
+CUTS = np.array([0.1, 0.3])
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def draw(n_centres: int, size: int, icc: float, seed: int, slope: float = 0.7) -> Rows:
+    """Labels, probabilities and centres; the intraclass correlation is that of the logit scale."""
+    rng = np.random.default_rng(seed)
+    centre = np.repeat(np.arange(n_centres), size)
+    z = rng.normal(-1.0, 1.3, n_centres * size)
+    spread = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
+    truth = links.expit(-0.3 + slope * z + spread * rng.normal(0, 1, n_centres)[centre])
+    return rng.random(len(z)) < truth, links.expit(z), centre
+
+
+def summaries(runs: int) -> None:
+    for title, n_centres, size, icc in (
+        ("500 rows", 500, 1, 0.0),
+        ("2000 rows", 2000, 1, 0.0),
+        ("12 centres of 100, ICC .05", 12, 100, 0.05),
+        ("12 centres of 100, ICC .2", 12, 100, 0.2),
+        ("50 centres of 40, ICC .05", 50, 40, 0.05),
+        ("50 centres of 40, ICC .2", 50, 40, 0.2),
+    ):
+        y, p, _ = draw(200_000 // size * 5, size, icc, 10**6)
+        truth = measure_tally(Tally.from_arrays(p, y), CUTS)
+        held = dict.fromkeys(truth, 0.0)
+        for seed in range(runs):
+            y, p, centre = draw(n_centres, size, icc, seed)
+            groups = None if size == 1 else centre
+            found = validation_summary(y, p, thresholds=CUTS, level=0.95, groups=groups, n_resamples=300)
+            for name, interval in found.measures.items():
+                held[name] += (interval.low <= truth[name] <= interval.high) / runs
+        print(title)
+        print("  " + "  ".join(f"{name} {share:.3f}" for name, share in held.items()), flush=True)
+
+
+if __name__ == "__main__":
+    summaries(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

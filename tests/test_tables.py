@@ -1,0 +1,52 @@
+from dataclasses import dataclass
+
+from calibrant._tables import Table, TableResult
+
+
+@dataclass
+class Costs(TableResult):
+    remarks: tuple[str, ...] = ("All of 50 % & more.",)
+
+    def table(self):
+        return Table("Costs", ["what", "a_b"], ["first", "first", ""], [["x|y", "1"], ["z", "22"], ["I²", "3"]])
+
+
+def test_text():
+    assert str(Costs()).splitlines() == [
+        "Costs",
+        "what   a_b",
+        "first",
+        "  x|y  1",
+        "  z    22",
+        "  I²   3",
+        "- All of 50 % & more.",
+    ]
+
+
+def test_markdown():
+    lines = Costs().to_markdown().splitlines()
+    assert lines[:2] == ["Costs", ""]
+    assert lines[2:8] == [
+        "| what | a_b |",
+        "| --- | --: |",
+        "| **first** |  |",
+        "| x\\|y | 1 |",
+        "| z | 22 |",
+        "| I² | 3 |",
+    ]
+    assert lines[-1] == "All of 50 % & more."
+
+
+def test_latex():
+    text = Costs(()).to_latex()
+    assert text.startswith("\\begin{table}\n\\caption{Costs}\n\\begin{tabular}{lr}\n")
+    assert r"what & a\_b \\" in text
+    assert r"\multicolumn{2}{l}{\textit{first}} \\" in text
+    assert "I$^2$ & 3" in text
+    assert r"50 \% \& more" in Costs().to_latex()
+
+
+def test_html():
+    assert Costs().to_html() == Costs()._repr_html_()
+    assert Costs().to_html().endswith("<ul><li>All of 50 % &amp; more.</li></ul>")
+    assert "<ul>" not in Costs(()).to_html()
