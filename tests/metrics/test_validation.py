@@ -86,7 +86,8 @@ def test_reads_as_a_table():
     assert f"| Calibration slope | {text} |" in summary.to_markdown().splitlines()
     assert rf"Calibration slope & {text} \\" in summary.to_latex().splitlines()
     assert text in summary.to_html()
-    assert summary.caption().count("\n") == 6
+    captions = [line.split()[0] for line in summary.caption().splitlines()]
+    assert captions == ["Rows", "O/E", "Intercept", "Slope", "ICI", "AUC", "Brier", "Intervals"]
     frame = summary.to_frame().set_index("measure")
     assert frame.loc["slope", ["value", "low", "high"]].tolist() == [slope.value, slope.low, slope.high]
 

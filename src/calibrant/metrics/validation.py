@@ -60,7 +60,14 @@ MEASURES = {
     "brier_score": Measure("Brier score", "Overall performance"),
     "scaled_brier": Measure("Scaled Brier score", "Overall performance"),
 }
-CAPTION = ("observed_expected", "intercept", "slope", "ici", "auc", "brier_score")
+CAPTION = {
+    "O/E": "observed_expected",
+    "Intercept": "intercept",
+    "Slope": "slope",
+    "ICI": "ici",
+    "AUC": "auc",
+    "Brier score": "brier_score",
+}
 NOISY = ("ici", "e50", "e90", "emax")  # noise raises them, and that of replicates once more
 LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "identity": (np.asarray, np.asarray),
@@ -147,8 +154,9 @@ class ValidationSummary(TableResult):
 
     def caption(self) -> str:
         """The few lines that stand in a validation plot."""
-        shown = [[measure_named(name).title.partition(" (")[0], interval_text(name, self[name])] for name in CAPTION]
-        return "\n".join([self._title, *align(shown), *self.remarks])
+        shown = [[title, interval_text(name, self[name])] for title, name in CAPTION.items()]
+        rows = ["Rows", f"{row_count(self.rows)} ({row_count(self.positives)} positive)"]
+        return "\n".join([*align([rows, *shown, ["Intervals", f"{100 * self.level:g} %"]]), *self.remarks])
 
     @property
     def _title(self) -> str:
