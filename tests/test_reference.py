@@ -64,6 +64,17 @@ def test_public_name_is_in_the_reference_with_an_example(module, name):
         assert "\nExamples\n--------\n>>> " in text, "its docstring has no section Examples"
 
 
+@pytest.mark.parametrize(("module", "name"), list(names()))
+def test_intervals_have_one_level_everywhere(module, name):
+    thing = getattr(import_module(module), name)
+    if name == "ACP":  # its level is a parameter of the method, with the value of the paper
+        return
+    for key, part in [("", thing), *inspect.getmembers(thing)]:
+        if (inspect.isfunction(part) or inspect.ismethod(part)) and not key.startswith("_"):
+            level = inspect.signature(part).parameters.get("level")
+            assert level is None or level.default in (level.empty, None, 0.9)
+
+
 def test_every_command_is_in_the_reference():
     typer = pytest.importorskip("typer", reason="the command line needs the extra cli")
     from calibrant.cli.app import app

@@ -80,6 +80,7 @@ def apply(
 
     A model of several classes adds a column for each, and finds the score columns by the names that it was fitted to.
     One of segments finds their columns by the names of the fit; --by names others, in the same order.
+    A folder with a column in its names, as in day=2026-01-01, is written as such a folder by -o FOLDER/.
     """
     from calibrant.engines import apply_file
     from calibrant.engines.file_apply import is_folder
