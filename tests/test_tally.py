@@ -105,6 +105,15 @@ def test_one_row():
     assert repr(Tally.empty()) == "Tally(empty)"
 
 
+def test_rounding_does_not_tell_rows_apart_whichever_part_they_come_in():
+    p = np.arange(1, 100) / 100
+    parts = [Tally.from_arrays(scores, np.arange(99) % 2) for scores in (p, 1.0 - (1.0 - p), np.nextafter(p, 1.0))]
+    x, y, z = parts
+    whole = (x + y) + z
+    assert whole.totals.tolist() == [3.0] * 99
+    assert whole == x + (y + z) == z + y + x
+
+
 @settings(deadline=None)
 @given(rows, rows, rows)
 def test_sums_are_associative_commutative_and_have_a_neutral_element(a, b, c):

@@ -57,10 +57,12 @@ def cuts_between(left: Floats, right: Floats) -> Floats:
 Ordinals: TypeAlias = npt.NDArray[np.int64]
 
 _MAGNITUDE = np.int64(2**63 - 1)
+ROUNDED_BITS = np.int64(12)  # of the 52 of a double: more than arithmetic blurs, fewer than anybody writes down
+_HALF_A_STEP = np.int64(1) << (ROUNDED_BITS - np.int64(1))
 
 
 def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
-    """Distinct sorted scores, positives and totals of unweighted rows. O(n log n)."""
+    """Distinct sorted scores, positives and totals of unweighted rows, as `group_sums` has them. O(n log n)."""
     scores = scores + 0.0  # -0.0 becomes 0.0, so that both zeros are one score
     largest = max(abs(float(scores.min())), abs(float(scores.max())))
     # Below 2 the highest bit of the exponent is free; a power of two brings larger scores there without rounding.
@@ -90,7 +92,10 @@ def _count(ordered: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
 
 
 def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:
-    """Distinct sorted scores with the sums of `positives` and `totals` over equal scores. O(n log n)."""
+    """Distinct sorted scores with the sums of `positives` and `totals` over equal scores. O(n log n).
+
+    Scores that agree in their first 40 bits, about 12 digits, are one score, the smallest of them.
+    """
     order = np.argsort(scores)
     ordered = scores[order] + 0.0
     starts = _starts(ordered)
@@ -100,9 +105,16 @@ def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Float
 
 
 def _starts(ordered: Floats) -> Ints:
+    """The first of each run of equal scores.
+
+    p and 1 − (1 − p) are equal but for rounding, which must not tell rows apart. Scores are compared by a rounding that
+    depends on nothing else, not by their distance, so that the sum of tallies is that of all rows in any order.
+    """
+    rounded = ordered.view(np.int64) + _HALF_A_STEP
+    rounded >>= ROUNDED_BITS
     first = np.empty(len(ordered), dtype=np.bool_)
     first[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    np.not_equal(rounded[1:], rounded[:-1], out=first[1:])
     return np.flatnonzero(first)
 
 
