@@ -23,7 +23,7 @@ import numpy as np
 from scipy import special, stats
 
 from calibrant._typing import Floats
-from calibrant.decisions.acceptance import acceptance
+from calibrant.decisions.gates import acceptance
 
 CONFIDENCE = 0.9
 SETTINGS = ((500, 0.9), (2000, 0.95))

@@ -8,9 +8,9 @@ from scipy import stats
 
 from calibrant import ABB, PlattScaling, Tally
 from calibrant.decisions import accepted_ranks
-from calibrant.decisions.acceptance import acceptance
 from calibrant.decisions.gate_rows import GateRows
-from calibrant.decisions.segment_acceptance import acceptance_by_segment
+from calibrant.decisions.gates import acceptance
+from calibrant.decisions.segment_gates import acceptance_by_segment
 from calibrant.errors import InvalidInputError
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import Tally
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.risk_coverage import aurc, coverage_at_risk, excess_aurc, risk_coverage
+from calibrant.metrics.risk_coverage import aurc, coverage_at_risk, excess_aurc, risk_coverage_curve
 
 
 def draw(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -60,8 +60,8 @@ def test_several_classes_are_judged_by_their_top_class() -> None:
     right, top = matrix.argmax(axis=1) == labels, matrix.max(axis=1)
     assert aurc(labels, matrix) == pytest.approx(aurc(right, top))
     groups = np.arange(250) % 50
-    by_class = risk_coverage(labels, matrix, groups=groups, n_resamples=20)
-    assert by_class.aurc == risk_coverage(right, top, groups=groups, n_resamples=20).aurc
+    by_class = risk_coverage_curve(labels, matrix, groups=groups, n_resamples=20)
+    assert by_class.aurc == risk_coverage_curve(right, top, groups=groups, n_resamples=20).aurc
 
 
 def test_intervals_hold_the_area_of_the_population() -> None:
@@ -71,18 +71,18 @@ def test_intervals_hold_the_area_of_the_population() -> None:
 
 
 def curve_of(seed: int):
-    return risk_coverage(*draw(400, seed), n_resamples=200, rng=seed)
+    return risk_coverage_curve(*draw(400, seed), n_resamples=200, rng=seed)
 
 
 def test_the_curve_has_what_was_asked_for() -> None:
     right, scores = draw(500)
-    curve = risk_coverage(right, scores, risk=0.2, n_resamples=100)
+    curve = risk_coverage_curve(right, scores, risk=0.2, n_resamples=100)
     kept = scores >= curve.thresholds[249]
     assert curve.coverages[249] == kept.mean() == 0.5
     assert curve.risks[249] == pytest.approx((~right[kept]).mean())
     at = curve.coverage_at_risk
     assert at.low <= at.value <= at.high
     assert at.value == coverage_at_risk(right, scores, risk=0.2)
-    assert risk_coverage(right, scores, n_resamples=10).coverage_at_risk is None
+    assert risk_coverage_curve(right, scores, n_resamples=10).coverage_at_risk is None
     assert list(curve.to_frame().columns) == ["thresholds", "coverages", "risks"]
     assert "500 rows" in repr(curve)

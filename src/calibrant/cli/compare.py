@@ -23,6 +23,7 @@ WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE"}
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
+PRECISION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
 UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
@@ -150,6 +151,7 @@ def report(
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
     cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
     thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
+    precision: Annotated[float | None, options.option(PRECISION, "--precision", value="SHARE")] = None,
     unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
@@ -162,7 +164,7 @@ def report(
     if (cost_fp is None) != (cost_fn is None):
         raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
     costs = None if cost_fp is None else (cost_fp, cost_fn)
-    asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds}
+    asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds, "precision": precision}
     problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS)
     problem.check_probabilities()
     if unlabelled is not None:

@@ -1,6 +1,3 @@
-from calibrant.decisions.acceptance import Acceptance as Acceptance
-from calibrant.decisions.acceptance import AcceptanceCurve as AcceptanceCurve
-from calibrant.decisions.acceptance import acceptance as acceptance
 from calibrant.decisions.costs import CostCurve as CostCurve
 from calibrant.decisions.costs import DecisionCurve as DecisionCurve
 from calibrant.decisions.costs import cost_curve as cost_curve
@@ -8,7 +5,10 @@ from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import decision_curve as decision_curve
 from calibrant.decisions.costs import net_benefit as net_benefit
 from calibrant.decisions.costs import relative_economic_value as relative_economic_value
-from calibrant.decisions.segment_acceptance import SegmentAcceptance as SegmentAcceptance
-from calibrant.decisions.segment_acceptance import acceptance_by_segment as acceptance_by_segment
+from calibrant.decisions.gates import Acceptance as Acceptance
+from calibrant.decisions.gates import AcceptanceCurve as AcceptanceCurve
+from calibrant.decisions.gates import acceptance as acceptance
+from calibrant.decisions.segment_gates import SegmentAcceptance as SegmentAcceptance
+from calibrant.decisions.segment_gates import acceptance_by_segment as acceptance_by_segment
 from calibrant.decisions.value import ValueOfCalibration as ValueOfCalibration
 from calibrant.decisions.value import value_of_calibration as value_of_calibration

@@ -16,7 +16,7 @@ from calibrant.metrics.bootstrap import resampled_interval
 from calibrant.metrics.samples import ClassSample, GroupedRows, Labels, Metric, ScoreSample, Seed, read_problem
 from calibrant.tally import Tally, row_count
 
-__all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage"]
+__all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage_curve"]
 
 
 def aurc(
@@ -150,8 +150,8 @@ class RiskCoverage:
 
     Examples
     --------
-    >>> from calibrant.metrics import risk_coverage
-    >>> curve = risk_coverage([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6])
+    >>> from calibrant.metrics import risk_coverage_curve
+    >>> curve = risk_coverage_curve([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6])
     >>> curve.coverages.tolist(), curve.risks.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.0, 0.0, 0.33, 0.25])
     """
@@ -176,7 +176,7 @@ class RiskCoverage:
         )
 
 
-def risk_coverage(
+def risk_coverage_curve(
     y_true: Labels,
     scores: ArrayLike | None = None,
     *,
@@ -222,9 +222,9 @@ def risk_coverage(
     Examples
     --------
     >>> from calibrant import simulate
-    >>> from calibrant.metrics import risk_coverage
+    >>> from calibrant.metrics import risk_coverage_curve
     >>> data = simulate.from_truth("D1", 2000)
-    >>> curve = risk_coverage(data.labels, data.scores, risk=0.2)
+    >>> curve = risk_coverage_curve(data.labels, data.scores, risk=0.2)
     >>> curve.aurc.low < curve.aurc.value < curve.aurc.high
     True
     """

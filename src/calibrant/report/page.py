@@ -21,6 +21,7 @@ from calibrant.report.calibration_sections import (
 )
 from calibrant.report.data import ReportData, check_shape, make_report_data
 from calibrant.report.decision_section import DecisionProblem, decision_section
+from calibrant.report.gate_section import gate_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
 from calibrant.report.unlabelled_section import unlabelled_section
@@ -56,6 +57,7 @@ def write_report(
     top_label: bool = False,
     costs: tuple[float, float] | None = None,
     thresholds: tuple[float, float] | None = None,
+    precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> None:
@@ -110,6 +112,8 @@ def write_report(
         on what calibrating first saves.
     thresholds : (float, float), optional
         The lowest and the highest probability from which one might act, for that section.
+    precision : float, optional
+        The share of right rows that accepted ones must have: adds a section on the scores from which they do.
     unlabelled : array-like of shape (m,), or Tally, optional
         Scores of rows without labels: adds a section on what to expect of them.
     progress : callable, optional
@@ -150,12 +154,16 @@ def write_report(
         progress=progress,
     )
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
-    sections = make_sections(data, problem=problem, unlabelled=unlabelled)
+    sections = make_sections(data, problem=problem, precision=precision, unlabelled=unlabelled)
     write_atomically(path, render(data, sections, title, jinja2, commands=commands, problem=problem))
 
 
 def make_sections(
-    data: ReportData, *, problem: DecisionProblem | None = None, unlabelled: ArrayLike | Tally | None = None
+    data: ReportData,
+    *,
+    problem: DecisionProblem | None = None,
+    precision: float | None = None,
+    unlabelled: ArrayLike | Tally | None = None,
 ) -> list[Section]:
     """The sections of a page in their order, without those that have nothing to show."""
     sections = [
@@ -166,6 +174,7 @@ def make_sections(
         segments_section(data),
         *(class_sections(data.classes) if data.classes is not None else ()),
         decision_section(data, problem) if problem is not None else None,
+        gate_section(data, precision) if precision is not None else None,
         unlabelled_section(data, unlabelled) if unlabelled is not None else None,
     ]
     return [section for section in sections if section is not None]

@@ -12,8 +12,8 @@ from calibrant import _validation
 from calibrant._frames import make_frame
 from calibrant._tables import align
 from calibrant._typing import ArrayLike, Bools, Floats
-from calibrant.decisions.acceptance import GUARANTEES, N_DRAWS, Acceptance, make_acceptance
 from calibrant.decisions.gate_rows import GateRows
+from calibrant.decisions.gates import GUARANTEES, N_DRAWS, Acceptance, make_acceptance
 from calibrant.metrics.samples import Seed
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
@@ -124,8 +124,8 @@ def acceptance_by_segment(
     >>> from calibrant.decisions import acceptance_by_segment
     >>> r = np.random.default_rng(0)
     >>> scores, language = r.beta(4, 1.2, 3000), r.choice(["en", "de"], 3000)
-    >>> right = r.random(3000) < scores - 0.1 * (language == "de")
-    >>> gates = acceptance_by_segment(right, scores, language, precision=0.85).gates
+    >>> right = r.random(3000) < scores - 0.05 * (language == "de")
+    >>> gates = acceptance_by_segment(right, scores, language, precision=0.8).gates
     >>> gates["en"].threshold < gates["de"].threshold
     True
     """
