@@ -1,8 +1,9 @@
 """How often the intervals of a clinical validation hold the truth, at 95 %.
 
 - All measures of `validation_summary` on independent rows, and on rows of centres with groups.
+- `validate` of a logistic regression that overfits: the mean of corrected minus true measures, and the intervals.
 
-Run with ``python -m benchmarks.accuracy.clinic [runs]``.
+Run with ``python -m benchmarks.accuracy.clinic summaries [runs]``, or ``internal``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
+import calibrant
 from calibrant import Tally
 from calibrant._numerics import links
 from calibrant.metrics import validation_summary
@@ -52,5 +55,32 @@ def summaries(runs: int) -> None:
         print("  " + "  ".join(f"{name} {share:.3f}" for name, share in held.items()), flush=True)
 
 
+def internal(runs: int) -> None:
+    def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        x = rng.normal(0, 1, (n, 8))
+        return x, rng.random(n) < links.expit(x @ [0.8, -0.6, 0.5, 0.3, 0, 0, 0, 0] - 0.8)
+
+    model, names = LogisticRegression(C=np.inf), ("slope", "auc", "brier_score", "ici")
+    others, outcomes = rows(50_000, 10**6)
+    for method, n_resamples in (("bootstrap", 60), ("632+", 60), ("cross_validation", 4)):
+        off, held, apparent = [], [], []
+        for seed in range(runs):
+            x, y = rows(250, seed)
+            found = calibrant.validate(model, x, y, method=method, n_resamples=n_resamples, level=0.95)
+            p = model.fit(x, y).predict_proba(others)[:, 1]
+            truth = measure_tally(Tally.from_arrays(p, outcomes), CUTS)
+            off.append([found[name].value - truth[name] for name in names])
+            apparent.append([found.apparent[name].value - truth[name] for name in names])
+            held.append([found[name].low <= truth[name] <= found[name].high for name in names])
+        for k, name in enumerate(names):
+            error = np.std(off, axis=0)[k] / np.sqrt(runs)
+            bias, before = np.mean(off, axis=0)[k], np.mean(apparent, axis=0)[k]
+            moved = f"corrected {bias:+.4f} ± {error:.4f}, apparent {before:+.4f}"
+            print(f"  {method:16} {name:12} {moved}, held {np.mean(held, axis=0)[k]:.3f}", flush=True)
+
+
+JOBS = {"summaries": summaries, "internal": internal}
+
 if __name__ == "__main__":
-    summaries(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    JOBS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 200)

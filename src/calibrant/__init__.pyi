@@ -16,6 +16,7 @@ from calibrant import simulate as simulate
 from calibrant.calibrators.blend import Blend as Blend
 from calibrant.calibrators.registry import register as register
 from calibrant.classifier.estimator import CalibratedClassifier as CalibratedClassifier
+from calibrant.classifier.internal_validation import validate as validate
 from calibrant.comparison.compare import compare as compare
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 from calibrant.maps.loading import load as load

@@ -84,7 +84,7 @@ def measure_named(name: str) -> Measure:
 
 def interval_text(name: str, interval: Interval) -> str:
     """A measure with its interval, as papers print it."""
-    value, low, high = (f"{x:.{measure_named(name).digits}f}" for x in (interval.value, interval.low, interval.high))
+    value, low, high = (f"{x:z.{measure_named(name).digits}f}" for x in (interval.value, interval.low, interval.high))
     return f"{value} ({low} to {high})"
 
 

@@ -1,0 +1,153 @@
+"""Optimism against R's rms::validate, a calculation by hand and a simulated truth."""
+
+import csv
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+import calibrant
+from calibrant._numerics import links
+from calibrant.classifier.internal_validation import _weigh
+from calibrant.errors import InvalidInputError
+from calibrant.metrics import validation_summary
+
+DATA = Path(__file__).parents[1] / "data" / "internal_validation"
+PLAIN = LogisticRegression(C=1e8, max_iter=1000)
+
+
+def table(name):
+    rows = np.loadtxt(DATA / f"{name}.csv", delimiter=",", skiprows=1)
+    return rows[:, 1:], rows[:, 0]
+
+
+def simulated(n, seed, d=8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(0, 1, (n, d))
+    return X, rng.random(n) < links.expit(X[:, 0] - 0.5 * X[:, 1] - 0.6)
+
+
+@pytest.mark.parametrize("name", ["simulated", "breast"])
+def test_agrees_with_rms(name):
+    with (DATA / "figures.csv").open(encoding="utf-8") as file:
+        theirs = {row["measure"]: row for row in csv.DictReader(file) if row["data"] == name}
+    found = calibrant.validate(PLAIN, *table(name), n_resamples=100, rng=1)
+    # Dxy is 2 AUC − 1.
+    for ours, own, scale in (("auc", "Dxy", 2.0), ("slope", "Slope", 1.0), ("brier_score", "B", 1.0)):
+        noise = 4.0 * scale * found.noise[ours]
+        assert scale * found.optimism[ours] == pytest.approx(float(theirs[own]["optimism"]), abs=noise)
+        assert noise < 0.1
+    assert found.apparent["slope"].value == pytest.approx(1.0, abs=1e-3)
+    assert found.apparent["brier_score"].value == pytest.approx(float(theirs["B"]["index.orig"]), abs=1e-5)
+
+
+def test_632_plus_by_hand():
+    # R = .4 / .5 = .8, so the weight of rows not drawn is .632 / (1 − .368 · .8) = .89579.
+    found = _weigh(np.array([0.0, 0.2, 1.0]), np.array([0.4, 0.9, 1.1]), np.array([0.5, 0.5, 0.0]))
+    assert found[0] == pytest.approx(0.4 * 0.632 / (1 - 0.368 * 0.8))
+    assert found[1] == pytest.approx(0.5)  # worse than no information counts as none
+    assert found[2] == pytest.approx(0.368 * 1.0 + 0.632 * 1.1)  # better than apparent: no overfitting
+
+
+class Published(LogisticRegression):
+    """A model that learns nothing from its rows."""
+
+    def fit(self, _, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = links.expit(X[:, 0] - 0.6)
+        return np.column_stack((1 - p, p))
+
+
+def test_what_learns_nothing_has_no_optimism():
+    X, y = simulated(300, 0)
+    found = calibrant.validate(Published(), X, y, n_resamples=100, thresholds=[0.3])
+    assert found.apparent == validation_summary(y, Published().fit(X, y).predict_proba(X)[:, 1], thresholds=[0.3])
+    for name, optimism in found.optimism.items():
+        if name not in ("ici", "e50", "e90", "emax"):  # a replicate has their noise twice
+            assert abs(optimism) < 4 * found.noise[name]
+    crossed = calibrant.validate(Published(), X, y, method="cross_validation", n_resamples=3)
+    assert crossed["slope"].value == pytest.approx(crossed.apparent["slope"].value)
+    assert crossed["auc"].value == pytest.approx(roc_auc_score(y, X[:, 0]))
+
+
+def test_corrected_measures_are_those_of_new_rows():
+    others, outcomes = simulated(20_000, 10**6)
+    numbers = {"bootstrap": 15, "632+": 15, "cross_validation": 2}
+    off = []
+    for seed in range(5):
+        X, y = simulated(200, seed)
+        truth = roc_auc_score(outcomes, PLAIN.fit(X, y).predict_proba(others)[:, 1])
+        found = [calibrant.validate(PLAIN, X, y, method=method, n_resamples=n) for method, n in numbers.items()]
+        off.append([one["auc"].value - truth for one in found])
+    assert (np.abs(np.mean(off, axis=0)) < 0.04).all()
+
+
+class Spy(LogisticRegression):
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.units_ = X[:, 0]
+        return super().fit(X[:, 1:], y)
+
+    def predict_proba(self, X):
+        self.seen.append((self.units_, X[:, 0]))
+        return super().predict_proba(X[:, 1:])
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "cross_validation"])
+def test_groups_are_kept_together(method):
+    X, y = simulated(200, 3)
+    unit = np.arange(200) % 40
+    Spy.seen.clear()
+    found = calibrant.validate(Spy(), np.column_stack((unit, X)), y, method=method, n_resamples=2, cv=5, groups=unit)
+    assert found.remarks == ("Rows are in 40 groups, which are kept together.",)
+    for train, test in Spy.seen[1:]:
+        if method == "bootstrap":
+            assert (np.unique(train, return_counts=True)[1] % 5 == 0).all()
+        else:
+            assert not set(train) & set(test)
+
+
+def test_does_not_depend_on_the_number_of_processes():
+    X, y = simulated(150, 1)
+    with parallel_config(backend="threading"):
+        one, two = (calibrant.validate(PLAIN, X, y, n_resamples=4, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one.optimism == two.optimism
+
+
+def test_reads_as_a_table():
+    X, y = simulated(150, 1)
+    found = calibrant.validate(PLAIN, X, np.where(y, "ill", "well"), pos_label="ill", n_resamples=10, level=0.95)
+    slope, optimism = found["slope"], found.optimism["slope"]
+    assert slope.value == found.apparent["slope"].value - optimism
+    assert slope.width == pytest.approx(found.apparent["slope"].width)
+    lines = str(found).splitlines()
+    assert lines[0].endswith("95 % intervals in brackets; optimism by 10 bootstrap replicates of the modelling")
+    assert f"{optimism:.2f}" in next(line for line in lines if "slope  " in line)
+    assert found.to_frame().columns.tolist()[:3] == ["measure", "optimism", "noise"]
+    assert set(found.curve) == {"score", "apparent", "corrected"}
+    assert np.abs(found.curve["corrected"] - found.curve["score"]).mean() < 0.2
+    assert repr(found).startswith("InternalValidation(150 rows")
+
+
+def test_refuses_what_cannot_be_validated():
+    X, y = simulated(50, 1)
+    with pytest.raises(InvalidInputError, match="`method`"):
+        calibrant.validate(PLAIN, X, y, method="jackknife")
+    with pytest.raises(InvalidInputError, match="`y`"):
+        calibrant.validate(PLAIN, X, y[:-1])
+    with pytest.raises(InvalidInputError, match="slope needs classes that overlap"):
+        calibrant.validate(PLAIN, np.column_stack((y, X[:, 0])), y)
+
+
+def test_replicates_without_a_slope_are_counted():
+    X, y = simulated(30, 1, d=4)
+    found = calibrant.validate(PLAIN, X, y, n_resamples=30)
+    assert found.remarks[0].endswith("of 30 replicates had no calibration slope and were left out.")
