@@ -1,7 +1,10 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
+from calibrant.maps import matrix
 from calibrant.multiclass import feature_fit
 from calibrant.multiclass.feature_fit import FeatureFit
 
@@ -24,7 +27,7 @@ def test_tempered_scores_are_normalised_powers(rows, monkeypatch):
     p, y = rows
     found = FeatureFit.from_rows(p, y, np.ones(200), "probability")
     expected = log_softmax(found.inverse_temperature * np.log(p), axis=1)[:, found.order]
-    monkeypatch.setattr(feature_fit, "CHUNK_ENTRIES", 50)
+    monkeypatch.setattr(feature_fit, "chunks", partial(matrix.chunks, entries=50))
     np.testing.assert_allclose(found.tempered(p), expected, atol=1e-12)
     assert found.tempered(p, np.float32).dtype == np.float32
-    assert FeatureFit.from_rows(p, y, np.ones(200), "probability", tempered=False).inverse_temperature == 1.0
+    assert FeatureFit.from_rows(p, y, np.ones(200), "probability", adapted=False).inverse_temperature == 1.0

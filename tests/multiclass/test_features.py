@@ -61,7 +61,7 @@ def test_features_treat_weight_two_as_the_row_twice(rows):
 
 def test_features_without_standardisation_are_the_logarithms(rows):
     ell = log_softmax(rows[0])
-    features = Features.from_rows(ell, np.ones(len(ell)), bounded=False, standardised=False)
+    features = Features.from_rows(ell, np.ones(len(ell)), adapted=False)
     np.testing.assert_allclose(features.of_rows(ell)[0], ell.T)
 
 

@@ -80,7 +80,7 @@ def test_layout_gives_every_coefficient_one_place():
     counts = np.bincount(np.concatenate([layout.places(k) for k in range(3)]), minlength=len(layout))
     assert (counts[: layout.n_shared] == 3).all()
     assert (counts[layout.n_shared :] == 1).all()
-    assert sum(len(places) for places in layout.members().values()) == len(layout)
+    assert sum(len(places) for places in layout.members.values()) == len(layout)
     assert isinstance(layout, Layout)
 
 

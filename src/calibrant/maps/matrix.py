@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import plain_fields
 
 SHOWN_CLASSES = 5
-CHUNK_ENTRIES = 4_000_000  # of a score matrix evaluated at once
+CHUNK_ENTRIES = 4_000_000  # of a score matrix worked on at once
 SAVED_NUMBERS = 500_000  # of draws in a file: four bytes each
 LEAST_DRAWS = 50
 INTERVAL_ENTRIES = 20_000_000  # draws × rows × classes held at once
@@ -139,9 +139,7 @@ class MatrixMap(FrozenMap):
         """Calibrated probabilities of all classes, (n, K)."""
         matrix = self.check(scores)
         out = np.empty(matrix.shape)
-        step = max(1, CHUNK_ENTRIES // matrix.shape[1])
-        for start in range(0, len(matrix), step):
-            rows = slice(start, start + step)
+        for rows in chunks(matrix):
             ell = self.tempered(matrix[rows])
             out[rows] = sum(member.weight * softmax(member.logits(self, ell)) for member in self.members)
         return out
@@ -185,9 +183,7 @@ class MatrixMap(FrozenMap):
         tail = 0.5 * (1.0 - _validation.check_level(level))
         matrix = self.check(scores)
         low, high = np.empty(matrix.shape), np.empty(matrix.shape)
-        step = max(1, INTERVAL_ENTRIES // (len(self.draws) * matrix.shape[1]))
-        for start in range(0, len(matrix), step):
-            rows = slice(start, start + step)
+        for rows in chunks(matrix, INTERVAL_ENTRIES // len(self.draws)):
             low[rows], high[rows] = np.quantile(self._apply(self.draws, matrix[rows]), [tail, 1.0 - tail], axis=0)
         predicted = self(scores)  # the mean of a skew posterior can lie beyond its quantiles
         return np.minimum(low, predicted), np.maximum(high, predicted)
@@ -265,6 +261,12 @@ def _encode(name: str, draws: Sequence[MatrixMember]) -> dict[str, Any]:
 def _decode(part: Mapping[str, Any]) -> Floats:
     numbers = np.frombuffer(base64.b64decode(part["values"], validate=True), dtype="<f4")
     return numbers.reshape(part["shape"]).astype(np.float64)
+
+
+def chunks(matrix: np.ndarray[Any, Any], entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
+    """The rows in slices of at most so many entries."""
+    step = max(1, entries // matrix.shape[1])
+    return (slice(start, start + step) for start in range(0, len(matrix), step))
 
 
 def log_scores(matrix: Floats, space: str, floor: float) -> Floats:

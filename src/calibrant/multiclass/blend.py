@@ -9,9 +9,8 @@ import numpy as np
 
 from calibrant._numerics.links import log_softmax
 from calibrant._typing import Floats, Ints
-from calibrant.maps.matrix import MatrixMap, log_scores
+from calibrant.maps.matrix import MatrixMap, chunks, log_scores
 from calibrant.metrics.verdict import Verdict
-from calibrant.multiclass.features import chunks
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
 MATRIX_UP_TO = 30  # classes with a matrix of their logarithms
@@ -100,7 +99,7 @@ class MatrixBlend(MultinomialCalibrator):
         "matrix": 0.25,
         "confusion": 0.3,
     }
-    bounded: ClassVar[bool] = True
+    adapted: ClassVar[bool] = True
     lapses: ClassVar[float] = 0.2
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:

@@ -45,8 +45,6 @@ class DirichletCalibration(MultinomialCalibrator):
     reference: ClassVar[str] = "Kull, Perello-Nieto, Kängsepp, Silva Filho, Song and Flach 2019"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"bias": 0.35, "vector": 0.5, "matrix": 0.25}
-    tempered: ClassVar[bool] = False
-    standardised: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant._numerics.links import fit_inverse_temperature, log_softmax
 from calibrant._typing import Floats, Ints
-from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, log_scores
-from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, chunks, floor_for_zeros
+from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, chunks, log_scores
+from calibrant.multiclass.features import OWN, PAIRS, Features, floor_for_zeros
 from calibrant.multiclass.rows import Layout
 
 BETA_LIMITS = float(np.exp(-10.0)), float(np.exp(10.0))  # of the inverse temperature
@@ -38,18 +38,15 @@ class FeatureFit:
         weights: Floats,
         space: str,
         *,
-        tempered: bool = True,
-        bounded: bool = True,
-        standardised: bool = True,
+        adapted: bool = True,
     ) -> Self:
-        """Learn them; without `tempered` the temperature is 1; the other two are those of `Features`."""
+        """Learn them; without `adapted` the temperature is 1, and features are not adapted either."""
         floor = floor_for_zeros(scores) if space == "probability" else 0.0
         x = log_scores(scores, space, floor)
         order = np.argsort(np.average(log_softmax(x), axis=0, weights=weights), kind="stable")
         x, y = x[:, order], np.argsort(order)[labels]
-        slope = fit_prior_temperature(x, y, weights) if tempered else 1.0
-        features = Features.from_rows(log_softmax(slope * x), weights, bounded=bounded, standardised=standardised)
-        return cls(space, floor, slope, order, features)
+        slope = fit_prior_temperature(x, y, weights) if adapted else 1.0
+        return cls(space, floor, slope, order, Features.from_rows(log_softmax(slope * x), weights, adapted=adapted))
 
     def tempered(self, scores: np.ndarray[Any, Any], dtype: Any = np.float64) -> np.ndarray[Any, Any]:
         """ℓ with the classes in order, (n, K)."""
@@ -92,7 +89,7 @@ def fit_prior_temperature(x: Floats, y: Ints, weights: Floats) -> float:
 
 def write_formula(theta: Floats, layout: Layout, features: Features, weight: float = 1.0) -> MatrixMember:
     """The member with these coefficients: curves as values at their knots, linear terms without standardisation."""
-    parts = _split(theta, layout, features)
+    parts = _split(theta, layout)
     spread, center = features.spread, features.center
     bias = parts["bias"][:, 0] if "bias" in parts else np.zeros(layout.n_classes)
     vector = parts["vector"][:, 0] / spread if "vector" in parts else EMPTY
@@ -117,24 +114,16 @@ def write_formula(theta: Floats, layout: Layout, features: Features, weight: flo
     )
 
 
-def _split(theta: Floats, layout: Layout, features: Features) -> dict[str, Floats]:
+def _split(theta: Floats, layout: Layout) -> dict[str, Floats]:
     """The coefficients of each block that has any: shared (size,), own (K, size), matrices (K, K)."""
-    sizes = features.sizes(layout.blocks)
-    parts: dict[str, Floats] = {}
-    start = 0
-    for b in (b for b in SHARED if sizes.get(b)):
-        parts[b] = theta[start : start + sizes[b]]
-        start += sizes[b]
-    n_classes, end = layout.n_classes, layout.n_shared + layout.n_classes * layout.n_own
-    own, start = theta[layout.n_shared : end].reshape(n_classes, layout.n_own), 0
-    for b in (b for b in OWN if sizes.get(b)):
-        parts[b] = own[:, start : start + sizes[b]]
-        start += sizes[b]
-    used = [b for b in PAIRS if b in layout.blocks]
+    parts = {b: theta[places] for b, places in layout.members.items()}
+    n_classes = layout.n_classes
+    for b in parts.keys() & OWN:
+        parts[b] = parts[b].reshape(n_classes, -1)
     # A class has no coefficient for its own logarithm here (that is "vector"): a row of the matrix comes without its
     # diagonal entry, and the mask of all others, read row by row, has the same order.
-    pairs = theta[end:].reshape(n_classes, len(used), n_classes - 1)
-    for place, b in enumerate(used):
-        parts[b] = np.zeros((n_classes, n_classes))
-        parts[b][~np.eye(n_classes, dtype=bool)] = pairs[:, place].ravel()
+    for b in parts.keys() & PAIRS:
+        matrix = np.zeros((n_classes, n_classes))
+        matrix[~np.eye(n_classes, dtype=bool)] = parts[b]
+        parts[b] = matrix
     return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -20,7 +20,6 @@ TAIL = 0.005  # of the mass q (1 − q) beyond the outer knots
 RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
-CHUNK_ENTRIES = 4_000_000  # of a score matrix worked on at once
 QUANTILE_ENTRIES = 400_000  # from twice as many on, knots come from a sample of rows
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
@@ -139,8 +138,12 @@ class Features:
     deviation: float
 
     @classmethod
-    def from_rows(cls, ell: Floats, weights: Floats, *, bounded: bool = True, standardised: bool = True) -> Self:
-        """Knots, bounds and spreads for log-probabilities (n, K); without bounds the linear terms are unlimited."""
+    def from_rows(cls, ell: Floats, weights: Floats, *, adapted: bool = True) -> Self:
+        """Knots, bounds and spreads for log-probabilities (n, K).
+
+        Unless they are `adapted` to the rows, the linear terms are neither bounded nor standardised: then their
+        coefficients are those of the published formulas.
+        """
         part, w = sample_rows(ell, ell.argmax(axis=1), weights, QUANTILE_ENTRIES)
         some = ell[part]
         flat, q = some.ravel(), np.exp(some).ravel()
@@ -152,10 +155,10 @@ class Features:
         rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
         sure = log_odds(some.max(axis=1))
         gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
-        low, high = (_bounds(knots[0], knots[-1])) if bounded else (-np.inf, np.inf)
-        center, spread = _standard(np.clip(ell, low, high), weights)
-        if not standardised:
-            center, spread = np.zeros(ell.shape[1]), 1.0
+        low, high, center, spread = -np.inf, np.inf, np.zeros(ell.shape[1]), 1.0
+        if adapted:
+            low, high = _bounds(knots[0], knots[-1])
+            center, spread = _standard(np.clip(ell, low, high), weights)
         middle = np.average(flat, weights=mass)
         slope_spread = float(np.sqrt(np.average((flat - middle) ** 2, weights=mass)))
         return cls(
@@ -189,24 +192,17 @@ class Features:
         """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
         scaled, gates, shares = common
         log_p = ell[:, k]
-        parts: list[Floats] = []
-        if "slope" in blocks:
-            parts.append(log_p[None] / self.slope_spread)
-        if "curve" in blocks:
-            parts.append(self.curve(log_p))
-        if "gate" in blocks:
-            parts.append(gates * (np.clip(log_p, self.low, self.high) / self.spread))
-        if "bias" in blocks:
-            parts.append(np.ones((1, len(log_p)), dtype=ell.dtype))
-        if "vector" in blocks:
-            parts.append(scaled[k, None])
-        if "class_curve" in blocks:
-            parts.append(self.class_curve(log_p))
-        if "matrix" in blocks:
-            parts.append(np.delete(scaled, k, axis=0))
-        if "confusion" in blocks:
-            parts.append(np.delete(shares, k, axis=0))
-        return np.concatenate(parts)
+        parts: dict[str, Callable[[], Floats]] = {
+            "slope": lambda: log_p[None] / self.slope_spread,
+            "curve": lambda: self.curve(log_p),
+            "gate": lambda: gates * (np.clip(log_p, self.low, self.high) / self.spread),
+            "bias": lambda: np.ones((1, len(log_p)), dtype=ell.dtype),
+            "vector": lambda: scaled[k, None],
+            "class_curve": lambda: self.class_curve(log_p),
+            "matrix": lambda: np.delete(scaled, k, axis=0),
+            "confusion": lambda: np.delete(shares, k, axis=0),
+        }
+        return np.concatenate([parts[b]() for b in (*SHARED, *OWN, *PAIRS) if b in blocks])
 
     def of_rows(self, ell: Floats) -> tuple[Floats, Floats, Floats]:
         """What all classes of a row have in common, in the precision of ℓ.
@@ -217,13 +213,6 @@ class Features:
         center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
         scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
         return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
-
-
-def chunks(matrix: np.ndarray[Any, Any], entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
-    """The rows in slices of at most so many entries."""
-    step = max(1, entries // matrix.shape[1])
-    for start in range(0, len(matrix), step):
-        yield slice(start, start + step)
 
 
 def repeated_entries(weights: Floats, n_classes: int) -> float:

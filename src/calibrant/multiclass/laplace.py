@@ -44,10 +44,8 @@ SURE = 0.3  # change of the evidence at the end, in nats
 SCALE_SETS_COST, LEAST_SCALE_SETS, BURN_IN = 2e9, 5, 5  # sets of scales that intervals draw, times D³
 FREEDOM = 20.0  # Laplace's method is an approximation, so draws have the tails of Student's t with so many degrees
 ROUNDING = 1e-3  # nats by which single precision may miss a gain
-CENTRE_STEPS, CENTRE_GAIN = (
-    4,
-    0.01,
-)  # of the centre of averaged predictions, and the nats that a step must gain for another
+CENTRE_STEPS = 4  # of the centre of averaged predictions,
+CENTRE_GAIN = 0.01  # and the nats that a step must gain for another
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class _State:
 
 def fit(rows: Rows | ClassRows, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
-    members = rows.layout.members()
+    members = rows.layout.members
     state = _initialise(rows, prior, members, start)
     evidence = -np.inf
     sweeps, little = SWEEPS if prior.learns else FIXED_SWEEPS, LITTLE * float(rows.weights.sum())
@@ -199,7 +197,7 @@ def draw(
 
     Coefficients are Gaussian given their scales. A set of scales costs O(D³) and serves several draws where D is large.
     """
-    curvature, members = copy(posterior.curvature), posterior.layout.members()
+    curvature, members = copy(posterior.curvature), posterior.layout.members
     linear = curvature.times(centre) + posterior.precision * centre
     sets = int(np.clip(SCALE_SETS_COST / len(centre) ** 3, LEAST_SCALE_SETS, max(count, 1))) if prior.learns else 1
     sizes = [1] * (BURN_IN if prior.learns else 0) + [len(part) for part in np.array_split(np.arange(count), sets)]

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.maps.matrix import MatrixMap, MatrixMember, chunks
 from calibrant.multiclass.base import BayesianMatrixCalibrator
 from calibrant.multiclass.curvature import Arrow
 from calibrant.multiclass.feature_fit import FeatureFit, fit_prior_temperature, write_formula
-from calibrant.multiclass.features import chunks, repeated_entries, sample_rows
+from calibrant.multiclass.features import repeated_entries, sample_rows
 from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, centre, draw, fit, spread_draws, tighten
 from calibrant.multiclass.rows import ClassRows, Rows
 
@@ -61,22 +61,12 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     models: ClassVar[Mapping[str, tuple[str, ...]]]
     centers: ClassVar[Mapping[str, float]]  # typical sizes of coefficients, in nats of the logit
-    tempered: ClassVar[bool] = True
-    bounded: ClassVar[bool] = False
-    standardised: ClassVar[bool] = True
+    adapted: ClassVar[bool] = False  # whether scores are tempered first, and linear terms bounded and standardised
     lapses: ClassVar[float] = 0.0  # rows' worth of labels that have nothing to do with the scores
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         some, times = sample_rows(scores, labels, weights, SAMPLED_ENTRIES)
-        self._feature_fit = FeatureFit.from_rows(
-            scores[some],
-            labels[some],
-            times,
-            self.space,
-            tempered=self.tempered,
-            bounded=self.bounded,
-            standardised=self.standardised,
-        )
+        self._feature_fit = FeatureFit.from_rows(scores[some], labels[some], times, self.space, adapted=self.adapted)
         if isinstance(some, slice) or "vector" not in self.models:
             ell, y = self._feature_fit.tempered(scores), self._feature_fit.labels(labels)
             self._fitted = self._fit_models(ell, y, weights)
@@ -122,13 +112,13 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
 
     def _first_start(self, rows: Rows, prior: ScalePrior) -> Start | None:
         """Where there is no temperature before the model, it starts at one: extreme scores make Newton's steps lame."""
-        if self.tempered:
+        if self.adapted:
             return None
         excess = fit_prior_temperature(rows.ell, rows.y, rows.weights) - 1.0
         features, group = rows.features, rows.layout.group
         block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
         mean = np.where(group == block, excess * spread, 0.0)
-        return Start(rows.layout, mean, {b: prior.centers[b] for b in rows.layout.members()})
+        return Start(rows.layout, mean, {b: prior.centers[b] for b in rows.layout.members})
 
     def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
         """The rows of each model; the features are computed once, for the last, which has all blocks."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from calibrant._typing import Floats, Ints
+from calibrant.maps.matrix import chunks
 from calibrant.multiclass.curvature import Arrow, Curvature, Dense
-from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, chunks, repeated_entries
+from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, repeated_entries
 
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
@@ -58,6 +60,7 @@ class Layout:
         """The same as numbers."""
         return np.concatenate([np.arange(part.start, part.stop) for part in self.ranges(k)])
 
+    @cached_property
     def members(self) -> dict[str, Ints]:
         """The places of each block that has coefficients."""
         return {b: np.flatnonzero(self.group == b) for b in self.blocks if (self.group == b).any()}

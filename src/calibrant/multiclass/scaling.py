@@ -104,8 +104,6 @@ class VectorScaling(MultinomialCalibrator):
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"vector": ("slope", "bias", "vector")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3}
-    tempered: ClassVar[bool] = False
-    standardised: ClassVar[bool] = False
 
 
 class MatrixScaling(MultinomialCalibrator):
@@ -135,5 +133,3 @@ class MatrixScaling(MultinomialCalibrator):
     reference: ClassVar[str] = "Guo, Pleiss, Sun and Weinberger 2017"
     models: ClassVar[Mapping[str, tuple[str, ...]]] = {"matrix": ("slope", "bias", "vector", "matrix")}
     centers: ClassVar[Mapping[str, float]] = {"slope": 0.5, "bias": 0.35, "vector": 0.3, "matrix": 0.25}
-    tempered: ClassVar[bool] = False
-    standardised: ClassVar[bool] = False
