@@ -9,9 +9,10 @@ CELLS = Tally(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([1.
 
 def test_counts_of_binnings_listed_one_after_another():
     # {0}{1 2}, {0 1 2}
-    hits, misses = bin_counts(CELLS, np.array([0, 1, 0]), np.array([0, 2, 3]))
+    hits, misses, sizes = bin_counts(CELLS, np.array([0, 1, 0]), np.array([0, 2, 3]))
     assert hits.tolist() == [1.0, 2.0, 3.0]
     assert misses.tolist() == [0.0, 3.0, 3.0]
+    assert sizes.tolist() == [1, 2, 3]
 
 
 def test_in_a_wide_gap_the_exact_interval_opens_towards_the_prior():

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import softmax
 
 from calibrant import _limits, _validation
@@ -118,12 +117,12 @@ class ABB(BayesianCalibrator):
         self.lam_grid_ = grid
         self.lam_posterior_ = softmax(log_evidence)
         self.evidence_ = float(np.logaddexp.reduce(log_evidence) - np.log(len(grid)))
+        heavy = self.lam_posterior_ > NEGLIGIBLE
+        weight = self.lam_posterior_[heavy] / self.lam_posterior_[heavy].sum()
         filled = filled_gaps(tally, cells)
-        given = (cells, x, grid, self.lam_posterior_, log_f, filled, alpha, beta)
-        exact = self._posterior = BinningPosterior(*given)
-        akaike = AkaikePosterior.of(exact, tally)
-        self._interval_model = exact if self.interval == "posterior" else akaike
-        mean, self.boundary_probability_ = average_binnings(exact)
+        self._posterior = BinningPosterior(cells, x, grid[heavy], weight, log_f[heavy], filled, alpha, beta)
+        self._few_cells = tally.coarsen(_limits.BINNING_INTERVAL_CELLS)
+        mean, self.boundary_probability_ = average_binnings(self._posterior)
         return mean if isinstance(mean, Step) else mean.tabulated()
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
@@ -141,23 +140,29 @@ class ABB(BayesianCalibrator):
 
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Quantiles of `n_draws` draws at the cells, straight lines between them."""
-        drawn_at, *bounds = self._interval_model.bounds(self.n_draws, _validation.generator(self.random_state))
+        drawn_at, *bounds = self._bounds(self.n_draws, _validation.generator(self.random_state))
         low, high = quantile_ends(level, *bounds)
         return interpolate(scores, drawn_at, low), interpolate(scores, drawn_at, high)
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
-        drawn_at, *bounds = self._interval_model.bounds(n_draws, rng)
+        drawn_at, *bounds = self._bounds(n_draws, rng)
         low, high = (np.stack([interpolate(scores, drawn_at, draw) for draw in draws]) for draws in bounds)
         return low, high
 
-
-Integers = npt.NDArray[np.int64]
+    def _bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
+        posterior = self._posterior
+        if self.interval == "akaike":
+            return draw_akaike(self._few_cells, self.lam_grid_, posterior.alpha, posterior.beta, n_draws, rng)
+        at = _with_inner_points(posterior.cells.scores, posterior.x)
+        draws = posterior.draw(at, n_draws, rng)
+        return at, draws, draws
 
 
 @dataclass(frozen=True, eq=False)
 class BinningPosterior:
-    """The exact posterior of binnings, levels and λ, given by the forward sums."""
+    """The exact posterior of binnings, levels and those λ that matter, given by the forward sums."""
 
     cells: Tally
     x: Floats  # the cells' scores moved to [0, 1]
@@ -170,10 +175,14 @@ class BinningPosterior:
 
     def draw(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Whole maps at `scores`, (n_draws, n)."""
+        from calibrant._compiled import partition_draws
+
         # Binnings of different lengths lie one after another: draw d has the bins starts[offsets[d]:offsets[d + 1]].
         # All levels and edges are drawn at once, for all maps, and only then cut into maps.
-        which, starts, offsets = self._binnings(n_draws, rng)
-        a, b = bin_counts(self.cells, starts, offsets)
+        which = rng.choice(len(self.lam), size=n_draws, p=self.lam_posterior)
+        given = (self.x, *counts(self.cells), self.lam, self.alpha, self.beta, self.log_f)
+        starts, offsets = partition_draws.draw_binnings(*given, which, rng, False)
+        a, b, _ = bin_counts(self.cells, starts, offsets)
         levels = rng.beta(a + self.alpha, b + self.beta)
         begins_map = np.zeros(len(starts), dtype=bool)
         begins_map[offsets[:-1]] = True
@@ -194,26 +203,16 @@ class BinningPosterior:
         """
         from calibrant._compiled import partitions
 
-        heavy = self.lam_posterior > NEGLIGIBLE
-        weight = self.lam_posterior[heavy] / self.lam_posterior[heavy].sum()
-        given = (self.x, *counts(self.cells), self.lam[heavy], self.alpha, self.beta, self.log_f[heavy], False)
+        given = (self.x, *counts(self.cells), self.lam, self.alpha, self.beta, self.log_f, False)
         found = []
         for what in (partitions.PER_POSITIVE, partitions.PER_NEGATIVE):
             _, starts, ends = partitions.backward(*given, what)
             # The bins that hold a cell: those that started up to it, less those that ended before it.
-            inverse = weight @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
+            inverse = self.lam_posterior @ (np.cumsum(starts, axis=1) - np.cumsum(ends, axis=1) + ends)
             found.append(1.0 / interpolate(scores, self.cells.scores, np.maximum(inverse, 1.0)))
         return found[0], found[1]
 
-    def _binnings(self, n_draws: int, rng: np.random.Generator) -> tuple[Integers, Integers, Integers]:
-        from calibrant._compiled.partition_draws import draw_binnings
-
-        which = rng.choice(len(self.lam), size=n_draws, p=self.lam_posterior)
-        given = (self.x, *counts(self.cells), self.lam, self.alpha, self.beta, self.log_f)
-        starts, offsets = draw_binnings(*given, which, rng, False)
-        return which, starts, offsets
-
-    def _place_edges(self, starts: Integers, lam: Floats, rng: np.random.Generator) -> Floats:
+    def _place_edges(self, starts: Ints, lam: Floats, rng: np.random.Generator) -> Floats:
         """Place the boundaries before the cells `starts` in their gaps: two edges for each, (n, 2).
 
         The Poisson process of eq. 2.5 has at least one point in a gap with a boundary. Only its first and last point
@@ -229,16 +228,11 @@ class BinningPosterior:
         first, last = np.where(filled, u, first), np.where(filled, u, last)
         return np.column_stack((before + first * (after - before), before + last * (after - before)))
 
-    def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
-        at = _with_inner_points(self.cells.scores, self.x)
-        draws = self.draw(at, n_draws, rng)
-        return at, draws, draws
 
-
-@dataclass(frozen=True, eq=False)
-class AkaikePosterior:
-    """Binnings with Akaike's weights, boundaries uniform in rank: the interval's own, less sparing model.
+def draw_akaike(
+    cells: Tally, lam: Floats, alpha: float, beta: float, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """Scores, and lower and upper maps there, by binnings with Akaike's weights and boundaries uniform in rank.
 
     The posterior of ABB holds on to few, wide bins; where the truth is smooth their bias is as large as the spread
     of the posterior, and the 90 % interval covers it at 60 to 85 % of the scores. Three changes repair that:
@@ -246,36 +240,20 @@ class AkaikePosterior:
     in score, so that crowded scores can be told apart; and Brown, Cai and DasGupta's (2001) rule for a bin without
     positives, whose lower limit is 0, and without negatives, whose upper limit is 1. λ is averaged by evidence.
     """
+    from calibrant._compiled import partition_draws, partitions
 
-    cells: Tally
-    lam: Floats
-    alpha: float
-    beta: float
-
-    @classmethod
-    def of(cls, posterior: BinningPosterior, tally: Tally) -> AkaikePosterior:
-        """The same data on few cells."""
-        return cls(tally.coarsen(_limits.BINNING_INTERVAL_CELLS), posterior.lam, posterior.alpha, posterior.beta)
-
-    def bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""
-        from calibrant._compiled import partition_draws, partitions
-
-        k, n = counts(self.cells)
-        ranks = np.cumsum(n) - 0.5 * n
-        x = (ranks - ranks[0]) / max(ranks[-1] - ranks[0], 1.0)
-        log_evidence = partitions.forward(x, k, n, self.lam, self.alpha, self.beta, False)[0][:, -1]
-        which = rng.choice(len(self.lam), size=n_draws, p=softmax(log_evidence))
-        log_f = partition_draws.akaike_forward(x, k, n, self.lam)
-        starts, offsets = partition_draws.draw_binnings(
-            x, k, n, self.lam, self.alpha, self.beta, log_f, which, rng, True
-        )
-        positives, negatives = bin_counts(self.cells, starts, offsets)
-        levels = rng.beta(positives + self.alpha, negatives + self.beta)
-        sizes = bin_sizes(starts, offsets, len(x))
-        low = np.repeat(np.where(positives == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
-        high = np.repeat(np.where(negatives == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
-        return self.cells.scores, low, high
+    k, n = counts(cells)
+    ranks = np.cumsum(n) - 0.5 * n
+    x = (ranks - ranks[0]) / max(ranks[-1] - ranks[0], 1.0)
+    log_evidence = partitions.forward(x, k, n, lam, alpha, beta, False)[0][:, -1]
+    which = rng.choice(len(lam), size=n_draws, p=softmax(log_evidence))
+    log_f = partition_draws.akaike_forward(x, k, n, lam)
+    starts, offsets = partition_draws.draw_binnings(x, k, n, lam, alpha, beta, log_f, which, rng, True)
+    positives, negatives, sizes = bin_counts(cells, starts, offsets)
+    levels = rng.beta(positives + alpha, negatives + beta)
+    low = np.repeat(np.where(positives == 0.0, 0.0, levels), sizes).reshape(n_draws, len(x))
+    high = np.repeat(np.where(negatives == 0.0, 1.0, levels), sizes).reshape(n_draws, len(x))
+    return cells.scores, low, high
 
 
 def filled_gaps(tally: Tally, cells: Tally) -> Bools:
@@ -293,20 +271,13 @@ def filled_gaps(tally: Tally, cells: Tally) -> Bools:
     return np.asarray(empty < 0.25 * cells.scores[1:] - 0.25 * cells.scores[:-1])
 
 
-def bin_counts(cells: Tally, starts: Integers, offsets: Integers) -> tuple[Floats, Floats]:
-    """Positives and negatives of the bins of binnings that are listed one after another."""
+def bin_counts(cells: Tally, starts: Ints, offsets: Ints) -> tuple[Floats, Floats, Ints]:
+    """Positives, negatives and cells of the bins of binnings that are listed one after another."""
     ends = np.append(starts[1:], len(cells))
     ends[offsets[1:] - 1] = len(cells)
     positives = np.concatenate(([0.0], np.cumsum(cells.positives)))
     negatives = np.concatenate(([0.0], np.cumsum(cells.negatives)))
-    return positives[ends] - positives[starts], negatives[ends] - negatives[starts]
-
-
-def bin_sizes(starts: Integers, offsets: Integers, n_cells: int) -> Integers:
-    """Count the cells of each bin."""
-    sizes = np.diff(np.append(starts, 0))
-    sizes[offsets[1:] - 1] = n_cells - starts[offsets[1:] - 1]
-    return sizes
+    return positives[ends] - positives[starts], negatives[ends] - negatives[starts], ends - starts
 
 
 def _with_inner_points(scores: Floats, x: Floats) -> Floats:
@@ -367,9 +338,7 @@ def average_binnings(posterior: BinningPosterior) -> tuple[PosteriorMean | Step,
     from calibrant._compiled import partitions
 
     cells, alpha, beta = posterior.cells, posterior.alpha, posterior.beta
-    heavy = posterior.lam_posterior > NEGLIGIBLE
-    lam, log_f = posterior.lam[heavy], posterior.log_f[heavy]
-    weight = (posterior.lam_posterior[heavy] / posterior.lam_posterior[heavy].sum())[:, None]
+    lam, log_f, weight = posterior.lam, posterior.log_f, posterior.lam_posterior[:, None]
     log_r, starts, ends = partitions.backward(posterior.x, *counts(cells), lam, alpha, beta, log_f, False)
     boundary = _boundary_probability(posterior.x, lam, log_f, log_r)
     if len(cells) == 1:
