@@ -78,8 +78,7 @@ def _best(starts: list[Floats], design: Floats, accuracy: Floats, weight: Floats
         )
         for start in starts
     ]
-    out: Floats = min(ends, key=lambda end: float(end.fun)).x
-    return out
+    return min(ends, key=lambda end: float(end.fun)).x
 
 
 def _loss(theta: Floats, design: Floats, accuracy: Floats, weight: Floats) -> tuple[float, Floats]:

@@ -37,8 +37,7 @@ def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
             trial = weights + length * step
             gained = _objective(likelihoods, counts, prior, mass, trial)
         weights, gain = trial, gained
-    normalised: Floats = weights / weights.sum()  # which Newton's last step leaves a rounding error away
-    return normalised
+    return weights / weights.sum()  # which Newton's last step leaves a rounding error away
 
 
 def _objective(likelihoods: Floats, counts: Floats, prior: Floats, mass: float, weights: Floats) -> float:

@@ -31,8 +31,7 @@ def logit(probabilities: Floats) -> Floats:
 def expit(logits: Floats) -> Floats:
     """1 / (1 + exp(-z)); where the exponential overflows, it is 0, as it should be."""
     with np.errstate(over="ignore"):
-        out: Floats = 1.0 / (1.0 + np.exp(-logits))
-    return out
+        return 1.0 / (1.0 + np.exp(-logits))
 
 
 def log_odds_features(probabilities: Floats) -> tuple[Floats, Floats]:
@@ -122,8 +121,7 @@ def _derivatives(logits: Floats, labels: Ints, weights: Floats, beta: float) -> 
 def log_softmax(z: Floats) -> Floats:
     """Logarithms of the softmax of each row, without overflow."""
     shifted = z - z.max(axis=1, keepdims=True)
-    out: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return out
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
 def log_odds(log_p: Floats) -> Floats:

@@ -180,15 +180,13 @@ class SplinePosterior:
         return out
 
     def _mixture(self, z: Floats, readings: int | None) -> tuple[Floats, Floats, Floats]:
-        weights, means, spreads = [], [], []
-        for part in self.parts:
-            limits = part.limits[:readings]
-            for limit in limits:
-                mean, spread = part.moments(z, limit)
-                weights.append(part.weights / len(limits))
-                means.append(mean)
-                spreads.append(spread)
-        return np.concatenate(weights), np.concatenate(means), np.concatenate(spreads)
+        found = [
+            (part.weights / len(part.limits[:readings]), *part.moments(z, limit))
+            for part in self.parts
+            for limit in part.limits[:readings]
+        ]
+        weights, means, spreads = (np.concatenate(column) for column in zip(*found, strict=True))
+        return weights, means, spreads
 
     def draws(self, z: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Logits of whole maps drawn from the posterior, (n_draws, n)."""
@@ -236,25 +234,11 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
     return 0.5 * (low + high)
 
 
-class _Design(NamedTuple):
-    """What all kinds of curves share that read extreme scores alike."""
+class _Fits(NamedTuple):
+    """The fits of all kinds of curves and all scales with one reading of extreme scores."""
 
     limits: tuple[float, ...]
-    x: Floats
     knots: Floats
-    values: Floats
-    first: Ints
-
-    @classmethod
-    def of(cls, z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Design:
-        x = np.clip(z, -limits[0], limits[0])
-        knots = knot_vector(x, cells.totals, n_basis, DENSITY)
-        return cls(limits, x, knots, *local_basis(x, knots))
-
-
-class _Grid(NamedTuple):
-    """All fits with one reading of the scores."""
-
     evidence: Floats
     modes: Floats
     factors: Floats
@@ -262,28 +246,25 @@ class _Grid(NamedTuple):
 
 def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior:
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
+    from calibrant._compiled import laplace
+
     cells = _of_two_classes(tally.coarsen(max_cells))
     z = links.logit(cells.scores)
     limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
     readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
-    designs = [_Design.of(z, cells, reading, n_basis) for reading in readings]
-    grids = [_fit_kinds(design, cells) for design in designs]
+    fits = [_fit_kinds(z, cells, reading, n_basis) for reading in readings]
     # Evidences of both readings are on one scale: a component counts among all, whichever reading it has.
-    best = max(float(grid.evidence.max()) for grid in grids)
-    kept = [np.flatnonzero(grid.evidence > best + np.log(NEGLIGIBLE)) for grid in grids]
-    total = sum(float(np.exp(grid.evidence[chosen] - best).sum()) for grid, chosen in zip(grids, kept, strict=True))
-    parts = zip(designs, grids, kept, strict=True)
-    return SplinePosterior(
-        tuple(_weigh(design, grid, chosen, best + np.log(total)) for design, grid, chosen in parts if len(chosen))
-    )
-
-
-def _weigh(design: _Design, grid: _Grid, chosen: Ints, log_total: float) -> Curves:
-    from calibrant._compiled import laplace
-
-    weights = np.exp(grid.evidence[chosen] - log_total)
-    return Curves(design.limits, design.knots, weights, grid.modes[chosen], laplace.inverses(grid.factors[chosen]))
+    best = max(float(fit.evidence.max()) for fit in fits)
+    weights = [np.exp(fit.evidence - best) for fit in fits]
+    total = sum(float(weight[weight > NEGLIGIBLE].sum()) for weight in weights)
+    parts = []
+    for fit, weight in zip(fits, weights, strict=True):
+        kept = weight > NEGLIGIBLE
+        if kept.any():
+            roots = laplace.inverses(fit.factors[kept])
+            parts.append(Curves(fit.limits, fit.knots, weight[kept] / total, fit.modes[kept], roots))
+    return SplinePosterior(tuple(parts))
 
 
 def _of_two_classes(cells: Tally) -> Tally:
@@ -299,26 +280,27 @@ def _of_two_classes(cells: Tally) -> Tally:
     return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
 
 
-def _fit_kinds(design: _Design, cells: Tally) -> _Grid:
+def _fit_kinds(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Fits:
+    x = np.clip(z, -limits[0], limits[0])
+    knots = knot_vector(x, cells.totals, n_basis, DENSITY)
+    data = (*local_basis(x, knots), x, cells.positives, cells.totals)
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
-    knots = design.knots
     centre = centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
-    grids = [_fit_kind(design, cells, centre, kind) for kind in KINDS]
-    return _Grid(*(np.concatenate(columns) for columns in zip(*grids, strict=True)))
+    grids = [_fit_kind(data, centre, kind) for kind in KINDS]
+    return _Fits(limits, knots, *(np.concatenate(columns) for columns in zip(*grids, strict=True)))
 
 
-def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Grid:
+def _fit_kind(
+    data: tuple[Floats, Ints, Floats, Floats, Floats], centre: Floats, kind: Kind
+) -> tuple[Floats, Floats, Floats]:
+    """The evidence, the mode and the factor of the precision for all scales of one kind of curve."""
     from calibrant._compiled import laplace
 
     reader = line_reader(centre)
     rough = roughness(centre, kind.order, kind.bend, EASE)
     line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
     evidence, modes, factors = laplace.evidence_grid(
-        design.values,
-        design.first,
-        design.x,
-        cells.positives,
-        cells.totals,
+        *data,
         reader.T @ reader,
         rough,
         line_scales,
@@ -330,7 +312,7 @@ def _fit_kind(design: _Design, cells: Tally, centre: Floats, kind: Kind) -> _Gri
     log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
     evidence = evidence.ravel() + np.log(kind.share) + 0.5 * log_det
     size = modes.shape[-1]
-    return _Grid(evidence, modes.reshape(-1, size), factors.reshape(-1, size, size))
+    return evidence, modes.reshape(-1, size), factors.reshape(-1, size, size)
 
 
 def _half_cauchy(scales: Floats, typical: float) -> Floats:

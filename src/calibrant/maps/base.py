@@ -108,8 +108,7 @@ class FrozenMap(ABC):
 
     def replay(self, vector: Mapping[str, Any]) -> Floats:
         """What this map makes of the rows of a test vector."""
-        out: Floats = self(vector["scores"])
-        return out
+        return self(vector["scores"])
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
         """What intervals and draws need beyond `to_dict`, ready for JSON; None where there is nothing to add."""

@@ -165,12 +165,10 @@ def _reach(distances: Floats, normal: Floats, wanted: float) -> Floats:
     """Interpolate distances, (k, n), between the normal quantiles of the stored levels; beyond them, in proportion."""
     points, values = np.append(0.0, normal), np.vstack((np.zeros(distances.shape[1]), distances))
     if wanted >= points[-1]:
-        beyond: Floats = values[-1] * (wanted / points[-1])
-        return beyond
+        return values[-1] * (wanted / points[-1])
     right = int(np.searchsorted(points, wanted, side="right"))
     share = (wanted - points[right - 1]) / (points[right] - points[right - 1])
-    out: Floats = values[right - 1] + share * (values[right] - values[right - 1])
-    return out
+    return values[right - 1] + share * (values[right] - values[right - 1])
 
 
 def _rises_within_unit(levels: Floats) -> bool:

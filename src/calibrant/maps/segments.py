@@ -54,8 +54,7 @@ class Basis:
             u = np.clip((pooled - self.centre) / self.spread, -LARGEST_U, LARGEST_U)
             return np.column_stack((np.ones(len(u)), u))
         rank = np.interp(scores, self.scores, self.ranks)
-        out: Floats = np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
-        return out
+        return np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Basis:
@@ -125,8 +124,7 @@ class TermEffects:
         """The variance for intervals; for a new segment, that of how far segments are apart."""
         place = self.places(codes)
         moments = np.where((place == UNSEEN)[:, None, None], self.effects.prior, self.effects.wide[place])
-        out: Floats = np.einsum("ij,ijk,ik->i", columns, moments, columns)
-        return out
+        return np.einsum("ij,ijk,ik->i", columns, moments, columns)
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
@@ -147,8 +145,7 @@ class TermEffects:
         )
         noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
         drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
-        out: Floats = np.einsum("ij,dij->di", columns, drawn[:, block])
-        return out
+        return np.einsum("ij,dij->di", columns, drawn[:, block])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -175,8 +172,7 @@ class TermEffects:
 def _roots(covariance: Floats) -> Floats:
     """Square roots of covariances that may be singular."""
     values, vectors = np.linalg.eigh(covariance)
-    out: Floats = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    return out
+    return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

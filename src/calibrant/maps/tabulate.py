@@ -103,8 +103,7 @@ def _too_far_apart(x: Floats, y: Floats, budget: Floats, closest: float) -> Floa
     # Halving both gaps divides the distance by four; what is left lies between the nodes.
     turning = np.concatenate(([False], missed > budget, [False]))
     beside = np.flatnonzero((turning[1:] | turning[:-1]) & (gaps > 0.5 * closest))
-    middle: Floats = half[beside] + half[beside + 1]
-    return middle
+    return half[beside] + half[beside + 1]
 
 
 def _simplify(x: Floats, y: Floats, budget: Floats) -> Ints | slice:

@@ -174,8 +174,7 @@ def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
 def _posterior(scores: Floats) -> Floats:
     # All three densities share the factor (1 − s)², which cancels.
     positive = 0.5 * scores**0.5 / beta(1.5, 3) + 0.5 * scores**29 / beta(30, 3)
-    out: Floats = positive / (positive + 1.0 / beta(1, 3))
-    return out
+    return positive / (positive + 1.0 / beta(1, 3))
 
 
 def temperature_logits(
@@ -459,8 +458,7 @@ def _corners(sign: float) -> _Shape:
 
     def draw(generator: Generator, n: int) -> Floats:
         side = np.where(generator.random(n) < 0.5, 1.0, -1.0)
-        out: Floats = side[:, None] * np.array([1.0, sign]) + XOR_SPREAD * generator.standard_normal((n, 2))
-        return out
+        return side[:, None] * np.array([1.0, sign]) + XOR_SPREAD * generator.standard_normal((n, 2))
 
     def density(t: Floats, direction: Floats) -> Floats:
         centre = float(direction @ (1.0, sign))
@@ -481,7 +479,6 @@ def _ring(inner: float, outer: float, x: float = 0.0) -> _Shape:
         # A chord of a disc of radius R at distance t has length 2 √(R² − t²).
         squared = (t - x * direction[0]) ** 2
         chord = np.sqrt(np.maximum(outer**2 - squared, 0.0)) - np.sqrt(np.maximum(inner**2 - squared, 0.0))
-        out: Floats = chord / (outer**2 - inner**2)
-        return out
+        return chord / (outer**2 - inner**2)
 
     return _Shape(draw, density)
