@@ -1,0 +1,173 @@
+"""Several scores of a row as the columns of a linear model: readings, curves, levels, gaps and pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calibrant._numerics import links
+from calibrant._typing import Floats, Ints
+from calibrant.maps.functions import MapFunction
+
+__all__ = ["CALIBRATED", "NEAR", "RAW", "CategoryScore", "Features", "NumericScore"]
+
+CLIPS = (1e-4, 0.02)  # readings of a probability: its logit, clipped far out or near
+NEAR = 2.0  # deviations at which the second reading of any other number is clipped
+RAW, CALIBRATED = (0, 1, 2), 3  # readings: two logits and the normal score of the rank; the logit of the single fit
+WAVES = np.arange(1, 7)
+PAIR_WAVES = 2
+LARGEST_U, LARGEST_SIDE = 4.0, 2.5
+LEAST = 1e-5  # of probabilities whose logits are taken
+
+
+@dataclass(frozen=True, eq=False)
+class NumericScore:
+    """A numeric score: what it says alone, and its ranks, mean and deviation among the rows of the fit."""
+
+    name: str
+    space: str
+    alone: MapFunction
+    missing_rate: float
+    scores: Floats
+    ranks: Floats
+    normals: Floats
+    mean: float
+    deviation: float
+
+    def predict(self, values: Floats) -> Floats:
+        """What it says alone."""
+        return np.where(np.isnan(values), self.missing_rate, self.alone(np.nan_to_num(values, nan=self.scores[0])))
+
+    def readings(self, values: Floats) -> Floats:
+        """Clipped far out, clipped near, normal score of the rank, (3, n); NaN where missing."""
+        normal = np.interp(values, self.scores, self.normals)
+        if self.space == "probability":
+            return np.stack([links.logit(np.clip(values, low, 1.0 - low)) for low in CLIPS] + [normal])
+        z = (values - self.mean) / self.deviation
+        return np.stack((z, np.clip(z, -NEAR, NEAR), normal))
+
+    def waves(self, values: Floats) -> Floats:
+        """√2 cos(π k rank) / k, (n, 6); 0 where missing."""
+        rank = np.interp(values, self.scores, self.ranks)
+        return np.nan_to_num(np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES) / WAVES)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryScore:
+    """A categorical score: its levels and the rate of each."""
+
+    name: str
+    levels: tuple[Any, ...]
+    rates: Floats
+    base: float
+
+    def predict(self, codes: Ints) -> Floats:
+        """What it says alone; the base rate at a level that the fit did not see."""
+        return np.where(codes >= 0, self.rates[codes], self.base)
+
+    def indicators(self, codes: Ints) -> Floats:
+        """A column for each level."""
+        return (codes[:, None] == np.arange(len(self.rates))).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """How scores become columns. Numeric scores come first.
+
+    `centre`, `spread` (4, J) and `correlations` (4, J, J) are those of the four readings; the three raw ones are there
+    for numeric scores only.
+    """
+
+    scores: tuple[NumericScore | CategoryScore, ...]
+    centre: Floats
+    spread: Floats
+    correlations: Floats
+    gaps: Ints
+    pairs: tuple[tuple[int, int], ...] = ()
+    places: dict[Any, slice] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes: dict[Any, int] = {"one": 1}
+        sizes |= {("reading", r): self.n_numeric for r in RAW} | {("reading", CALIBRATED): len(self.scores)}
+        for j, score in enumerate(self.scores):
+            key = ("curve", j) if isinstance(score, NumericScore) else ("levels", j)
+            sizes[key] = len(WAVES) if isinstance(score, NumericScore) else len(score.rates)
+        sizes["missing"] = len(self.gaps)
+        sizes |= {("pair", a, b): self._side_size(a) * self._side_size(b) for a, b in self.pairs}
+        ends = np.cumsum(list(sizes.values())).tolist()
+        places = {key: slice(end - size, end) for (key, size), end in zip(sizes.items(), ends, strict=True)}
+        object.__setattr__(self, "places", places)
+
+    @property
+    def n_numeric(self) -> int:
+        return sum(isinstance(score, NumericScore) for score in self.scores)
+
+    @property
+    def size(self) -> int:
+        return max(place.stop for place in self.places.values())
+
+    def _side_size(self, j: int) -> int:
+        score = self.scores[j]
+        return 1 + PAIR_WAVES if isinstance(score, NumericScore) else len(score.rates)
+
+    def alone(self, columns: list[Any]) -> Floats:
+        """What each score says alone, (n, J)."""
+        return np.column_stack([score.predict(column) for score, column in zip(self.scores, columns, strict=True)])
+
+    def readings(self, columns: list[Any], alone: Floats) -> Floats:
+        """The four readings of each score, (4, n, J); NaN where missing."""
+        out = np.repeat(links.logit(np.clip(alone, LEAST, 1.0 - LEAST))[None], 4, axis=0)
+        for j, column in enumerate(columns[: self.n_numeric]):
+            out[:3, :, j] = self.scores[j].readings(column)
+            out[CALIBRATED, np.isnan(column), j] = np.nan
+        return out
+
+    def columns(self, columns: list[Any], alone: Floats) -> Floats:
+        """All columns, (n, size); readings are deviations from their centres."""
+        out = np.empty((len(alone), self.size), order="F")
+        out[:, 0] = 1.0
+        for r, reading in enumerate(self.readings(columns, alone)):
+            place = self.places["reading", r]
+            k = place.stop - place.start
+            u = np.clip((reading[:, :k] - self.centre[r, :k]) / self.spread[r, :k], -LARGEST_U, LARGEST_U)
+            out[:, place] = complete(u, self.correlations[r, :k, :k]) * self.spread[r, :k]
+        for j, (score, column) in enumerate(zip(self.scores, columns, strict=True)):
+            if isinstance(score, NumericScore):
+                out[:, self.places["curve", j]] = score.waves(column)
+            else:
+                out[:, self.places["levels", j]] = score.indicators(column)
+        for g, j in enumerate(self.gaps):
+            out[:, self.places["missing"].start + g] = np.isnan(columns[j])
+        for a, b in self.pairs:
+            out[:, self.places["pair", a, b]] = self.pair(a, b, out)
+        return out
+
+    def pair(self, a: int, b: int, columns: Floats) -> Floats:
+        """Products of what two scores bring to a pair."""
+        left, right = self._side(a, columns), self._side(b, columns)
+        return (left[:, :, None] * right[:, None, :]).reshape(len(columns), -1)
+
+    def _side(self, j: int, columns: Floats) -> Floats:
+        """What a score brings to a pair: a line and two waves, or the indicators of its levels."""
+        if j >= self.n_numeric:
+            return columns[:, self.places["levels", j]]
+        normal = columns[:, self.places["reading", RAW[-1]].start + j] / self.spread[RAW[-1], j]
+        line = np.clip(normal, -LARGEST_SIDE, LARGEST_SIDE)
+        start = self.places["curve", j].start
+        return np.column_stack((line, columns[:, start : start + PAIR_WAVES]))
+
+
+def complete(u: Floats, correlation: Floats) -> Floats:
+    """Missing standardised scores become their conditional means given the row's other scores."""
+    gone = np.isnan(u)
+    out = np.where(gone, 0.0, u)
+    some = np.flatnonzero(gone.any(axis=1))
+    patterns, own = np.unique(gone[some], axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        there = ~pattern
+        rows = some[own.reshape(-1) == k]
+        weights = np.linalg.solve(correlation[np.ix_(there, there)], correlation[np.ix_(there, pattern)])
+        out[np.ix_(rows, pattern)] = u[np.ix_(rows, there)] @ weights
+    return out

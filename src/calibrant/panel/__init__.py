@@ -1,0 +1,1 @@
+"""Several scores of a row, one probability."""

@@ -1,0 +1,94 @@
+"""What each score says alone, and what it said about each row without the row."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaln, ndtri
+
+from calibrant._numerics import bins, links
+from calibrant._typing import Bools, Floats, Ints
+from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators.blend.blend import Blend
+from calibrant.calibrators.platt import PlattScaling
+from calibrant.maps.functions import Chain, MapFunction
+from calibrant.maps.panel_features import CategoryScore, NumericScore
+from calibrant.maps.score import CalibrationMap
+from calibrant.tally import Tally
+
+KNOTS = 255
+STRENGTHS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0, 1e5])[:, None]
+SHARES = np.array([0.85 / 7] * 7 + [0.15])  # the last: levels do not differ
+LEAST = 1e-4
+
+
+class Single(NamedTuple):
+    """A fitted score, its values or codes, and the probability that it gave each row's own label without the row."""
+
+    score: Any
+    column: Any
+    left_out: Floats
+
+
+def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights: Floats) -> Single:
+    """Blend of one numeric score; rows without the score are a level of their own."""
+    there = ~np.isnan(values)
+    base = float(weights @ positive / weights.sum())
+    absent = float(weights[~there].sum())
+    positives = float(weights[~there] @ positive[~there]) + 2.0 * base
+    one = np.minimum(weights, 1.0)
+    left_out = np.where(positive, positives - one, absent + 2.0 - positives - one) / (absent + 2.0 - one)
+    tally = Tally.from_arrays(values[there], positive[there], weights[there])
+    alone, left_out[there] = fit_alone(values[there], positive[there], tally, space)
+    cells = tally.coarsen(KNOTS)
+    share = cells.totals / cells.total
+    ranks = np.cumsum(share) - 0.5 * share
+    mean = float(tally.scores @ tally.totals / tally.total)
+    deviation = float(np.sqrt((tally.scores - mean) ** 2 @ tally.totals / tally.total))
+    normals = ndtri(np.clip(ranks, 1e-3, 1.0 - 1e-3))
+    score = NumericScore(
+        name, space, alone, positives / (absent + 2.0), cells.scores, ranks, normals, mean, deviation
+    )
+    return Single(score, values, np.clip(left_out, LEAST, 1.0))
+
+
+def fit_alone(values: Floats, positive: Bools, tally: Tally, space: str) -> tuple[MapFunction, Floats]:
+    """The map of one score, and what it said about the label of each row without the row."""
+    first: CalibrationMap | None = None
+    if space == "decision":
+        first = PlattScaling(space="decision").fit_tally(tally).map_
+        values, tally = first(values), tally.rescored(first(tally.scores))
+    blend = Blend()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function = blend.fit_tally(tally).map_.function
+    cells = tally.coarsen(1001)
+    said = sum(blend.weights_[name] * left_out(member, cells) for name, member in blend.members_.items())
+    place = np.searchsorted(0.5 * (cells.scores[1:] + cells.scores[:-1]), values)
+    return Chain((first.function, function)) if first else function, np.where(positive, said[0][place], said[1][place])
+
+
+def left_out(member: Any, cells: Tally) -> Floats:
+    """Predictions of the positive and of the negative rows of each cell without the row, (2, m)."""
+    if isinstance(member, BayesianCalibrator):
+        return np.stack(member.leave_one_out(cells))
+    p = links.clip(member.predict(cells.scores))
+    return np.stack((p, 1.0 - p))
+
+
+def fit_category(name: str, levels: tuple[Any, ...], codes: Ints, positive: Bools, weights: Floats) -> Single:
+    """Rates of levels, beta-binomial around the base rate; the strength of the prior is averaged over by evidence."""
+    k, n = np.bincount(codes, weights * positive, len(levels)), np.bincount(codes, weights, len(levels))
+    base = float((k.sum() + 1.0) / (n.sum() + 2.0))
+    a = STRENGTHS * base
+    evidence = np.log(SHARES) + (betaln(k + a, n - k + STRENGTHS - a) - betaln(a, STRENGTHS - a)).sum(axis=1)
+    shares = np.exp(evidence - evidence.max())
+    shares /= shares.sum()
+    one = np.minimum(weights, 1.0)
+    own = np.where(positive, k[codes] - one + a, (n - k)[codes] - one + STRENGTHS - a)
+    said = own / (n[codes] - one + STRENGTHS)
+    left_out = 1.0 / (shares @ (1.0 / np.clip(said, 1e-6, 1.0)))
+    score = CategoryScore(name, levels, shares @ ((k + a) / (n + STRENGTHS)), base)
+    return Single(score, codes, left_out)
