@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
+from calibrant.errors import ModelFileError
 from calibrant.maps.functions import MapFunction
 
 __all__ = ["CALIBRATED", "NEAR", "RAW", "CategoryScore", "Features", "NumericScore"]
@@ -20,6 +22,8 @@ WAVES = np.arange(1, 7)
 PAIR_WAVES = 2
 LARGEST_U, LARGEST_SIDE = 4.0, 2.5
 LEAST = 1e-5  # of probabilities whose logits are taken
+LEAST_MEAN = 1e-6
+ARRAYS = ("centre", "spread", "correlations", "gaps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,11 @@ class NumericScore:
     normals: Floats
     mean: float
     deviation: float
+
+    def test_values(self, count: int) -> Floats:
+        """Numbers over its whole range, and a missing one."""
+        low, high = self.scores[[0, -1]]
+        return np.append(np.linspace(low, high, count - 1), np.nan)
 
     def predict(self, values: Floats) -> Floats:
         """What it says alone."""
@@ -62,6 +71,15 @@ class CategoryScore:
     levels: tuple[Any, ...]
     rates: Floats
     base: float
+
+    def codes(self, values: list[str | None]) -> Ints:
+        """The number of each level; −1 for one that the fit did not see."""
+        numbers = {level: number for number, level in enumerate(self.levels)}
+        return np.array([numbers.get(value, -1) for value in values], dtype=np.intp)
+
+    def test_values(self, count: int) -> Ints:
+        """Codes of all levels in turn, an unseen one among them."""
+        return np.arange(count) % (len(self.levels) + 1) - 1
 
     def predict(self, codes: Ints) -> Floats:
         """What it says alone; the base rate at a level that the fit did not see."""
@@ -95,7 +113,7 @@ class Features:
             key = ("curve", j) if isinstance(score, NumericScore) else ("levels", j)
             sizes[key] = len(WAVES) if isinstance(score, NumericScore) else len(score.rates)
         sizes["missing"] = len(self.gaps)
-        sizes |= {("pair", a, b): self._side_size(a) * self._side_size(b) for a, b in self.pairs}
+        sizes |= {("pair", a, b): self.pair_size(a, b) for a, b in self.pairs}
         ends = np.cumsum(list(sizes.values())).tolist()
         places = {key: slice(end - size, end) for (key, size), end in zip(sizes.items(), ends, strict=True)}
         object.__setattr__(self, "places", places)
@@ -107,6 +125,10 @@ class Features:
     @property
     def size(self) -> int:
         return max(place.stop for place in self.places.values())
+
+    def pair_size(self, a: int, b: int) -> int:
+        """The number of columns of a pair."""
+        return self._side_size(a) * self._side_size(b)
 
     def _side_size(self, j: int) -> int:
         score = self.scores[j]
@@ -129,10 +151,7 @@ class Features:
         out = np.empty((len(alone), self.size), order="F")
         out[:, 0] = 1.0
         for r, reading in enumerate(self.readings(columns, alone)):
-            place = self.places["reading", r]
-            k = place.stop - place.start
-            u = np.clip((reading[:, :k] - self.centre[r, :k]) / self.spread[r, :k], -LARGEST_U, LARGEST_U)
-            out[:, place] = complete(u, self.correlations[r, :k, :k]) * self.spread[r, :k]
+            out[:, self.places["reading", r]] = self._deviations(r, reading)
         for j, (score, column) in enumerate(zip(self.scores, columns, strict=True)):
             if isinstance(score, NumericScore):
                 out[:, self.places["curve", j]] = score.waves(column)
@@ -143,6 +162,24 @@ class Features:
         for a, b in self.pairs:
             out[:, self.places["pair", a, b]] = self.pair(a, b, out)
         return out
+
+    def _deviations(self, r: int, reading: Floats) -> Floats:
+        """A reading's deviations from its centre, within four spreads; missing ones from the row's other scores."""
+        k = self.n_numeric if r in RAW else len(self.scores)
+        u = np.clip((reading[:, :k] - self.centre[r, :k]) / self.spread[r, :k], -LARGEST_U, LARGEST_U)
+        return complete(u, self.correlations[r, :k, :k]) * self.spread[r, :k]
+
+    def calibrated(self, alone: Floats, columns: list[Any]) -> Floats:
+        """The deviations of the calibrated reading, for other predictions of the scores alone."""
+        return self._deviations(CALIBRATED, self.readings(columns, alone)[CALIBRATED])
+
+    def mean_score(self, columns: Floats) -> Floats:
+        """The mean of all logits, those of levels calibrated, as a probability."""
+        total, k = np.zeros(len(columns)), self.n_numeric
+        for reading, own in ((RAW[0], slice(0, k)), (CALIBRATED, slice(k, len(self.scores)))):
+            block = columns[:, self.places["reading", reading]][:, own]
+            total += block.sum(axis=1) + self.centre[reading, own].sum()
+        return np.clip(links.expit(total / len(self.scores)), LEAST_MEAN, 1.0 - LEAST_MEAN)
 
     def pair(self, a: int, b: int, columns: Floats) -> Floats:
         """Products of what two scores bring to a pair."""
@@ -157,6 +194,41 @@ class Features:
         line = np.clip(normal, -LARGEST_SIDE, LARGEST_SIDE)
         start = self.places["curve", j].start
         return np.column_stack((line, columns[:, start : start + PAIR_WAVES]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        return {"scores": [_plain(score) for score in self.scores], "pairs": [list(pair) for pair in self.pairs]} | arrays
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Features:
+        """The features that `to_dict` described."""
+        scores = tuple((NumericScore if "alone" in entry else CategoryScore)(**_parse(entry)) for entry in data["scores"])
+        centre, spread, correlations = (np.array(data[name], dtype=np.float64) for name in ARRAYS[:3])
+        count, gaps = len(scores), np.array(data["gaps"], dtype=np.intp)
+        pairs = tuple((int(a), int(b)) for a, b in data["pairs"])
+        sound = centre.shape == spread.shape == (4, count) and correlations.shape == (4, count, count)
+        sound = sound and all(0 <= j < count for j in [*gaps.tolist(), *(j for pair in pairs for j in pair)])
+        if not sound or not np.isfinite(correlations.sum() + centre.sum() + spread.sum()) or not (spread > 0.0).all():
+            raise ModelFileError("The scores of this map are damaged.")
+        return cls(scores, centre, spread, correlations, gaps, pairs)
+
+
+def _plain(score: Any) -> dict[str, Any]:
+    values = {entry.name: getattr(score, entry.name) for entry in fields(score)}
+    return {name: value.to_dict() if name == "alone" else getattr(value, "tolist", lambda v=value: v)() for name, value in values.items()}
+
+
+def _parse(entry: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in entry.items():
+        if name == "alone":
+            out[name] = MapFunction.from_dict(value)
+        elif name == "levels":
+            out[name] = tuple(value)
+        else:
+            out[name] = np.array(value, dtype=np.float64) if isinstance(value, list) else value
+    return out
 
 
 def complete(u: Floats, correlation: Floats) -> Floats:

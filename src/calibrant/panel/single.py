@@ -30,6 +30,22 @@ class Single(NamedTuple):
     score: Any
     column: Any
     left_out: Floats
+    loss: float
+
+    @property
+    def is_category(self) -> bool:
+        """Whether it is categorical."""
+        return isinstance(self.score, CategoryScore)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a numeric score is missing in some rows; for a category, that is a level."""
+        return not self.is_category and bool(np.isnan(self.column).any())
+
+    @property
+    def varies(self) -> bool:
+        """Whether it says different things about different rows."""
+        return len(self.score.rates if self.is_category else self.score.scores) > 1
 
 
 def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights: Floats) -> Single:
@@ -46,12 +62,13 @@ def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights:
     share = cells.totals / cells.total
     ranks = np.cumsum(share) - 0.5 * share
     mean = float(tally.scores @ tally.totals / tally.total)
-    deviation = float(np.sqrt((tally.scores - mean) ** 2 @ tally.totals / tally.total))
+    deviation = float(np.sqrt((tally.scores - mean) ** 2 @ tally.totals / tally.total)) or 1.0
     normals = ndtri(np.clip(ranks, 1e-3, 1.0 - 1e-3))
     score = NumericScore(
         name, space, alone, positives / (absent + 2.0), cells.scores, ranks, normals, mean, deviation
     )
-    return Single(score, values, np.clip(left_out, LEAST, 1.0))
+    left_out = np.clip(left_out, LEAST, 1.0)
+    return Single(score, values, left_out, _loss(left_out, weights))
 
 
 def fit_alone(values: Floats, positive: Bools, tally: Tally, space: str) -> tuple[MapFunction, Floats]:
@@ -78,8 +95,10 @@ def left_out(member: Any, cells: Tally) -> Floats:
     return np.stack((p, 1.0 - p))
 
 
-def fit_category(name: str, levels: tuple[Any, ...], codes: Ints, positive: Bools, weights: Floats) -> Single:
+def fit_category(name: str, values: list[str | None], positive: Bools, weights: Floats) -> Single:
     """Rates of levels, beta-binomial around the base rate; the strength of the prior is averaged over by evidence."""
+    levels = tuple(sorted(set(values), key=lambda level: (level is None, level)))
+    codes = CategoryScore(name, levels, np.zeros(len(levels)), 0.0).codes(values)
     k, n = np.bincount(codes, weights * positive, len(levels)), np.bincount(codes, weights, len(levels))
     base = float((k.sum() + 1.0) / (n.sum() + 2.0))
     a = STRENGTHS * base
@@ -91,4 +110,8 @@ def fit_category(name: str, levels: tuple[Any, ...], codes: Ints, positive: Bool
     said = own / (n[codes] - one + STRENGTHS)
     left_out = 1.0 / (shares @ (1.0 / np.clip(said, 1e-6, 1.0)))
     score = CategoryScore(name, levels, shares @ ((k + a) / (n + STRENGTHS)), base)
-    return Single(score, codes, left_out)
+    return Single(score, codes, left_out, _loss(left_out, weights))
+
+
+def _loss(left_out: Floats, weights: Floats) -> float:
+    return float(-np.average(np.log(left_out), weights=weights))

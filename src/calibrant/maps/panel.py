@@ -1,0 +1,220 @@
+"""The fitted map of several scores of a row: a pool of two sums over scores, of their mean, and of each score alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._numerics import links
+from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.base import FrozenMap
+from calibrant.maps.functions import MapFunction
+from calibrant.maps.panel_columns import choose_columns, read_column, read_columns
+from calibrant.maps.panel_features import CategoryScore, Features, NumericScore
+from calibrant.maps.posterior_table import PosteriorTable
+
+__all__ = ["LogitPosterior", "PanelMap"]
+
+CHUNK_ROWS = 1 << 14  # whose columns are held at once
+MEMBERS = 3  # the two sums and the mean score; after them, each score alone
+MOST_TESTED = 32
+
+
+@dataclass(frozen=True, eq=False)
+class LogitPosterior:
+    """Mean of the coefficients of all columns under an open-minded prior, and a root of their covariance."""
+
+    mean: Floats
+    root: Floats
+
+    def spread(self, columns: Floats, logits: Floats) -> tuple[Floats, Floats]:
+        """Deviations of each row's logit, (n, d), and how far the mean is from the prediction."""
+        return columns @ self.root, columns @ self.mean - logits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PanelMap(FrozenMap):
+    """A fitted calibration of several scores: call it on a table with a column for each score.
+
+    `PanelCalibrator` keeps one in ``map_``, and `calibrant.load` reads one from a file. It is frozen, and needs numpy
+    alone.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns of the fit in their order.
+    features : Features
+        How scores become columns of the sums.
+    weights : ndarray
+        Of the members: the sum of raw readings, that of calibrated ones, the mean score, and each score alone.
+    linear : ndarray of shape (2, size)
+        Coefficients of the two sums.
+    mean_map : MapFunction
+        What the mean score says.
+    posterior : LogitPosterior or PosteriorTable, optional
+        What intervals and draws need; of a single score, its table.
+    method : str
+        The name of the method that made it.
+    """
+
+    kind: ClassVar[str] = "panel"
+    tolerance: ClassVar[float] = 1e-10
+
+    names: tuple[str, ...]
+    features: Features
+    weights: Floats
+    linear: Floats
+    mean_map: MapFunction
+    posterior: LogitPosterior | PosteriorTable | None = None
+    method: str = ""
+
+    def __call__(self, scores: Any) -> Floats:
+        """Calibrated probabilities of the positive class, (n,)."""
+        return self.probabilities(self.check(scores))
+
+    def check(self, scores: Any) -> list[Any]:
+        """The columns that the map needs, in its own order: numbers, or codes of levels."""
+        columns = choose_columns(read_columns(scores), self.names)
+        return [self._read(score, columns[score.name]) for score in self.features.scores]
+
+    def _read(self, score: NumericScore | CategoryScore, column: Any) -> Any:
+        values = read_column(score.name, column, isinstance(score, CategoryScore))
+        if isinstance(score, CategoryScore):
+            return score.codes(values)
+        if score.space == "probability":
+            check_probabilities(score.name, values)
+        return values
+
+    def probabilities(self, columns: list[Any]) -> Floats:
+        """Probabilities of checked columns."""
+        parts = [self.members(part)[0] @ self.weights for part in _chunks(columns)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def members(self, columns: list[Any]) -> tuple[Floats, Floats]:
+        """What each member says, (n, members), and the columns of the sums, (n, size)."""
+        alone = self.features.alone(columns)
+        at = self.features.columns(columns, alone)
+        sums = links.expit(at @ self.linear.T)
+        return np.column_stack((sums, self.mean_map(self.features.mean_score(at)), alone)), at
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether it has intervals and draws: whether they were saved with it."""
+        return self.posterior is not None
+
+    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the credible interval of each probability, (n,) each."""
+        if self.posterior is None:
+            raise self.no_posterior()
+        columns, reach = self.check(scores), NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
+        if isinstance(self.posterior, PosteriorTable):
+            values = self._one_score(columns)
+            return self.posterior.interval(values, level, self.probabilities(columns))
+        parts = []
+        for part in _chunks(columns):
+            said, at = self.members(part)
+            logits = links.logit(said @ self.weights)
+            deviations, off = self.posterior.spread(at, logits)
+            spread = np.sqrt((deviations**2).sum(axis=1) + off**2)
+            parts.append(np.stack((logits - reach * spread, logits + reach * spread)))
+        low, high = links.expit(np.concatenate(parts, axis=1) if parts else np.empty((2, 0)))
+        return low, high
+
+    def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+        """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
+        if self.posterior is None:
+            raise self.no_posterior()
+        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        columns = self.check(scores)
+        if isinstance(self.posterior, PosteriorTable):
+            return self.posterior.sample_maps(self._one_score(columns), count, rng)
+        noise, towards = rng.standard_normal((count, self.posterior.root.shape[1])), rng.standard_normal((count, 1))
+        parts = []
+        for part in _chunks(columns):
+            said, at = self.members(part)
+            logits = links.logit(said @ self.weights)
+            deviations, off = self.posterior.spread(at, logits)
+            parts.append(links.expit(logits + noise @ deviations.T + towards * off))
+        return np.concatenate(parts, axis=1) if parts else np.empty((count, 0))
+
+    def _one_score(self, columns: list[Any]) -> Floats:
+        score = self.features.scores[0]
+        assert isinstance(score, NumericScore)
+        return np.nan_to_num(columns[0], nan=score.mean)
+
+    def __repr__(self) -> str:
+        return f"PanelMap({self.method}, {len(self.names)} scores: {', '.join(self.names)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "method": self.method,
+            "names": list(self.names),
+            "features": self.features.to_dict(),
+            "weights": self.weights.tolist(),
+            "linear": self.linear.tolist(),
+            "mean_map": self.mean_map.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PanelMap:
+        """The map that `to_dict` described."""
+        try:
+            features = Features.from_dict(data["features"])
+            weights, linear = (_validation.as_floats(data[name], name) for name in ("weights", "linear"))
+            names, mean_map = tuple(data["names"]), MapFunction.from_dict(data["mean_map"])
+            sound = weights.shape == (MEMBERS + len(features.scores),) and linear.shape == (2, features.size)
+            sound = sound and bool(np.isfinite(linear).all() and (weights >= 0.0).all())
+            sound = sound and abs(weights.sum() - 1.0) < 1e-9 and {score.name for score in features.scores} <= set(names)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelFileError(f"This is not a map of several scores that calibrant saved ({error!r}).") from error
+        if not sound:
+            raise ModelFileError("The numbers of this map of several scores are damaged.")
+        return cls(names, features, weights, linear, mean_map, None, str(data["method"]))
+
+    def posterior_to_dict(self) -> dict[str, Any] | None:
+        """What intervals and draws need."""
+        if self.posterior is None or isinstance(self.posterior, PosteriorTable):
+            return None if self.posterior is None else self.posterior.to_dict()
+        return {"mean": self.posterior.mean.tolist(), "root": self.posterior.root.tolist()}
+
+    def with_posterior(self, data: Mapping[str, Any]) -> PanelMap:
+        """The map with the posterior that `posterior_to_dict` described."""
+        if "root" not in data:
+            return replace(self, posterior=PosteriorTable.from_dict(data))
+        mean, root = (_validation.as_floats(data[name], name) for name in ("mean", "root"))
+        if mean.shape != (self.features.size,) or root.shape[:1] != mean.shape or not np.isfinite(root).all():
+            raise ModelFileError("The posterior of this map of several scores is damaged.")
+        return replace(self, posterior=LogitPosterior(mean, root))
+
+    def test_vector(self) -> dict[str, Any]:
+        """Scores over their ranges, missing and unseen ones among them, with what the map makes of them."""
+        columns = [score.test_values(MOST_TESTED) for score in self.features.scores]
+        shown = [[None if value != value else value for value in column.tolist()] for column in columns]  # noqa: PLR0124
+        return {"columns": shown, "probabilities": self.probabilities(columns).tolist()}
+
+    def replay(self, vector: Mapping[str, Any]) -> Floats:
+        """What this map makes of the columns of a test vector."""
+        kinds = [np.intp if isinstance(score, CategoryScore) else np.float64 for score in self.features.scores]
+        return self.probabilities([np.array(column, kind) for column, kind in zip(vector["columns"], kinds, strict=True)])
+
+
+def _chunks(columns: list[Any]) -> list[list[Any]]:
+    starts = range(0, len(columns[0]), CHUNK_ROWS)
+    return [[column[start : start + CHUNK_ROWS] for column in columns] for start in starts]
+
+
+def check_probabilities(name: str, values: Floats) -> None:
+    """Refuse scores outside [0, 1]."""
+    wrong = np.flatnonzero((values < 0.0) | (values > 1.0))
+    if len(wrong):
+        raise InvalidInputError(
+            f"Score {name!r} must be a probability in [0, 1]; got {values[wrong[0]]:.6g} at index {wrong[0]}. "
+            f"If it is another number, pass space={{{name!r}: 'decision'}}."
+        )

@@ -1,0 +1,84 @@
+"""Tables of scores as columns by name: numbers, or levels as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant.errors import InvalidInputError
+
+__all__ = ["choose_columns", "is_category", "read_column", "read_columns"]
+
+CATEGORY_TYPES = ("category", "categorical", "enum", "dictionary", "string", "large_string", "str", "bool", "utf8")
+
+
+def read_columns(scores: Any) -> dict[str, Any]:
+    """The columns of a table, a dictionary or an array by name; an array's are called score_1, score_2 and so on."""
+    if isinstance(scores, Mapping):
+        return {str(name): column for name, column in scores.items()}
+    names = getattr(scores, "column_names", None)
+    names = getattr(scores, "columns", None) if names is None else names
+    if names is not None and not callable(names):
+        return {str(name): scores[name] for name in names}
+    array = _validation.as_array(scores, "scores")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidInputError(f"`scores` must have a column for each score, shape (n, J); got shape {array.shape}.")
+    return {f"score_{j + 1}": column for j, column in enumerate(array.T)}
+
+
+def choose_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """The columns of the fit by name, in any order; those of a nameless array in the order of the fit."""
+    if set(names) <= set(columns):
+        return columns
+    if len(columns) == len(names) and list(columns) == [f"score_{j + 1}" for j in range(len(names))]:
+        return dict(zip(names, columns.values(), strict=True))
+    absent = [name for name in names if name not in columns]
+    raise InvalidInputError(
+        f"`scores` must have the columns of the fit; {', '.join(map(repr, absent))} of {', '.join(names)} "
+        f"{'is' if len(absent) == 1 else 'are'} not there. A score that is missing in all rows may be a column of NaN."
+    )
+
+
+def is_category(column: Any) -> bool:
+    """Whether a column holds text, booleans or a category type: never guessed from numbers."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if kind.partition("(")[0].partition("<")[0].partition("[")[0] in CATEGORY_TYPES or kind.startswith("<u"):
+        return True
+    array = _validation.as_array(column, "scores")
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "bUS"
+    return any(isinstance(value, str | bool | np.bool_) for value in array.tolist())
+
+
+def read_column(name: str, column: Any, category: bool) -> Any:
+    """Numbers, NaN where missing; or a list of levels as text, None where missing."""
+    array = _validation.as_array(column, "scores")
+    if array.ndim != 1:
+        raise InvalidInputError(f"Score {name!r} must have one value for each row; got shape {array.shape}.")
+    if category:
+        return [_level(value) for value in array.tolist()]
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if _is_missing(value) else value for value in array.tolist()])
+    if array.dtype.kind not in "fiu":
+        raise InvalidInputError(f"Score {name!r} held numbers in the fit; got {array.dtype}. Convert the column.")
+    values = array.astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise InvalidInputError(f"Score {name!r} must be finite or missing; got {values[infinite[0]]} at index {infinite[0]}.")
+    return values
+
+
+def _level(value: Any) -> str | None:
+    if _is_missing(value):
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and what pandas puts there: NaT differs from itself, NA has no truth."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124

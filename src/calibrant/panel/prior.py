@@ -1,0 +1,142 @@
+"""The prior of the additive model: which terms there are, how large each may be, and how likely that is beforehand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from calibrant._typing import Floats
+from calibrant.maps.panel_features import CALIBRATED, RAW, Features
+
+__all__ = ["CANDIDATE_PAIR", "OPEN", "Prior", "Setting"]
+
+#: Centres of the prior: the mean of all logits; the same with a slope for what scores share; their sum. A number from 0
+#: on is one score alone.
+MEAN, TOGETHER, SUM = -1, -2, -3
+# Scales of the terms, each averaged over by evidence; 0 takes a term out.
+TRUST = (0.1, 0.3, 1.0, 3.0)  # intercept, and slope of the centre around 1
+SLOPES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)  # of single scores around the centre
+SCALES = {
+    "curve": (0.0, 0.15, 0.4, 1.0),
+    "levels": (0.0, 0.15, 0.4, 1.0, 2.0),
+    "missing": (0.0, 0.3, 1.0),
+    "pair": (0.0, 0.1, 0.25, 0.6),
+}
+CANDIDATE_PAIR = SCALES["pair"][2]
+#: The least scales for intervals.
+OPEN = {"trust": 0.3, "slopes": 0.1, "curve": 0.15, "levels": 0.15, "missing": 0.3}
+# Odds of a term against none. Of many curves or pairs, few are there; and few rows cannot show a pair.
+ODDS_CURVE, EXPECTED_CURVES = 0.15, 0.6
+ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
+
+Setting = dict[Any, Any]
+
+
+class Prior:
+    """Settings of all scales, and what each says about the coefficients of the columns.
+
+    `calibrated`: slopes on the logits of what scores say alone, categorical ones included; otherwise on readings that
+    labels have not touched, with categorical scores as shrunk effects of their levels.
+    """
+
+    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float) -> None:
+        self.features, self.calibrated, self.base = features, calibrated, base
+        self.size = size = len(features.scores) if calibrated else features.n_numeric
+        count = len(features.scores)
+        self._log_odds = {
+            "curve": math.log(min(ODDS_CURVE, EXPECTED_CURVES / count)),
+            "pair": math.log(min(ODDS_PAIR, 2.0 * EXPECTED_PAIRS / (count * max(count - 1, 1)))),
+        }
+        self._log_odds["pair"] += math.log(min(1.0, n_rows / PAIR_ROWS))
+        self.options: dict[Any, tuple[Any, ...]] = {
+            key: SCALES[key if isinstance(key, str) else key[0]]
+            for key in sorted(features.places, key=lambda key: key[0] != "pair")
+            if (key if isinstance(key, str) else key[0]) in SCALES
+        }
+        self.options |= {
+            "centre": tuple(range(SUM, size)) if size > 1 else (MEAN,),
+            "reading": (CALIBRATED,) if calibrated else RAW if features.n_numeric else RAW[:1],
+            "slopes": (SLOPES[:-1] if calibrated else SLOPES) if size > 1 else (0.0,),
+            "trust": TRUST[:-1] if calibrated else TRUST,
+        }
+
+    @property
+    def log_odds_pair(self) -> float:
+        """Logarithm of the odds of a pair."""
+        return self._log_odds["pair"]
+
+    def first(self) -> Setting:
+        """Where the search begins: the mean, with some freedom for single scores, levels and gaps."""
+        wanted = {"centre": MEAN, "slopes": 0.2, "trust": 1.0, "missing": 0.3, "levels": 0.0 if self.calibrated else 0.4}
+        out = {}
+        for key, options in self.options.items():
+            value = wanted.get(_kind(key))
+            out[key] = value if value in options else options[0]
+        return out
+
+    def near(self, setting: Setting, key: Any, everything: bool) -> tuple[Any, ...]:
+        """The values of a scale that are tried next; of many, only the neighbours."""
+        options = self.options[key]
+        if key in ("centre", "reading") or (everything and len(options) <= 4):
+            return options
+        place = options.index(setting[key])
+        return options[max(0, place - 1) : place + 2]
+
+    def log_share(self, setting: Setting) -> float:
+        """How likely a setting is before any label is seen, up to a constant."""
+        total = 0.0
+        for key, value in setting.items():
+            kind = _kind(key)
+            if kind == "centre":
+                total += math.log(0.5 / self.size if value >= 0 else 0.2)
+                total += math.log(self._together(setting["reading"]) / self.size) if value == SUM else 0.0
+            elif kind in ("slopes", "levels"):
+                total += math.log(0.5 if value == 0 else 0.1)
+            elif kind in self._log_odds and value > 0:
+                total += self._log_odds[kind]
+        return total
+
+    def _together(self, reading: int) -> float:
+        """κ = J / (1 + (J − 1) mean correlation): 1 for copies of one score, J for scores with nothing in common."""
+        k = self.size
+        r = self.features.correlations[reading][:k, :k]
+        return float(k / (1.0 + (k - 1) * max(0.0, (r.sum() - k) / (k * (k - 1)))))
+
+    def columns(self, setting: Setting) -> tuple[Floats, Floats]:
+        """The mean of all coefficients, and directions (size, d) whose multiples, N(0, 1) each, are added to it."""
+        features, k, reading = self.features, self.size, setting["reading"]
+        centre, parts, level = np.zeros(features.size), [], self.base
+        if k:
+            place, means, choice = features.places["reading", reading], features.centre[reading, :k], setting["centre"]
+            if choice >= 0:
+                centre[place.start + choice], level = 1.0, means[choice]
+            elif choice == MEAN:
+                centre[place], level = 1.0 / k, means.mean()
+            else:
+                centre[place] = 1.0 if choice == SUM else self._together(reading) / k
+            parts.append(setting["trust"] * centre[:, None])
+            if setting["slopes"] > 0.0:
+                unit = np.ones(k) if self.calibrated else features.spread[reading, :k]
+                parts.append(self._block(place, setting["slopes"] / unit))
+        parts.append(self._block(features.places["one"], setting["trust"]))
+        for key, place in features.places.items():
+            if setting.get(key, 0.0) > 0.0:
+                parts.append(self._block(place, setting[key]))
+        centre[0] = level
+        return centre, np.concatenate(parts, axis=1)
+
+    def _block(self, place: slice, scale: Any) -> Floats:
+        out = np.zeros((self.features.size, place.stop - place.start))
+        out[place] = np.eye(place.stop - place.start) * scale
+        return out
+
+    def opened(self, setting: Setting) -> Setting:
+        """The setting with every scale raised to a modest one, for intervals: what is not shown may yet be there."""
+        return {key: max(value, OPEN.get(_kind(key), value)) for key, value in setting.items()}
+
+
+def _kind(key: Any) -> str:
+    kind: str = key if isinstance(key, str) else key[0]
+    return kind
