@@ -104,6 +104,7 @@ class Features:
     correlations: Floats
     gaps: Ints
     pairs: tuple[tuple[int, int], ...] = ()
+    mean_weights: Any = None
     places: dict[Any, slice] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -178,7 +179,8 @@ class Features:
         total, k = np.zeros(len(columns)), self.n_numeric
         for reading, own in ((RAW[0], slice(0, k)), (CALIBRATED, slice(k, len(self.scores)))):
             block = columns[:, self.places["reading", reading]][:, own]
-            total += block.sum(axis=1) + self.centre[reading, own].sum()
+            w = self.mean_weights if self.mean_weights is not None and reading == RAW[0] else np.ones(block.shape[1])
+            total += (block + self.centre[reading, own]) @ w
         return np.clip(links.expit(total / len(self.scores)), LEAST_MEAN, 1.0 - LEAST_MEAN)
 
     def pair(self, a: int, b: int, columns: Floats) -> Floats:

@@ -53,6 +53,7 @@ class Average(NamedTuple):
     linear: Floats
     factor: float
     best: Setting
+    beliefs: Any = None
 
 
 def laplace(rows: Rows, offset: Floats, directions: Floats, start: Floats | None = None) -> Posterior:
@@ -171,7 +172,11 @@ class Search:
         covariance = ((means - mean) * shares[:, None]).T @ (means - mean)
         for share, posterior in zip(shares, posteriors, strict=True):
             covariance += share * (posterior.root @ posterior.root.T)
-        return Average(mean, _root(covariance), (shares * factors) @ means, float(shares @ factors), kept[0][1])
+        beliefs: Any = {"centre": {}, "slopes": {}}
+        for share, (_, setting) in zip(shares.tolist(), kept, strict=True):
+            for key, own in beliefs.items():
+                own[setting[key]] = own.get(setting[key], 0.0) + share
+        return Average(mean, _root(covariance), (shares * factors) @ means, float(shares @ factors), kept[0][1], beliefs)
 
     def opened(self, rows: Rows, average: Average) -> Posterior:
         """The best setting with an open mind, for intervals."""

@@ -24,6 +24,7 @@ from calibrant.tally import Tally
 
 __all__ = ["PanelCalibrator"]
 
+OPT = {'cal': True, 'mean': 1.0}
 SAMPLE_ROWS = 10_000  # from more, scales and weights are found on so many
 #: The Dirichlet prior of the pool, in rows: raw sum, calibrated sum, mean score, all single scores together.
 PRIOR_ROWS = (4.0, 4.0, 2.0, 0.5)
@@ -101,14 +102,23 @@ class PanelCalibrator(Estimator):
         rows = Rows(features.columns(columns, features.alone(columns)), y, weights)
         sample = rows if len(some) == len(y) else Rows(rows.columns[some], y[some], counts)
         moved = features.calibrated(apart[some], [c[some] for c in columns]) - sample.columns[:, features.places["reading", CALIBRATED]]
-        averages, members = [], []
+        averages, members, beliefs = [], [], None
         for calibrated in (False, True):
-            search = Search(Prior(features, calibrated, base, sample.weights.sum()), sample)
+            search = Search(Prior(features, calibrated, base, sample.weights.sum(), beliefs if OPT['cal'] else None), sample)
             average = search.average(rows)
             averages.append(average)
             members.append(leave_one_out(average, sample, features, moved))
             if not calibrated:
                 opened = search.opened(rows, average)
+                if features.n_numeric > 1:
+                    beliefs = average.beliefs
+                    k = features.n_numeric
+                    u = np.full(k, sum(v for c, v in beliefs["centre"].items() if c < 0) / k)
+                    for c, v in beliefs["centre"].items():
+                        if c >= 0:
+                            u[c] += v
+                    if OPT["mean"]:
+                        features = replace(features, mean_weights=OPT["mean"] * u * k + (1 - OPT["mean"]))
         mean_map, left_out = fit_mean(features, rows, some, sample, moved)
         self.left_out_ = np.column_stack((*members, left_out, said[some]))
         prior = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])

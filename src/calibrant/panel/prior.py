@@ -32,6 +32,7 @@ ODDS_CURVE, EXPECTED_CURVES = 0.15, 0.6
 ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
 
 Setting = dict[Any, Any]
+BELIEF_FLOOR = 0.01
 
 
 class Prior:
@@ -41,7 +42,8 @@ class Prior:
     labels have not touched, with categorical scores as shrunk effects of their levels.
     """
 
-    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float) -> None:
+    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float, beliefs=None) -> None:
+        self.beliefs = beliefs
         self.features, self.calibrated, self.base = features, calibrated, base
         self.size = size = len(features.scores) if calibrated else features.n_numeric
         count = len(features.scores)
@@ -89,7 +91,9 @@ class Prior:
         total = 0.0
         for key, value in setting.items():
             kind = _kind(key)
-            if kind == "centre":
+            if self.beliefs and kind in self.beliefs and value < self.features.n_numeric:
+                total += math.log(max(self.beliefs[kind].get(value, 0.0), BELIEF_FLOOR))
+            elif kind == "centre":
                 total += math.log(0.5 / self.size if value >= 0 else 0.2)
                 total += math.log(self._together(setting["reading"]) / self.size) if value == SUM else 0.0
             elif kind in ("slopes", "levels"):
