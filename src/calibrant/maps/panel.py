@@ -14,6 +14,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap
+from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.panel_columns import choose_columns, read_column, read_columns
 from calibrant.maps.panel_features import CategoryScore, Features, NumericScore
@@ -74,6 +75,12 @@ class PanelMap(FrozenMap):
     posterior: LogitPosterior | PosteriorTable | None = None
     method: str = ""
 
+    @property
+    def space(self) -> str:  # type: ignore[override]
+        """What its numeric scores are: "probability" where all are, otherwise "decision"."""
+        spaces = {score.space for score in self.features.scores if isinstance(score, NumericScore)}
+        return "decision" if "decision" in spaces else "probability"
+
     def __call__(self, scores: Any) -> Floats:
         """Calibrated probabilities of the positive class, (n,)."""
         return self.probabilities(self.check(scores))
@@ -114,7 +121,7 @@ class PanelMap(FrozenMap):
             raise self.no_posterior()
         columns, reach = self.check(scores), NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
         if isinstance(self.posterior, PosteriorTable):
-            values = self._one_score(columns)
+            values = self.one_score(columns)
             return self.posterior.interval(values, level, self.probabilities(columns))
         parts = []
         for part in _chunks(columns):
@@ -133,7 +140,7 @@ class PanelMap(FrozenMap):
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         columns = self.check(scores)
         if isinstance(self.posterior, PosteriorTable):
-            return self.posterior.sample_maps(self._one_score(columns), count, rng)
+            return self.posterior.sample_maps(self.one_score(columns), count, rng)
         noise, towards = rng.standard_normal((count, self.posterior.root.shape[1])), rng.standard_normal((count, 1))
         parts = []
         for part in _chunks(columns):
@@ -143,7 +150,8 @@ class PanelMap(FrozenMap):
             parts.append(links.expit(logits + noise @ deviations.T + towards * off))
         return np.concatenate(parts, axis=1) if parts else np.empty((count, 0))
 
-    def _one_score(self, columns: list[Any]) -> Floats:
+    def one_score(self, columns: list[Any]) -> Floats:
+        """The values of the only score; where it is missing, its mean."""
         score = self.features.scores[0]
         assert isinstance(score, NumericScore)
         return np.nan_to_num(columns[0], nan=score.mean)
@@ -153,43 +161,30 @@ class PanelMap(FrozenMap):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "method": self.method,
-            "names": list(self.names),
-            "features": self.features.to_dict(),
-            "weights": self.weights.tolist(),
-            "linear": self.linear.tolist(),
-            "mean_map": self.mean_map.to_dict(),
-        }
+        return plain_fields(self, "posterior", "features") | {"features": plain_fields(self.features, "places")}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PanelMap:
         """The map that `to_dict` described."""
-        try:
-            features = Features.from_dict(data["features"])
-            weights, linear = (_validation.as_floats(data[name], name) for name in ("weights", "linear"))
-            names, mean_map = tuple(data["names"]), MapFunction.from_dict(data["mean_map"])
-            sound = weights.shape == (MEMBERS + len(features.scores),) and linear.shape == (2, features.size)
-            sound = sound and bool(np.isfinite(linear).all() and (weights >= 0.0).all())
-            sound = sound and abs(weights.sum() - 1.0) < 1e-9 and {score.name for score in features.scores} <= set(names)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelFileError(f"This is not a map of several scores that calibrant saved ({error!r}).") from error
-        if not sound:
-            raise ModelFileError("The numbers of this map of several scores are damaged.")
-        return cls(names, features, weights, linear, mean_map, None, str(data["method"]))
+        features = Features.from_dict(data["features"])
+        weights, linear = (read_floats(data, name) for name in ("weights", "linear"))
+        map_ = cls(tuple(data["names"]), features, weights, linear, MapFunction.from_dict(data["mean_map"]), None, data["method"])
+        if weights.shape != (MEMBERS + len(features.scores),) or linear.shape != (2, features.size):
+            raise ModelFileError("The weights of this map of several scores are damaged.")
+        return map_
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
         """What intervals and draws need."""
         if self.posterior is None or isinstance(self.posterior, PosteriorTable):
             return None if self.posterior is None else self.posterior.to_dict()
-        return {"mean": self.posterior.mean.tolist(), "root": self.posterior.root.tolist()}
+        return plain_fields(self.posterior)
 
     def with_posterior(self, data: Mapping[str, Any]) -> PanelMap:
         """The map with the posterior that `posterior_to_dict` described."""
         if "root" not in data:
             return replace(self, posterior=PosteriorTable.from_dict(data))
-        mean, root = (_validation.as_floats(data[name], name) for name in ("mean", "root"))
-        if mean.shape != (self.features.size,) or root.shape[:1] != mean.shape or not np.isfinite(root).all():
+        mean, root = read_floats(data, "mean"), read_floats(data, "root")
+        if mean.shape != (self.features.size,) or root.shape[:1] != mean.shape:
             raise ModelFileError("The posterior of this map of several scores is damaged.")
         return replace(self, posterior=LogitPosterior(mean, root))
 

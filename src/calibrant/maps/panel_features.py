@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
 from calibrant.errors import ModelFileError
+from calibrant.maps.files import read_floats
 from calibrant.maps.functions import MapFunction
 
 __all__ = ["CALIBRATED", "NEAR", "RAW", "CategoryScore", "Features", "NumericScore"]
@@ -23,7 +24,6 @@ PAIR_WAVES = 2
 LARGEST_U, LARGEST_SIDE = 4.0, 2.5
 LEAST = 1e-5  # of probabilities whose logits are taken
 LEAST_MEAN = 1e-6
-ARRAYS = ("centre", "spread", "correlations", "gaps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +95,18 @@ class Features:
     """How scores become columns. Numeric scores come first.
 
     `centre`, `spread` (4, J) and `correlations` (4, J, J) are those of the four readings; the three raw ones are there
-    for numeric scores only.
+    for numeric scores only. `mean_weights` (J,) are those of the mean score. `gaps` are the scores that were missing in
+    some rows of the fit, `pairs` those that act together.
     """
 
     scores: tuple[NumericScore | CategoryScore, ...]
     centre: Floats
     spread: Floats
     correlations: Floats
+    mean_weights: Floats
     gaps: Ints
     pairs: tuple[tuple[int, int], ...] = ()
-    mean_weights: Any = None
-    places: dict[Any, slice] = field(init=False)
+    places: dict[Any, slice] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         sizes: dict[Any, int] = {"one": 1}
@@ -170,18 +171,12 @@ class Features:
         u = np.clip((reading[:, :k] - self.centre[r, :k]) / self.spread[r, :k], -LARGEST_U, LARGEST_U)
         return complete(u, self.correlations[r, :k, :k]) * self.spread[r, :k]
 
-    def calibrated(self, alone: Floats, columns: list[Any]) -> Floats:
-        """The deviations of the calibrated reading, for other predictions of the scores alone."""
-        return self._deviations(CALIBRATED, self.readings(columns, alone)[CALIBRATED])
-
     def mean_score(self, columns: Floats) -> Floats:
         """The mean of all logits, those of levels calibrated, as a probability."""
-        total, k = np.zeros(len(columns)), self.n_numeric
-        for reading, own in ((RAW[0], slice(0, k)), (CALIBRATED, slice(k, len(self.scores)))):
-            block = columns[:, self.places["reading", reading]][:, own]
-            w = self.mean_weights if self.mean_weights is not None and reading == RAW[0] else np.ones(block.shape[1])
-            total += (block + self.centre[reading, own]) @ w
-        return np.clip(links.expit(total / len(self.scores)), LEAST_MEAN, 1.0 - LEAST_MEAN)
+        raw, calibrated, k = self.places["reading", RAW[0]], self.places["reading", CALIBRATED], self.n_numeric
+        logits = np.concatenate((columns[:, raw], columns[:, calibrated][:, k:]), axis=1)
+        mean = logits @ self.mean_weights + np.append(self.centre[0, :k], self.centre[3, k:]) @ self.mean_weights
+        return np.clip(links.expit(mean), LEAST_MEAN, 1.0 - LEAST_MEAN)
 
     def pair(self, a: int, b: int, columns: Floats) -> Floats:
         """Products of what two scores bring to a pair."""
@@ -197,40 +192,25 @@ class Features:
         start = self.places["curve", j].start
         return np.column_stack((line, columns[:, start : start + PAIR_WAVES]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
-        return {"scores": [_plain(score) for score in self.scores], "pairs": [list(pair) for pair in self.pairs]} | arrays
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
-        """The features that `to_dict` described."""
+        """The features that `plain_fields` described."""
         scores = tuple((NumericScore if "alone" in entry else CategoryScore)(**_parse(entry)) for entry in data["scores"])
-        centre, spread, correlations = (np.array(data[name], dtype=np.float64) for name in ARRAYS[:3])
-        count, gaps = len(scores), np.array(data["gaps"], dtype=np.intp)
-        pairs = tuple((int(a), int(b)) for a, b in data["pairs"])
-        sound = centre.shape == spread.shape == (4, count) and correlations.shape == (4, count, count)
-        sound = sound and all(0 <= j < count for j in [*gaps.tolist(), *(j for pair in pairs for j in pair)])
-        if not sound or not np.isfinite(correlations.sum() + centre.sum() + spread.sum()) or not (spread > 0.0).all():
+        arrays = [read_floats(data, name) for name in ("centre", "spread", "correlations", "mean_weights")]
+        count, gaps, pairs = len(scores), data["gaps"], tuple((int(a), int(b)) for a, b in data["pairs"])
+        shapes = [(4, count), (4, count), (4, count, count), (count,)]
+        places = [*gaps, *(j for pair in pairs for j in pair)]
+        if [array.shape for array in arrays] != shapes or not all(0 <= j < count for j in places):
             raise ModelFileError("The scores of this map are damaged.")
-        return cls(scores, centre, spread, correlations, gaps, pairs)
-
-
-def _plain(score: Any) -> dict[str, Any]:
-    values = {entry.name: getattr(score, entry.name) for entry in fields(score)}
-    return {name: value.to_dict() if name == "alone" else getattr(value, "tolist", lambda v=value: v)() for name, value in values.items()}
+        return cls(scores, *arrays, np.array(gaps, dtype=np.intp), pairs)
 
 
 def _parse(entry: Mapping[str, Any]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in entry.items():
-        if name == "alone":
-            out[name] = MapFunction.from_dict(value)
-        elif name == "levels":
-            out[name] = tuple(value)
-        else:
-            out[name] = np.array(value, dtype=np.float64) if isinstance(value, list) else value
-    return out
+    read = {"alone": MapFunction.from_dict, "levels": tuple}
+    return {
+        name: read[name](value) if name in read else read_floats(entry, name) if isinstance(value, list) else value
+        for name, value in entry.items()
+    }
 
 
 def complete(u: Floats, correlation: Floats) -> Floats:

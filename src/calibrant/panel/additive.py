@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,7 @@ from scipy import linalg
 
 from calibrant._numerics import links
 from calibrant._typing import Floats
-from calibrant.maps.panel_features import Features
-from calibrant.panel.prior import CANDIDATE_PAIR, Prior, Setting
+from calibrant.panel.prior import CANDIDATE_PAIR, Prior, Setting, Told
 
 __all__ = ["Average", "Posterior", "Rows", "Search", "laplace", "leave_one_out", "likely_pairs"]
 
@@ -53,14 +53,11 @@ class Average(NamedTuple):
     linear: Floats
     factor: float
     best: Setting
-    beliefs: Any = None
+    told: Told
 
 
 def laplace(rows: Rows, offset: Floats, directions: Floats, start: Floats | None = None) -> Posterior:
-    """Laplace's method for β = offset + directions · v, v ~ N(0, I): Newton's steps, halved where they lower the density.
-
-    O(n d²) a step.
-    """
+    """Laplace's method for β = offset + directions · v, v ~ N(0, I), by Newton's steps. O(n d²) a step."""
     x, base = rows.columns @ directions, rows.columns @ offset
     v = np.zeros(x.shape[1]) if start is None else start
     eta = base + x @ v
@@ -172,11 +169,12 @@ class Search:
         covariance = ((means - mean) * shares[:, None]).T @ (means - mean)
         for share, posterior in zip(shares, posteriors, strict=True):
             covariance += share * (posterior.root @ posterior.root.T)
-        beliefs: Any = {"centre": {}, "slopes": {}}
+        told: Told = {"centre": defaultdict(float), "slopes": defaultdict(float)}
         for share, (_, setting) in zip(shares.tolist(), kept, strict=True):
-            for key, own in beliefs.items():
-                own[setting[key]] = own.get(setting[key], 0.0) + share
-        return Average(mean, _root(covariance), (shares * factors) @ means, float(shares @ factors), kept[0][1], beliefs)
+            for key, found in told.items():
+                found[setting[key]] += share
+        linear = (shares * factors) @ means
+        return Average(mean, _root(covariance), linear, float(shares @ factors), kept[0][1], told)
 
     def opened(self, rows: Rows, average: Average) -> Posterior:
         """The best setting with an open mind, for intervals."""
@@ -210,18 +208,16 @@ def likely_pairs(search: Search) -> list[tuple[int, int]]:
     return [pair for pair in ranked if gains[pair] > LEAST_GAIN][:MOST_PAIRS]
 
 
-def leave_one_out(average: Average, rows: Rows, features: Features, moved: Floats) -> Floats:
+def leave_one_out(average: Average, rows: Rows, apart: Floats) -> Floats:
     """The probability of each row's own label without the row.
 
-    Out go the row's pull and curvature on the coefficients, and its part in what scores say alone: `moved` (n, J) says
-    by how much the calibrated logits change without it. A row of weight 2 is two rows, of which one goes.
+    Out go the row's pull and curvature on the coefficients, and its part in what scores say alone: `apart` are its
+    columns without it. A row of weight 2 is two rows, of which one goes.
     """
-    place = features.places["reading", 3]
     half = rows.columns @ average.root
-    half_apart = half + moved @ average.root[place]
     p = links.expit(rows.columns @ average.mean)
     one = np.minimum(rows.weights, 1.0)
     rest = np.maximum(1.0 - one * p * (1.0 - p) * (half**2).sum(axis=1), LEAST_REST)
-    shift = (half * half_apart).sum(axis=1) * one * (rows.y - p) / rest
-    logits = rows.columns @ average.linear + moved @ average.linear[place] - average.factor * shift
+    shift = (half * (apart @ average.root)).sum(axis=1) * one * (rows.y - p) / rest
+    logits = apart @ average.linear - average.factor * shift
     return links.expit(np.where(rows.y > 0.0, logits, -logits))

@@ -3,197 +3,207 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._numerics import linear_pool, links
-from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
+from calibrant._tables import align
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.calibrators.base import Estimator
-from calibrant.calibrators.blend.blend import Blend
+from calibrant.calibrators.blend import Blend
 from calibrant.errors import InvalidInputError
 from calibrant.maps.panel import LogitPosterior, PanelMap, check_probabilities
 from calibrant.maps.panel_columns import is_category, read_column, read_columns
-from calibrant.maps.panel_features import CALIBRATED, LEAST, Features, complete
-from calibrant.panel.additive import Rows, Search, leave_one_out, likely_pairs
-from calibrant.panel.prior import Prior
-from calibrant.panel.single import Single, fit_alone, fit_category, fit_numeric
+from calibrant.maps.posterior_table import PosteriorTable
+from calibrant.panel.fit import fit_pool, learn_features
+from calibrant.panel.single import Single, fit_category, fit_numeric
 from calibrant.tally import Tally
 
-__all__ = ["PanelCalibrator"]
+__all__ = ["PanelCalibrator", "ScoreWorth"]
 
-OPT = {'cal': True, 'mean': 1.0}
-SAMPLE_ROWS = 10_000  # from more, scales and weights are found on so many
-#: The Dirichlet prior of the pool, in rows: raw sum, calibrated sum, mean score, all single scores together.
-PRIOR_ROWS = (4.0, 4.0, 2.0, 0.5)
-SHRINK_ROWS = 10.0  # of correlations towards 0
-LEAST_EIGENVALUE = 0.02
-LEAST_SPREAD = 1e-3
-LEAST_BASE = 1e-3
+HEADERS = ("score", "kind", "log-loss alone", "cost without", "missing")
+
+
+@dataclass(frozen=True)
+class ScoreWorth:
+    """What one score is worth.
+
+    Attributes
+    ----------
+    name, kind : str
+        The column, and "probability", "decision" or "category".
+    alone : float
+        Log-loss of this score calibrated by itself, on rows left out.
+    cost : float
+        By how much the log-loss of all scores, on rows left out, grows if this one is missing everywhere.
+    missing : float
+        Share of rows without it.
+    """
+
+    name: str
+    kind: str
+    alone: float
+    cost: float
+    missing: float
+
+    def texts(self) -> tuple[str, ...]:
+        """The cells of its line in the printed table."""
+        return self.name, self.kind, f"{self.alone:.4f}", f"{self.cost:+.4f}", f"{100 * self.missing:.3g} %"
 
 
 class PanelCalibrator(Estimator):
-    """Several scores per row, one probability."""
+    """Calibrate several scores of each row together: judges, models, bookmakers, signals.
+
+    Two sums over scores are fitted, one of readings that labels have not touched and one of what each score says when
+    it is calibrated alone; with the mean score and each score alone they are pooled by how well they predict rows left
+    out. How much single scores, curves, levels, gaps and pairs of scores matter is learned from the data, and that they
+    do not matter is always one of the possibilities: few labels keep the panel at its mean or at its best score.
+
+    Parameters
+    ----------
+    space : str or dict of str to str
+        What numeric scores are: "probability", or "decision" for any other finite numbers; for all of them or by
+        column. Columns that are not named are probabilities. Text, booleans and category types are levels.
+
+    Attributes
+    ----------
+    scores_ : tuple of ScoreWorth
+        What each score is worth alone, what it costs to be without it, and how much of it is missing.
+    log_loss_ : float
+        Log-loss on rows left out.
+    map_ : PanelMap
+        The fitted map: frozen numbers that predict, and that are saved.
+    classes_ : ndarray of shape (2,)
+        The negative and the positive label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.panel.calibrator import PanelCalibrator
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=800)
+    >>> judges = {name: 1 / (1 + np.exp(-truth - rng.normal(size=800))) for name in ("anna", "ben")}
+    >>> y = rng.random(800) < 1 / (1 + np.exp(-2 * truth))
+    >>> panel = PanelCalibrator().fit(judges, y)
+    >>> low, high = panel.predict_interval({"ben": [0.9], "anna": [0.8]})
+    >>> bool(low[0] < panel.predict({"anna": [0.8], "ben": [0.9]})[0] < high[0])
+    True
+    """
 
     shape: ClassVar[str] = "panel"
     bayesian: ClassVar[bool] = True
     name: ClassVar[str] = "panel"
-    title: ClassVar[str] = "panel calibration"
-    description: ClassVar[str] = "several scores per row, one probability; intervals"
+    title: ClassVar[str] = "panel of scores"
+    description: ClassVar[str] = "several scores of each row: sums over them, their mean and each alone, pooled; intervals"
     reference: ClassVar[str] = "this library"
 
     def __init__(self, *, space: str | Mapping[str, str] = "probability") -> None:
         self.space = space
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None) -> Self:
-        """Learn from rows."""
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : table, dict of columns, or array-like of shape (n, J)
+            A column for each score; NaN or None is missing.
+        y : array-like of shape (n,)
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a weight of 2 is the row twice.
+        pos_label : label, optional
+            The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
+            as 1 and 2, the larger is positive as in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
         self._check_labels_given(y)
         columns = read_columns(X)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
-        weights = _validation.check_weights(sample_weight, len(positive))
-        weights = np.ones(len(positive)) if weights is None else weights
+        given = _validation.check_weights(sample_weight, len(positive))
+        weights = np.ones(len(positive)) if given is None else given
         kept = weights > 0.0
         if not kept.any():
-            raise InvalidInputError("`X` must have at least one row; got 0 sample(s).")
-        singles = self._fit_singles(columns, positive, weights, kept)
-        self.names_ = tuple(columns)
-        self.map_ = self._fit_pool(singles, positive[kept], weights[kept])
+            raise InvalidInputError("`X` must have at least one row with a weight; got 0 sample(s).")
+        singles = [self._fit_single(name, column, positive, weights, kept) for name, column in columns.items()]
+        useful = [single for single in singles if single.varies] or singles[:1]
+        self._singles = sorted(useful, key=lambda single: (single.is_category, single.loss))
+        self.map_ = self._fit_map(tuple(columns), positive[kept], weights[kept])
         self.classes_, self.n_features_in_ = np.array(classes), len(columns)
         return self
 
-    def _fit_singles(self, columns: dict[str, Any], positive: Bools, weights: Floats, kept: Bools) -> list[Single]:
-        """Each score alone, numeric ones first, each kind by what it is worth; constant ones are left out."""
-        singles = []
-        for name, column in columns.items():
-            category = is_category(column)
-            values = read_column(name, column, category)
-            _validation.check_same_length(len(values), len(positive), "y")
-            if category:
-                own = [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
-                singles.append(fit_category(name, own, positive[kept], weights[kept]))
-            else:
-                space = self._space(name)
-                if space == "probability":
-                    check_probabilities(name, values)
-                singles.append(fit_numeric(name, values[kept], space, positive[kept], weights[kept]))
-        useful = [single for single in singles if single.varies] or singles[:1]
-        return sorted(useful, key=lambda single: (single.is_category, single.loss))
-
-    def _space(self, name: str) -> str:
+    def _fit_single(self, name: str, column: Any, positive: Bools, weights: Floats, kept: Bools) -> Single:
+        category = is_category(column)
+        values = read_column(name, column, category)
+        _validation.check_same_length(len(values), len(positive), "y")
+        if category:
+            own = [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
+            return fit_category(name, own, positive[kept], weights[kept])
         space = self.space.get(name, "probability") if isinstance(self.space, Mapping) else self.space
-        return str(_validation.check_choice("space", space, _validation.SPACES))
+        if _validation.check_choice("space", space, _validation.SPACES) == "probability":
+            check_probabilities(name, values)
+        return fit_numeric(name, values[kept], space, positive[kept], weights[kept])
 
-    def _fit_pool(self, singles: list[Single], positive: Bools, weights: Floats) -> PanelMap:
-        columns = [single.column for single in singles]
-        features = learn_features(singles, weights)
-        if len(singles) == 1 and not singles[0].is_category and not len(features.gaps):
-            return self._fit_one(singles[0], features, positive, weights)
-        y = positive.astype(np.float64)
-        base = float(links.logit(np.clip(weights @ y / weights.sum(), LEAST_BASE, 1.0 - LEAST_BASE)))
-        said = np.column_stack([single.left_out for single in singles])
-        apart = np.where(positive[:, None], said, 1.0 - said)
-        some, counts = choose_rows(columns, positive, weights)
-        sample = Rows(features.columns([c[some] for c in columns], features.alone([c[some] for c in columns])), y[some], counts)
-        search = Search(Prior(features, False, base, sample.weights.sum()), sample)
-        pairs = tuple(likely_pairs(search))
-        features = replace(features, pairs=pairs)
-        rows = Rows(features.columns(columns, features.alone(columns)), y, weights)
-        sample = rows if len(some) == len(y) else Rows(rows.columns[some], y[some], counts)
-        moved = features.calibrated(apart[some], [c[some] for c in columns]) - sample.columns[:, features.places["reading", CALIBRATED]]
-        averages, members, beliefs = [], [], None
-        for calibrated in (False, True):
-            search = Search(Prior(features, calibrated, base, sample.weights.sum(), beliefs if OPT['cal'] else None), sample)
-            average = search.average(rows)
-            averages.append(average)
-            members.append(leave_one_out(average, sample, features, moved))
-            if not calibrated:
-                opened = search.opened(rows, average)
-                if features.n_numeric > 1:
-                    beliefs = average.beliefs
-                    k = features.n_numeric
-                    u = np.full(k, sum(v for c, v in beliefs["centre"].items() if c < 0) / k)
-                    for c, v in beliefs["centre"].items():
-                        if c >= 0:
-                            u[c] += v
-                    if OPT["mean"]:
-                        features = replace(features, mean_weights=OPT["mean"] * u * k + (1 - OPT["mean"]))
-        mean_map, left_out = fit_mean(features, rows, some, sample, moved)
-        self.left_out_ = np.column_stack((*members, left_out, said[some]))
-        prior = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])
-        pool = linear_pool.pool_weights(self.left_out_, sample.weights, prior)
-        self._left_out_loss = float(-np.average(np.log(self.left_out_ @ pool), weights=sample.weights))
-        linear = np.stack([average.linear for average in averages])
-        posterior = LogitPosterior(opened.mean, opened.root)
-        return PanelMap(self.names_, features, pool, linear, mean_map, posterior, type(self).__name__)
+    def _fit_map(self, names: tuple[str, ...], positive: Bools, weights: Floats) -> PanelMap:
+        self._blend, self._pool, first = None, None, self._singles[0]
+        method = type(self).__name__
+        if len(self._singles) == 1 and not first.is_category and not first.has_gaps:
+            # One numeric score that is never missing: what Blend gives.
+            blend = Blend(space=first.score.space).fit_tally(Tally.from_arrays(first.column, positive, weights))
+            features = learn_features([first._replace(score=replace(first.score, alone=blend.map_.function))], weights)
+            self._blend, self.log_loss_ = blend, blend.left_out_log_loss()
+            sums = np.zeros((2, features.size))
+            return PanelMap(names, features, np.array([0.0, 0.0, 0.0, 1.0]), sums, blend.map_.function, None, method)
+        self._pool = pool = fit_pool(self._singles, positive, weights)
+        self.log_loss_ = pool.left_out_loss(pool.columns, pool.apart)
+        linear = np.stack([average.linear for average in pool.sums])
+        posterior = LogitPosterior(pool.opened.mean, pool.opened.root)
+        return PanelMap(names, pool.features, pool.weights, linear, pool.mean_map, posterior, method)
 
-    def _fit_one(self, single: Single, features: Features, positive: Bools, weights: Floats) -> PanelMap:
-        """One numeric score that is never missing: what Blend gives."""
-        self.blend_ = Blend(space=single.score.space).fit_tally(Tally.from_arrays(single.column, positive, weights))
-        score = replace(single.score, alone=self.blend_.map_.function)
-        features = replace(features, scores=(score,))
-        linear, pool = np.zeros((2, features.size)), np.array([0.0, 0.0, 0.0, 1.0])
-        return PanelMap(self.names_, features, pool, linear, self.blend_.map_.function, None, type(self).__name__)
+    def frozen_map(self) -> PanelMap:
+        map_: PanelMap = self._fitted_map()
+        if self._blend is None:
+            return map_
+        return replace(map_, posterior=PosteriorTable.of(self._blend, self._blend.map_.space))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends of the credible interval of each probability."""
-        return self.frozen_map().predict_interval(X, level)
+        """Lower and upper ends of the credible interval of each probability, (n,) each."""
+        map_: PanelMap = self._fitted_map()
+        if self._blend is None:
+            return map_.predict_interval(X, level)
+        return self._blend.predict_interval(map_.one_score(map_.check(X)), level)
 
     def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
-        return self.frozen_map().sample_maps(X, n_draws, random_state)
+        map_: PanelMap = self._fitted_map()
+        if self._blend is None:
+            return map_.sample_maps(X, n_draws, random_state)
+        return self._blend.sample_maps(map_.one_score(map_.check(X)), n_draws, random_state)
 
+    @property
+    def scores_(self) -> tuple[ScoreWorth, ...]:
+        """What each score is worth, the best alone first."""
+        self._fitted_map()
+        found = [self._worth(j, single) for j, single in enumerate(self._singles)]
+        return tuple(sorted(found, key=lambda worth: worth.alone))
 
-def fit_mean(features: Features, rows: Rows, some: Ints, sample: Rows, moved: Floats) -> tuple[Any, Floats]:
-    """Blend of the mean of all logits: no weights to learn, for the fewest rows."""
-    at, positive = features.mean_score(rows.columns), rows.y > 0.0
-    function, left_out = fit_alone(at, positive, Tally.from_arrays(at, positive, rows.weights), "probability")
-    apart = sample.columns.copy(order="F")
-    apart[:, features.places["reading", CALIBRATED]] += moved
-    p, p_apart = (np.clip(function(place), 1e-6, 1.0 - 1e-6) for place in (at[some], features.mean_score(apart)))
-    # Calibrated logits of levels do not know the row's label either.
-    ratio = np.where(sample.y > 0.0, p_apart / p, (1.0 - p_apart) / (1.0 - p))
-    return function, np.clip(left_out[some] * ratio, LEAST, 1.0)
+    def _worth(self, j: int, single: Single) -> ScoreWorth:
+        if self._pool is not None:
+            cost = self._pool.cost_without(j)
+        else:
+            assert self._blend is not None
+            p = self._blend.labelled_.cells.base_rate
+            cost = float(-p * np.log(p) - (1.0 - p) * np.log(1.0 - p)) - self.log_loss_ if 0.0 < p < 1.0 else 0.0
+        kind = "category" if single.is_category else single.score.space
+        return ScoreWorth(single.score.name, kind, single.loss, cost, single.missing)
 
-
-def choose_rows(columns: list[Any], positive: Bools, weights: Floats) -> tuple[Ints, Floats]:
-    """All rows, or of many every so-manieth in an order that does not depend on theirs, with their weights."""
-    total = float(weights.sum())
-    if len(weights) <= SAMPLE_ROWS:
-        return np.arange(len(weights)), weights
-    order = np.lexsort((positive, *columns))
-    ends = np.cumsum(weights[order])
-    places = np.searchsorted(ends, (np.arange(SAMPLE_ROWS) + 0.5) * total / SAMPLE_ROWS)
-    chosen, counts = np.unique(order[places], return_counts=True)
-    return chosen, counts.astype(np.float64)
-
-
-def learn_features(singles: list[Single], weights: Floats) -> Features:
-    """Centres, spreads and correlations of the readings."""
-    scores, columns = tuple(single.score for single in singles), [single.column for single in singles]
-    count = len(scores)
-    gaps = np.array([j for j, single in enumerate(singles) if single.has_gaps], dtype=np.intp)
-    plain = Features(scores, np.zeros((4, count)), np.ones((4, count)), np.stack([np.eye(count)] * 4), gaps)
-    readings = plain.readings(columns, plain.alone(columns))
-    there = ~np.isnan(readings)
-    shares = weights[None, :, None] * there
-    shares /= shares.sum(axis=1, keepdims=True)
-    filled = np.where(there, readings, 0.0)
-    centre = (filled * shares).sum(axis=1)
-    spread = np.maximum(np.sqrt((shares * np.where(there, readings - centre[:, None], 0.0) ** 2).sum(axis=1)), LEAST_SPREAD)
-    u = np.where(there, (readings - centre[:, None]) / spread[:, None], 0.0)
-    return replace(plain, centre=centre, spread=spread, correlations=np.stack(list(map(correlate, u, there, [weights] * 4))))
-
-
-def correlate(u: Floats, there: Bools, weights: Floats) -> Floats:
-    """Correlations of standardised scores over the rows that have both, shrunk towards 0 by ten rows."""
-    w = weights[:, None]
-    squares, counts = (u**2 * w).T @ there, (there * w).T @ there
-    r = (u * w).T @ u / np.sqrt(np.maximum(squares * squares.T, 1e-12)) * counts / (counts + SHRINK_ROWS)
-    np.fill_diagonal(r, 1.0)
-    values, vectors = np.linalg.eigh(r)
-    r = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
-    deviation = np.sqrt(np.diag(r))
-    out: Floats = r / deviation / deviation[:, None]
-    return out
+    def summary(self) -> str:
+        """Say in a few lines what the fit found."""
+        worth = self.scores_
+        lines = [f"On rows left out, the log-loss of {len(worth)} scores together is {self.log_loss_:.4f}; "]
+        lines[0] += f"{worth[0].name}, the best alone, has {worth[0].alone:.4f}."
+        return "\n".join(lines + align([HEADERS, *(row.texts() for row in worth)]))

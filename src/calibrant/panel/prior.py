@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.maps.panel_features import CALIBRATED, RAW, Features
 
-__all__ = ["CANDIDATE_PAIR", "OPEN", "Prior", "Setting"]
+__all__ = ["CANDIDATE_PAIR", "Prior", "Setting", "Told"]
 
 #: Centres of the prior: the mean of all logits; the same with a slope for what scores share; their sum. A number from 0
 #: on is one score alone.
@@ -31,19 +31,24 @@ OPEN = {"trust": 0.3, "slopes": 0.1, "curve": 0.15, "levels": 0.15, "missing": 0
 ODDS_CURVE, EXPECTED_CURVES = 0.15, 0.6
 ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
 
+# Logits of single fits have seen the labels, so the sum of them must not choose its scores by the same labels: it is told
+# the shares of centres and slopes that the raw sum found, at least this much for each.
+LEAST_TOLD = 1e-4
+
 Setting = dict[Any, Any]
-BELIEF_FLOOR = 0.01
+Told = dict[str, dict[Any, float]]
 
 
 class Prior:
     """Settings of all scales, and what each says about the coefficients of the columns.
 
     `calibrated`: slopes on the logits of what scores say alone, categorical ones included; otherwise on readings that
-    labels have not touched, with categorical scores as shrunk effects of their levels.
+    labels have not touched, with categorical scores as shrunk effects of their levels. `told` has the shares of centres
+    and slopes that another sum found.
     """
 
-    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float, beliefs=None) -> None:
-        self.beliefs = beliefs
+    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float, told: Told | None = None) -> None:
+        self.told = told or {}
         self.features, self.calibrated, self.base = features, calibrated, base
         self.size = size = len(features.scores) if calibrated else features.n_numeric
         count = len(features.scores)
@@ -91,8 +96,8 @@ class Prior:
         total = 0.0
         for key, value in setting.items():
             kind = _kind(key)
-            if self.beliefs and kind in self.beliefs and value < self.features.n_numeric:
-                total += math.log(max(self.beliefs[kind].get(value, 0.0), BELIEF_FLOOR))
+            if kind in self.told and value < self.features.n_numeric:
+                total += math.log(max(self.told[kind].get(value, 0.0), LEAST_TOLD))
             elif kind == "centre":
                 total += math.log(0.5 / self.size if value >= 0 else 0.2)
                 total += math.log(self._together(setting["reading"]) / self.size) if value == SUM else 0.0

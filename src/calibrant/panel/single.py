@@ -11,7 +11,7 @@ from scipy.special import betaln, ndtri
 from calibrant._numerics import bins, links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.calibrators.blend.blend import Blend
+from calibrant.calibrators.blend import Blend
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.panel_features import CategoryScore, NumericScore
@@ -31,6 +31,7 @@ class Single(NamedTuple):
     column: Any
     left_out: Floats
     loss: float
+    missing: float
 
     @property
     def is_category(self) -> bool:
@@ -68,7 +69,7 @@ def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights:
         name, space, alone, positives / (absent + 2.0), cells.scores, ranks, normals, mean, deviation
     )
     left_out = np.clip(left_out, LEAST, 1.0)
-    return Single(score, values, left_out, _loss(left_out, weights))
+    return Single(score, values, left_out, _loss(left_out, weights), absent / float(weights.sum()))
 
 
 def fit_alone(values: Floats, positive: Bools, tally: Tally, space: str) -> tuple[MapFunction, Floats]:
@@ -110,7 +111,8 @@ def fit_category(name: str, values: list[str | None], positive: Bools, weights: 
     said = own / (n[codes] - one + STRENGTHS)
     left_out = 1.0 / (shares @ (1.0 / np.clip(said, 1e-6, 1.0)))
     score = CategoryScore(name, levels, shares @ ((k + a) / (n + STRENGTHS)), base)
-    return Single(score, codes, left_out, _loss(left_out, weights))
+    gone = float(n[-1] / n.sum()) if levels[-1] is None else 0.0
+    return Single(score, codes, left_out, _loss(left_out, weights), gone)
 
 
 def _loss(left_out: Floats, weights: Floats) -> float:
