@@ -22,6 +22,7 @@ from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisp
 from calibrant.maps.loading import load as load
 from calibrant.maps.score import CalibrationMap as CalibrationMap
 from calibrant.metrics.evaluation import evaluate as evaluate
+from calibrant.panel.calibrator import PanelCalibrator as PanelCalibrator
 from calibrant.report.page import write_report as write_report
 from calibrant.segments.calibrator import SegmentedCalibrator as SegmentedCalibrator
 from calibrant.tally import Tally as Tally
@@ -50,6 +51,7 @@ from calibrant.displays.calibration_map import CalibrationMapDisplay as Calibrat
 from calibrant.displays.curves import DecisionCurveDisplay as DecisionCurveDisplay
 from calibrant.displays.curves import MurphyDisplay as MurphyDisplay
 from calibrant.maps.matrix import MatrixMap as MatrixMap
+from calibrant.maps.panel import PanelMap as PanelMap
 from calibrant.maps.segments import SegmentedMap as SegmentedMap
 from calibrant.multiclass.blend import MatrixBlend as MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration as DirichletCalibration

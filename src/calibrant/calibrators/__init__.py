@@ -39,8 +39,18 @@ SEGMENT_METHODS: dict[str, tuple[str, str]] = {
     "segmented": ("calibrant.segments.calibrator", "SegmentedCalibrator"),
 }
 
+#: The same for several scores of a row.
+PANEL_METHODS: dict[str, tuple[str, str]] = {
+    "panel": ("calibrant.panel.calibrator", "PanelCalibrator"),
+}
+
 #: The methods for each shape of scores.
-METHODS = {"score": SCORE_METHODS, "matrix": MATRIX_METHODS, "segments": SEGMENT_METHODS}
+METHODS = {
+    "score": SCORE_METHODS,
+    "matrix": MATRIX_METHODS,
+    "segments": SEGMENT_METHODS,
+    "panel": PANEL_METHODS,
+}
 
 __getattr__, __dir__, __all__ = _lazy.attach(
     __name__, {cls: module for methods in METHODS.values() for module, cls in methods.values()}

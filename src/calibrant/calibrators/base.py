@@ -33,8 +33,9 @@ class Estimator(BaseEstimator, ABC):
 
     Attributes
     ----------
-    shape : {"score", "matrix", "segments"}
-        The shape of its scores: one for each row, a column for each class, or one with the segment of its row.
+    shape : {"score", "matrix", "segments", "panel"}
+        The shape of its scores: one for each row, a column for each class, one with the segment of its row, or several
+        for each row.
     name : str
         The name by which the method is asked for, as in ``CalibratedClassifier(model, "platt")``.
     title : str

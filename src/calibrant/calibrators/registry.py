@@ -33,6 +33,7 @@ SHAPES = {
     "score": "one score for each row",
     "matrix": "a column for each class",
     "segments": "a score with the segment of its row",
+    "panel": "several scores for each row",
 }
 
 _REGISTERED: dict[tuple[str, str], type[Estimator]] = {}

@@ -28,7 +28,7 @@ class FrozenMap(ABC):
     Attributes
     ----------
     kind : str
-        The shape of its scores: "score", "matrix" or "segments".
+        The shape of its scores: "score", "matrix", "segments" or "panel".
     method : str
         The name of the method that made it.
     space : {"probability", "decision"}

@@ -9,10 +9,11 @@ from calibrant.errors import ModelFileError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import read_model, reading
 from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.panel import PanelMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
-KINDS: dict[str, type[FrozenMap]] = {cls.kind: cls for cls in (CalibrationMap, MatrixMap, SegmentedMap)}
+KINDS: dict[str, type[FrozenMap]] = {cls.kind: cls for cls in (CalibrationMap, MatrixMap, SegmentedMap, PanelMap)}
 
 
 def load(path: AnyPath) -> FrozenMap:
@@ -23,7 +24,7 @@ def load(path: AnyPath) -> FrozenMap:
 
     Returns
     -------
-    CalibrationMap, MatrixMap or SegmentedMap
+    CalibrationMap, MatrixMap, SegmentedMap or PanelMap
         With intervals and draws where a Bayesian calibrator saved it with its posterior.
 
     Examples

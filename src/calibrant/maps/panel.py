@@ -168,10 +168,10 @@ class PanelMap(FrozenMap):
         """The map that `to_dict` described."""
         features = Features.from_dict(data["features"])
         weights, linear = (read_floats(data, name) for name in ("weights", "linear"))
-        map_ = cls(tuple(data["names"]), features, weights, linear, MapFunction.from_dict(data["mean_map"]), None, data["method"])
         if weights.shape != (MEMBERS + len(features.scores),) or linear.shape != (2, features.size):
             raise ModelFileError("The weights of this map of several scores are damaged.")
-        return map_
+        mean_map = MapFunction.from_dict(data["mean_map"])
+        return cls(tuple(data["names"]), features, weights, linear, mean_map, None, data["method"])
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
         """What intervals and draws need."""
@@ -197,7 +197,9 @@ class PanelMap(FrozenMap):
     def replay(self, vector: Mapping[str, Any]) -> Floats:
         """What this map makes of the columns of a test vector."""
         kinds = [np.intp if isinstance(score, CategoryScore) else np.float64 for score in self.features.scores]
-        return self.probabilities([np.array(column, kind) for column, kind in zip(vector["columns"], kinds, strict=True)])
+        return self.probabilities(
+            [np.array(column, kind) for column, kind in zip(vector["columns"], kinds, strict=True)]
+        )
 
 
 def _chunks(columns: list[Any]) -> list[list[Any]]:

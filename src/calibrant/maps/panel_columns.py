@@ -23,11 +23,11 @@ def read_columns(scores: Any) -> dict[str, Any]:
     names = getattr(scores, "columns", None) if names is None else names
     if names is not None and not callable(names):
         return {str(name): scores[name] for name in names}
-    array = _validation.as_array(scores, "scores")
+    array = _validation.as_array(scores, "X")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
-        raise InvalidInputError(f"`scores` must have a column for each score, shape (n, J); got shape {array.shape}.")
+        raise InvalidInputError(f"`X` must have shape (n, J), a column for each score; got shape {array.shape}.")
     return {f"score_{j + 1}": column for j, column in enumerate(array.T)}
 
 
@@ -39,7 +39,7 @@ def choose_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[
         return dict(zip(names, columns.values(), strict=True))
     absent = [name for name in names if name not in columns]
     raise InvalidInputError(
-        f"`scores` must have the columns of the fit; {', '.join(map(repr, absent))} of {', '.join(names)} "
+        f"`X` must have the columns of the fit; {', '.join(map(repr, absent))} of {', '.join(names)} "
         f"{'is' if len(absent) == 1 else 'are'} not there. A score that is missing in all rows may be a column of NaN."
     )
 
@@ -49,7 +49,7 @@ def is_category(column: Any) -> bool:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if kind.partition("(")[0].partition("<")[0].partition("[")[0] in CATEGORY_TYPES or kind.startswith("<u"):
         return True
-    array = _validation.as_array(column, "scores")
+    array = _validation.as_array(column, "X")
     if array.dtype.kind != "O":
         return array.dtype.kind in "bUS"
     return any(isinstance(value, str | bool | np.bool_) for value in array.tolist())
@@ -57,7 +57,9 @@ def is_category(column: Any) -> bool:
 
 def read_column(name: str, column: Any, category: bool) -> Any:
     """Numbers, NaN where missing; or a list of levels as text, None where missing."""
-    array = _validation.as_array(column, "scores")
+    array = _validation.as_array(column, "X")
+    if array.dtype.kind == "c":
+        raise InvalidInputError(f"Complex data not supported: `X` must be real; score {name!r} is not.")
     if array.ndim != 1:
         raise InvalidInputError(f"Score {name!r} must have one value for each row; got shape {array.shape}.")
     if category:
@@ -69,7 +71,9 @@ def read_column(name: str, column: Any, category: bool) -> Any:
     values = array.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
-        raise InvalidInputError(f"Score {name!r} must be finite or missing; got {values[infinite[0]]} at index {infinite[0]}.")
+        raise InvalidInputError(
+            f"Score {name!r} must be finite or missing; got {values[infinite[0]]} at index {infinite[0]}."
+        )
     return values
 
 

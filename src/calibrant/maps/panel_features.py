@@ -122,10 +122,12 @@ class Features:
 
     @property
     def n_numeric(self) -> int:
+        """The number of numeric scores."""
         return sum(isinstance(score, NumericScore) for score in self.scores)
 
     @property
     def size(self) -> int:
+        """The number of columns."""
         return max(place.stop for place in self.places.values())
 
     def pair_size(self, a: int, b: int) -> int:
@@ -143,9 +145,10 @@ class Features:
     def readings(self, columns: list[Any], alone: Floats) -> Floats:
         """The four readings of each score, (4, n, J); NaN where missing."""
         out = np.repeat(links.logit(np.clip(alone, LEAST, 1.0 - LEAST))[None], 4, axis=0)
-        for j, column in enumerate(columns[: self.n_numeric]):
-            out[:3, :, j] = self.scores[j].readings(column)
-            out[CALIBRATED, np.isnan(column), j] = np.nan
+        for j, (score, column) in enumerate(zip(self.scores, columns, strict=True)):
+            if isinstance(score, NumericScore):
+                out[:3, :, j] = score.readings(column)
+                out[CALIBRATED, np.isnan(column), j] = np.nan
         return out
 
     def columns(self, columns: list[Any], alone: Floats) -> Floats:
@@ -195,22 +198,24 @@ class Features:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
         """The features that `plain_fields` described."""
-        scores = tuple((NumericScore if "alone" in entry else CategoryScore)(**_parse(entry)) for entry in data["scores"])
+        scores = tuple(map(_parse, data["scores"]))
         arrays = [read_floats(data, name) for name in ("centre", "spread", "correlations", "mean_weights")]
         count, gaps, pairs = len(scores), data["gaps"], tuple((int(a), int(b)) for a, b in data["pairs"])
         shapes = [(4, count), (4, count), (4, count, count), (count,)]
         places = [*gaps, *(j for pair in pairs for j in pair)]
         if [array.shape for array in arrays] != shapes or not all(0 <= j < count for j in places):
             raise ModelFileError("The scores of this map are damaged.")
-        return cls(scores, *arrays, np.array(gaps, dtype=np.intp), pairs)
+        centre, spread, correlations, mean_weights = arrays
+        return cls(scores, centre, spread, correlations, mean_weights, np.array(gaps, dtype=np.intp), pairs)
 
 
-def _parse(entry: Mapping[str, Any]) -> dict[str, Any]:
-    read = {"alone": MapFunction.from_dict, "levels": tuple}
-    return {
+def _parse(entry: Mapping[str, Any]) -> Any:
+    read: dict[str, Any] = {"alone": MapFunction.from_dict, "levels": tuple}
+    values: dict[str, Any] = {
         name: read[name](value) if name in read else read_floats(entry, name) if isinstance(value, list) else value
         for name, value in entry.items()
     }
+    return (NumericScore if "alone" in entry else CategoryScore)(**values)
 
 
 def complete(u: Floats, correlation: Floats) -> Floats:

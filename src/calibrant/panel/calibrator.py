@@ -1,5 +1,6 @@
 """One calibrator for several scores per row: judges, models, bookmakers, signals."""
 
+# ruff: noqa: N803 - X is how scikit-learn calls the columns
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.panel import LogitPosterior, PanelMap, check_probabilities
 from calibrant.maps.panel_columns import is_category, read_column, read_columns
 from calibrant.maps.posterior_table import PosteriorTable
-from calibrant.panel.fit import fit_pool, learn_features
+from calibrant.panel.fit import Pool, fit_pool, learn_features
 from calibrant.panel.single import Single, fit_category, fit_numeric
 from calibrant.tally import Tally
 
@@ -92,11 +93,14 @@ class PanelCalibrator(Estimator):
     True
     """
 
+    space: str | Mapping[str, str]  # type: ignore[assignment]  # of all scores, or by column
     shape: ClassVar[str] = "panel"
     bayesian: ClassVar[bool] = True
     name: ClassVar[str] = "panel"
     title: ClassVar[str] = "panel of scores"
-    description: ClassVar[str] = "several scores of each row: sums over them, their mean and each alone, pooled; intervals"
+    description: ClassVar[str] = (
+        "several scores of each row: sums of them, their mean and each alone, pooled; intervals"
+    )
     reference: ClassVar[str] = "this library"
 
     def __init__(self, *, space: str | Mapping[str, str] = "probability") -> None:
@@ -128,15 +132,19 @@ class PanelCalibrator(Estimator):
         weights = np.ones(len(positive)) if given is None else given
         kept = weights > 0.0
         if not kept.any():
-            raise InvalidInputError("`X` must have at least one row with a weight; got 0 sample(s).")
-        singles = [self._fit_single(name, column, positive, weights, kept) for name, column in columns.items()]
+            raise InvalidInputError("`X` must have at least one row; got 0 sample(s).")
+        found = [self._fit_single(name, column, positive, weights, kept) for name, column in columns.items()]
+        singles = [single for single in found if single is not None]
+        if not singles:
+            raise InvalidInputError("`X` must have a score that is not missing in all rows; got none.")
         useful = [single for single in singles if single.varies] or singles[:1]
         self._singles = sorted(useful, key=lambda single: (single.is_category, single.loss))
         self.map_ = self._fit_map(tuple(columns), positive[kept], weights[kept])
         self.classes_, self.n_features_in_ = np.array(classes), len(columns)
         return self
 
-    def _fit_single(self, name: str, column: Any, positive: Bools, weights: Floats, kept: Bools) -> Single:
+    def _fit_single(self, name: str, column: Any, positive: Bools, weights: Floats, kept: Bools) -> Single | None:
+        """What a score says alone; nothing if it is missing in all rows."""
         category = is_category(column)
         values = read_column(name, column, category)
         _validation.check_same_length(len(values), len(positive), "y")
@@ -146,11 +154,14 @@ class PanelCalibrator(Estimator):
         space = self.space.get(name, "probability") if isinstance(self.space, Mapping) else self.space
         if _validation.check_choice("space", space, _validation.SPACES) == "probability":
             check_probabilities(name, values)
+        if np.isnan(values[kept]).all():
+            return None
         return fit_numeric(name, values[kept], space, positive[kept], weights[kept])
 
     def _fit_map(self, names: tuple[str, ...], positive: Bools, weights: Floats) -> PanelMap:
-        self._blend, self._pool, first = None, None, self._singles[0]
-        method = type(self).__name__
+        self._blend: Blend | None = None
+        self._pool: Pool | None = None
+        first, method = self._singles[0], type(self).__name__
         if len(self._singles) == 1 and not first.is_category and not first.has_gaps:
             # One numeric score that is never missing: what Blend gives.
             blend = Blend(space=first.score.space).fit_tally(Tally.from_arrays(first.column, positive, weights))
@@ -161,27 +172,28 @@ class PanelCalibrator(Estimator):
         self._pool = pool = fit_pool(self._singles, positive, weights)
         self.log_loss_ = pool.left_out_loss(pool.columns, pool.apart)
         linear = np.stack([average.linear for average in pool.sums])
-        posterior = LogitPosterior(pool.opened.mean, pool.opened.root)
-        return PanelMap(names, pool.features, pool.weights, linear, pool.mean_map, posterior, method)
+        return PanelMap(names, pool.features, pool.weights, linear, pool.mean_map, None, method)
 
     def frozen_map(self) -> PanelMap:
+        """The fitted map with what it needs for intervals."""
         map_: PanelMap = self._fitted_map()
-        if self._blend is None:
-            return map_
+        if self._pool is not None:
+            return replace(map_, posterior=LogitPosterior(self._pool.opened.mean, self._pool.opened.root))
+        assert self._blend is not None
         return replace(map_, posterior=PosteriorTable.of(self._blend, self._blend.map_.space))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
         map_: PanelMap = self._fitted_map()
         if self._blend is None:
-            return map_.predict_interval(X, level)
+            return self.frozen_map().predict_interval(X, level)
         return self._blend.predict_interval(map_.one_score(map_.check(X)), level)
 
     def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
         map_: PanelMap = self._fitted_map()
         if self._blend is None:
-            return map_.sample_maps(X, n_draws, random_state)
+            return self.frozen_map().sample_maps(X, n_draws, random_state)
         return self._blend.sample_maps(map_.one_score(map_.check(X)), n_draws, random_state)
 
     @property

@@ -1,4 +1,4 @@
-"""Fitting several scores: what each says alone, two sums and the mean score, pooled by what they say of rows left out."""
+"""Fitting several scores: each alone, two sums and the mean score, pooled by what they say of rows left out."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def _mean_weights(features: Features, told: Told) -> Floats:
     """Weights of the mean score: of numeric scores, as the raw sum's centre has them; of levels, equal ones."""
     numeric, count = features.n_numeric, len(features.scores)
     shares = np.full(count, sum(share for centre, share in told["centre"].items() if centre < 0) / numeric)
-    for centre, share in told["centre"].items():
-        shares[centre] += share if centre >= 0 else 0.0
+    for j in range(numeric):
+        shares[j] += told["centre"].get(j, 0.0)
     shares[numeric:] = 1.0 / numeric
     out: Floats = shares * numeric / count
     return out

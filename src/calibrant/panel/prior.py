@@ -31,8 +31,8 @@ OPEN = {"trust": 0.3, "slopes": 0.1, "curve": 0.2, "levels": 0.3, "missing": 0.3
 ODDS_CURVE, EXPECTED_CURVES = 0.15, 0.6
 ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
 
-# Logits of single fits have seen the labels, so the sum of them must not choose its scores by the same labels: it is told
-# the shares of centres and slopes that the raw sum found, at least this much for each.
+# Logits of single fits have seen the labels, so the sum of them must not choose its scores by the same labels: it is
+# told the shares of centres and slopes that the raw sum found, at least this much for each.
 LEAST_TOLD = 1e-4
 
 Setting = dict[Any, Any]
@@ -47,7 +47,9 @@ class Prior:
     and slopes that another sum found.
     """
 
-    def __init__(self, features: Features, calibrated: bool, base: float, n_rows: float, told: Told | None = None) -> None:
+    def __init__(
+        self, features: Features, calibrated: bool, base: float, n_rows: float, told: Told | None = None
+    ) -> None:
         self.told = told or {}
         self.features, self.calibrated, self.base = features, calibrated, base
         self.size = size = len(features.scores) if calibrated else features.n_numeric
@@ -76,7 +78,13 @@ class Prior:
 
     def first(self) -> Setting:
         """Where the search begins: the mean, with some freedom for single scores, levels and gaps."""
-        wanted = {"centre": MEAN, "slopes": 0.2, "trust": 1.0, "missing": 0.3, "levels": 0.0 if self.calibrated else 0.4}
+        wanted = {
+            "centre": MEAN,
+            "slopes": 0.2,
+            "trust": 1.0,
+            "missing": 0.3,
+            "levels": 0.0 if self.calibrated else 0.4,
+        }
         out = {}
         for key, options in self.options.items():
             value = wanted.get(_kind(key))
@@ -120,9 +128,9 @@ class Prior:
         if k:
             place, means, choice = features.places["reading", reading], features.centre[reading, :k], setting["centre"]
             if choice >= 0:
-                centre[place.start + choice], level = 1.0, means[choice]
+                centre[place.start + choice], level = 1.0, float(means[choice])
             elif choice == MEAN:
-                centre[place], level = 1.0 / k, means.mean()
+                centre[place], level = 1.0 / k, float(means.mean())
             else:
                 centre[place] = 1.0 if choice == SUM else self._together(reading) / k
             parts.append(setting["trust"] * centre[:, None])

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaln, ndtri
 
-from calibrant._numerics import bins, links
-from calibrant._typing import Bools, Floats, Ints
+from calibrant._numerics import links
+from calibrant._typing import Bools, Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.blend import Blend
 from calibrant.calibrators.platt import PlattScaling
@@ -65,9 +65,7 @@ def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights:
     mean = float(tally.scores @ tally.totals / tally.total)
     deviation = float(np.sqrt((tally.scores - mean) ** 2 @ tally.totals / tally.total)) or 1.0
     normals = ndtri(np.clip(ranks, 1e-3, 1.0 - 1e-3))
-    score = NumericScore(
-        name, space, alone, positives / (absent + 2.0), cells.scores, ranks, normals, mean, deviation
-    )
+    score = NumericScore(name, space, alone, positives / (absent + 2.0), cells.scores, ranks, normals, mean, deviation)
     left_out = np.clip(left_out, LEAST, 1.0)
     return Single(score, values, left_out, _loss(left_out, weights), absent / float(weights.sum()))
 
