@@ -64,6 +64,7 @@ def names():
         "matrix": proba,
         "logits": several.scores,
         "classes": several.labels,
+        "judges": {"anna": data.scores, "ben": data.scores**2},
         "country": rng.choice(["de", "fr"], 600),
         "month": np.repeat(np.arange(12), 50),
         "unlabelled": rng.random(300),

@@ -62,6 +62,16 @@ class PanelMap(FrozenMap):
         What intervals and draws need; of a single score, its table.
     method : str
         The name of the method that made it.
+
+    Examples
+    --------
+    >>> from calibrant import PanelCalibrator
+    >>> scores = {"anna": [0.1, 0.4, 0.6, 0.9] * 5, "verdict": ["no", "no", "yes", "yes"] * 5}
+    >>> map_ = PanelCalibrator().fit(scores, [0, 0, 1, 1, 0, 1, 0, 1, 0, 0] * 2).map_
+    >>> map_
+    PanelMap(PanelCalibrator, 2 scores: anna, verdict)
+    >>> map_({"anna": [0.2, 0.8], "verdict": ["no", "yes"]}).shape
+    (2,)
     """
 
     kind: ClassVar[str] = "panel"
