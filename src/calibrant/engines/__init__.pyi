@@ -1,3 +1,6 @@
+from calibrant.engines.evaluation_logs import EvaluationLog as EvaluationLog
+from calibrant.engines.evaluation_logs import read_inspect as read_inspect
+from calibrant.engines.evaluation_logs import read_lm_eval as read_lm_eval
 from calibrant.engines.file_apply import apply_file as apply_file
 from calibrant.engines.tables import open_table as open_table
 from calibrant.engines.tally_files import load as load

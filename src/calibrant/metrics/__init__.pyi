@@ -1,4 +1,5 @@
 from calibrant.intervals import Interval as Interval
+from calibrant.metrics.agreement import cohen_kappa as cohen_kappa
 from calibrant.metrics.binned import adaptive_calibration_error as adaptive_calibration_error
 from calibrant.metrics.binned import debiased_calibration_error as debiased_calibration_error
 from calibrant.metrics.binned import expected_calibration_error as expected_calibration_error
