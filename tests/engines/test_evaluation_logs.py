@@ -40,7 +40,7 @@ def test_choices_become_confidence_options_and_labels(tmp_path):
     assert repr(log) == "EvaluationLog(2 rows, 50 % right)"
 
 
-@pytest.mark.parametrize("change", [{"filtered_resps": ["42"]}, {"target": "the answer"}, {"acc": None}])
+@pytest.mark.parametrize("change", [{"filtered_resps": ["so it is 42"]}, {"target": "the answer"}, {"acc": None}])
 def test_tasks_without_options_are_refused(tmp_path, change):
     path = tmp_path / "samples.jsonl"
     path.write_text(json.dumps(lm_line(0, [-1.0, -2.0], 0, 1.0) | change))

@@ -91,7 +91,7 @@ def read_lm_eval(path: str | os.PathLike[str], *, metric: str = "acc") -> Evalua
             continue
         row = json.loads(line)
         try:
-            likelihoods = np.array([float(option[0]) for option in row["filtered_resps"]])
+            likelihoods = np.array([float(value) for value, _ in row["filtered_resps"]])  # and whether it is greedy
             targets.append(int(row["target"]))
             right.append(float(row[metric]))
         except (KeyError, TypeError, ValueError) as error:
