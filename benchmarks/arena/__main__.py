@@ -51,6 +51,9 @@ def _summary(options: argparse.Namespace) -> None:
                 f"n = {n}, {result.n_tasks} tasks: Friedman p = {result.p_value:.1g}, critical difference "
                 f"{result.critical_difference:.2f}; average ranks {ranks}"
             )
+            if summary.DEFAULT in table.index:
+                print(f"n = {n}, behind {summary.DEFAULT}, errors clustered by source")
+                print(summary.behind(rows, loss, n).round(2).to_string())
     failed = rows[rows["error"].notna()]
     for error, group in failed.groupby("error"):
         names = group["method"].unique()

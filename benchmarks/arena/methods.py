@@ -94,6 +94,31 @@ def _splinecalib(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
     return model.calibrate(test)
 
 
+def _catboost(monotone: bool, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Trees on the logit, set as in probmetrics 1.3.0, which leads public boards with them."""
+    from catboost import CatBoostClassifier
+
+    options = {"monotone_constraints": "(1)"} if monotone else {}
+    model = CatBoostClassifier(iterations=100, verbose=0, allow_writing_files=False, thread_count=1, **options)
+    return model.fit(_logits(p)[:, None], y).predict_proba(_logits(test)[:, None])[:, 1]
+
+
+def _lightgbm(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Shallow trees on the logit, five folds that stop each other early, set as in probmetrics 1.3.0."""
+    import lightgbm
+    from sklearn.model_selection import StratifiedKFold
+
+    options = {"objective": "binary", "max_depth": 3, "num_leaves": 8, "verbose": -1, "num_threads": 1}
+    X, found = _logits(p)[:, None], []
+    for train, rest in StratifiedKFold(5, shuffle=True, random_state=42).split(X, y):
+        rows = lightgbm.Dataset(X[train], y[train])
+        others = lightgbm.Dataset(X[rest], y[rest], reference=rows)
+        stop = lightgbm.early_stopping(50, verbose=False)
+        model = lightgbm.train(options, rows, valid_sets=[others], callbacks=[stop])
+        found.append(model.predict(_logits(test)[:, None]))
+    return np.mean(found, axis=0)
+
+
 def _probcal(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
     import probcal
 
@@ -118,6 +143,9 @@ PEERS: dict[str, Method] = {
     "venn_abers.VennAbers": _venn_abers,
     "netcal.BBQ": _netcal_bbq,
     "splinecalib.SplineCalib": _splinecalib,
+    "catboost.logit": partial(_catboost, False),
+    "catboost.logit-monotone": partial(_catboost, True),
+    "lightgbm.logit": _lightgbm,
     "probmetrics.ETS": _probmetrics_ets,
     "probmetrics.cir": partial(_probmetrics, "cir"),
     "probmetrics.ivap": partial(_probmetrics, "ivap"),

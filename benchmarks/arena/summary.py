@@ -4,24 +4,31 @@ A loss is averaged over repetitions first. On one task and size:
 
 - excess: the loss less the best peer's, × 1000; on simulations, less the loss of the true probabilities;
 - win: the share of the other methods that are worse; peers: the share of the peers that are worse;
-- harm: the loss less that of the raw score, × 1000, of which the 95 % quantile over tasks is shown.
+- harm: the loss less that of the raw score, × 1000, of which the 95 % quantile over tasks is shown;
+- behind: the loss less that of Blend, × 1000, with a standard error clustered by source: ten learners on one data set,
+  or six language models asked the same questions, are not ten or six independent tables.
 
 A result that is missing where others have one counts as the worst of its task; a method without any result is left out.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-__all__ = ["LOSSES", "Ranking", "loss_table", "ranking", "read", "summarise"]
+from benchmarks.arena.trained import LEARNERS
+
+__all__ = ["LOSSES", "Ranking", "behind", "clustered_mean", "loss_table", "ranking", "read", "source", "summarise"]
 
 LOSSES = ("log_loss", "brier")
-OURS = "calibrant"
+OURS, DEFAULT = "calibrant", "calibrant.blend"
 RAW, TRUTH = "ref.raw", "ref.truth"
+FAMILIES = ("imagenet", "llm")  # models on the same pictures, or asked the same questions
 
 
 def read(files: list[str], pattern: str | None = None) -> pd.DataFrame:
@@ -52,6 +59,33 @@ def summarise(rows: pd.DataFrame, loss: str) -> pd.DataFrame:
     measures["ms"] = 1000 * rows.pivot_table(index="method", columns="n", values="seconds", aggfunc="median")
     summary = pd.concat(measures, axis=1).loc[list(table)]
     return summary.sort_values(("win", summary["win"].columns[0]), ascending=False)
+
+
+def source(task: str) -> str:
+    """The data behind a task: its name without the learner or the network."""
+    name = re.sub(f"_({'|'.join(LEARNERS)})$", "", task)
+    if name.startswith("toplabel_"):
+        return name.rpartition("_")[2]
+    return next((family for family in FAMILIES if name.startswith(family)), name)
+
+
+def clustered_mean(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float]:
+    """The mean, and its standard error where values of one cluster may depend on each other."""
+    residuals = pd.Series(values).sub(np.mean(values)).groupby(list(clusters)).sum()
+    m = len(residuals)
+    return float(np.mean(values)), float(np.sqrt(np.square(residuals).sum() * m / max(m - 1, 1)) / len(values))
+
+
+def behind(rows: pd.DataFrame, loss: str, n: int) -> pd.DataFrame:
+    """How far each method is behind the default on the tasks that both have, with its clustered standard error."""
+    table = loss_table(rows[rows["n"] == n], loss)
+    found = {}
+    for name in table.columns.drop([DEFAULT, TRUTH], errors="ignore"):
+        gap = 1000.0 * (table[name] - table[DEFAULT]).dropna()
+        sources = [source(task) for task, _ in gap.index]
+        found[name] = (*clustered_mean(gap.to_numpy(), sources), len(gap), len(set(sources)))
+    columns = ["behind", "error", "tasks", "sources"]
+    return pd.DataFrame.from_dict(found, orient="index", columns=columns).sort_values("behind")
 
 
 def _worst_for_missing(table: pd.DataFrame) -> pd.DataFrame:

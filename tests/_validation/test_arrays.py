@@ -103,3 +103,20 @@ def test_scores_of_one_class_need_not_be_detached():
     scores = torch.tensor([0.1, 0.4, 0.6, 0.9], dtype=torch.float64, requires_grad=True)
     calibrator = calibrant.IsotonicCalibration().fit(scores, torch.tensor([0, 1, 0, 1]))
     np.testing.assert_allclose(calibrator.predict(scores), calibrator.predict([0.1, 0.4, 0.6, 0.9]))
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "float16"])
+def test_tensors_come_back_as_tensors(name):
+    torch = pytest.importorskip("torch")
+    dtype = getattr(torch, name)
+    scores, matrix = torch.linspace(0.1, 0.9, 40, dtype=dtype), torch.eye(3, dtype=dtype).repeat(20, 1) * 0.4 + 0.2
+    one = calibrant.Blend().fit(scores, torch.arange(40) % 3 == 0)
+    several = calibrant.Blend().fit(matrix, torch.arange(60) % 3)
+    segmented = calibrant.SegmentedCalibrator("spline").fit(scores, torch.arange(40) % 3 == 0, segment=["a", "b"] * 20)
+    found = [one.predict(scores), one.predict_proba(scores), *one.predict_interval(scores), one.map_.predict(scores)]
+    found += [several.predict_proba(matrix), *several.predict_interval(matrix)]
+    found += [segmented.predict(scores, ["a"] * 40), *segmented.predict_interval(scores, segment=["a"] * 40)]
+    assert {each.dtype for each in found} == {torch.float64 if name == "float64" else torch.float32}
+    np.testing.assert_allclose(found[0].numpy(), one.map_(scores), rtol=1e-6)
+    assert isinstance(one.predict(0.5), float)
+    assert isinstance(one.predict(scores.numpy()), np.ndarray)

@@ -11,6 +11,7 @@ from calibrant._validation.arrays import (
     check_finite,
     check_unit_interval,
     is_number,
+    like,
     may_be_percentages,
 )
 from calibrant._validation.labels import (

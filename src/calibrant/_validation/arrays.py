@@ -57,6 +57,18 @@ def as_numpy(values: Any) -> Any:
         return np.from_dlpack(values)
 
 
+def like(given: Any, values: Any) -> Any:
+    """What goes out as it came in: a tensor of torch for a tensor, on its device; for anything else `values` itself.
+
+    Probabilities near 0 and 1 need more digits than half precision has, so the tensor has single precision at least.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(given, torch.Tensor):
+        return values
+    dtype = torch.float64 if given.dtype == torch.float64 else torch.float32
+    return torch.as_tensor(values, dtype=dtype, device=given.device)
+
+
 def as_floats(values: Any, name: str) -> Floats:
     """A float64 array of any shape, from any numeric type."""
     array = as_array(values, name)

@@ -74,4 +74,4 @@ class VennAbers(Calibrator):
         use `BayesIso`.
         """
         self._fitted_map()
-        return self.lower_map_(scores), self.upper_map_(scores)
+        return self.lower_map_.predict(scores), self.upper_map_.predict(scores)

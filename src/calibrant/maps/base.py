@@ -54,12 +54,12 @@ class FrozenMap(ABC):
         """Calibrated probabilities: of the positive class, (n,), or of all classes, (n, K)."""
 
     def predict(self, scores: ArrayLike) -> Any:
-        """The same as calling the map."""
-        return self(scores)
+        """The same as calling the map, but tensors of torch come back as tensors."""
+        return _validation.like(scores, self(scores))
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of all classes, (n, K); the second of two is the positive one."""
-        return as_columns(np.asarray(self.predict(scores)))
+        return _validation.like(scores, as_columns(np.asarray(self(scores))))
 
     def accepts(self, scores: Floats) -> Bools:
         """Tell which scores, or rows of a matrix, the map takes."""
@@ -159,6 +159,8 @@ def as_columns(probabilities: Floats) -> Floats:
 
 
 def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The ends of intervals as they are; of a single score, as two numbers."""
+    """The ends of intervals as they are; of a single score, as two numbers; of a tensor, as tensors."""
     low, high = ends
-    return (low[0].item(), high[0].item()) if _validation.is_number(scores) and np.ndim(low) else (low, high)
+    if _validation.is_number(scores) and np.ndim(low):
+        return low[0].item(), high[0].item()
+    return _validation.like(scores, low), _validation.like(scores, high)

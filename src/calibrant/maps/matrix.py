@@ -14,7 +14,7 @@ from calibrant._numerics.links import log_odds, log_softmax, softmax
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant._validation import ROW_SUM_TOLERANCE, as_numpy, read_matrix
 from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.base import FrozenMap
+from calibrant.maps.base import FrozenMap, ends_like
 from calibrant.maps.files import plain_fields
 
 SHOWN_CLASSES = 5
@@ -186,7 +186,7 @@ class MatrixMap(FrozenMap):
         for rows in chunks(matrix, INTERVAL_ENTRIES // len(self.draws)):
             low[rows], high[rows] = np.quantile(self._apply(self.draws, matrix[rows]), [tail, 1.0 - tail], axis=0)
         predicted = self(scores)  # the mean of a skew posterior can lie beyond its quantiles
-        return np.minimum(low, predicted), np.maximum(high, predicted)
+        return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map at `scores`, (n_draws, n, K): some of the stored ones, or all several times."""

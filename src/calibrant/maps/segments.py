@@ -241,12 +241,12 @@ class SegmentedMap(FrozenMap):
         return probabilities[0].item() if _validation.is_number(scores) else probabilities
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """The same as calling the map."""
-        return self(scores, segment)
+        """The same as calling the map, but tensors of torch come back as tensors."""
+        return _validation.like(scores, self(scores, segment))
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
-        return as_columns(self(scores, segment))
+        return _validation.like(scores, as_columns(self(scores, segment)))
 
     @property
     def has_posterior(self) -> bool:
