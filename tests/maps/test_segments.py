@@ -19,7 +19,7 @@ def shift_term(keys, levels, shifts, variance=0.0, wide=0.04, prior=0.25):
     corner = np.zeros((count, 2, 2))
     corner[:, 0, 0] = 1.0
     effects = Effects(mean, variance * corner, wide * corner, np.diag([prior, 0.0]))
-    return TermEffects(keys, LINE, np.array(levels).reshape(count, len(keys)), effects, 0.9)
+    return TermEffects(keys, LINE, np.array(levels).reshape(count, len(keys)), *effects, 0.9)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def one_key(function=None):
     zeros = np.zeros((2, 2, 2))
     effects = Effects(np.array([[0.5, 0.2], [-0.5, 0.0]]), zeros, zeros, np.diag([0.3, 0.1]))
     pooled = CalibrationMap(function or Identity(), "probability", True)
-    term = TermEffects((0,), LINE, np.array([[0], [1]]), effects, 1.0)
+    term = TermEffects((0,), LINE, np.array([[0], [1]]), *effects, 1.0)
     keys = SegmentKeys(("team",), ("strings",), (("a", "b"),))
     return SegmentedMap(keys, pooled, basis, np.empty((0, 9)), (term,))
 

@@ -24,7 +24,7 @@ def cells():
 def test_evidence_and_moments_of_one_coefficient_agree_with_quadrature(cells):
     codes, columns, offset, positives, totals = cells
     own = codes == 2
-    found = fit_groups(Groups.of(codes, 3, columns[:, :1]), offset, positives, totals, np.array([0.5]))
+    found = fit_groups(Groups.of(codes, 3, columns[:, :1], positives, totals), offset, np.array([0.5]))
 
     def density(w):
         value = log_likelihood(offset[own], columns[own, :1], positives[own], totals[own], np.array([w]))
@@ -39,7 +39,7 @@ def test_evidence_and_moments_of_one_coefficient_agree_with_quadrature(cells):
 def test_evidence_of_two_coefficients_agrees_with_quadrature(cells):
     codes, columns, offset, positives, totals = cells
     scales = np.array([0.5, 0.3])
-    found = fit_groups(Groups.of(codes, 3, columns), offset, positives, totals, scales)
+    found = fit_groups(Groups.of(codes, 3, columns, positives, totals), offset, scales)
     for g in range(3):
         own = codes == g
         a, b = (np.linspace(-4.0 * s, 4.0 * s, 121) for s in scales)
@@ -56,10 +56,10 @@ def test_evidence_of_two_coefficients_agrees_with_quadrature(cells):
 
 def test_gradient_and_curvature_agree_with_differences(cells):
     codes, columns, offset, positives, totals = cells
-    groups, scales, v = Groups.of(codes, 3, columns), np.array([0.5, 0.3]), np.full((3, 2), 0.2)
+    groups, scales, v = Groups.of(codes, 3, columns, positives, totals), np.array([0.5, 0.3]), np.full((3, 2), 0.2)
 
     def look(shift):
-        return group_effects._look(groups, offset, positives, totals, scales, v + shift)
+        return group_effects._look(groups, offset, scales, v + shift)
 
     point, step = look(np.zeros(2)), 1e-5
     for k in range(2):
@@ -73,12 +73,12 @@ def test_gradient_and_curvature_agree_with_differences(cells):
 
 def test_a_scale_of_zero_takes_a_coefficient_out(cells):
     codes, columns, offset, positives, totals = cells
-    both = fit_groups(Groups.of(codes, 3, columns), offset, positives, totals, np.array([0.5, 0.0]))
-    one = fit_groups(Groups.of(codes, 3, columns[:, :1]), offset, positives, totals, np.array([0.5]))
+    both = fit_groups(Groups.of(codes, 3, columns, positives, totals), offset, np.array([0.5, 0.0]))
+    one = fit_groups(Groups.of(codes, 3, columns[:, :1], positives, totals), offset, np.array([0.5]))
     np.testing.assert_allclose(both.evidence, one.evidence)
     np.testing.assert_allclose(both.mode[:, 0], one.mode[:, 0])
     assert not both.mode[:, 1].any()
-    none = fit_groups(Groups.of(codes, 3, columns), offset, positives, totals, np.zeros(2))
+    none = fit_groups(Groups.of(codes, 3, columns, positives, totals), offset, np.zeros(2))
     plain = [
         log_likelihood(offset[codes == g], columns[codes == g], positives[codes == g], totals[codes == g], np.zeros(2))
         for g in range(3)
@@ -89,11 +89,10 @@ def test_a_scale_of_zero_takes_a_coefficient_out(cells):
 def test_order_of_cells_and_splitting_them_do_not_matter(cells):
     codes, columns, offset, positives, totals = cells
     scales = np.array([0.5, 0.3])
-    whole = fit_groups(Groups.of(codes, 3, columns), offset, positives, totals, scales)
+    whole = fit_groups(Groups.of(codes, 3, columns, positives, totals), offset, scales)
     order = np.random.default_rng(0).permutation(np.tile(np.arange(120), 2))
-    split = fit_groups(
-        Groups.of(codes[order], 3, columns[order]), offset[order], positives[order] / 2, totals[order] / 2, scales
-    )
+    halves = Groups.of(codes[order], 3, columns[order], positives[order] / 2, totals[order] / 2)
+    split = fit_groups(halves, offset[order], scales)
     np.testing.assert_allclose(split.mode, whole.mode, atol=1e-10)
     np.testing.assert_allclose(split.evidence, whole.evidence, atol=1e-9)
 
@@ -101,18 +100,18 @@ def test_order_of_cells_and_splitting_them_do_not_matter(cells):
 def test_extreme_offsets_and_a_far_start_converge():
     codes, columns = np.zeros(4, int), np.ones((4, 1))
     offset, positives, totals = np.full(4, -30.0), np.full(4, 50.0), np.full(4, 50.0)
-    found = fit_groups(Groups.of(codes, 1, columns), offset, positives, totals, np.array([10.0]))
+    found = fit_groups(Groups.of(codes, 1, columns, positives, totals), offset, np.array([10.0]))
     # the mode solves 200 (1 − p) = w / 100
     w = found.mode[0, 0]
     assert 200.0 / (1.0 + np.exp(-30.0 + w)) == pytest.approx(w / 100.0, rel=1e-2)
-    far = fit_groups(Groups.of(codes, 1, columns), offset, positives, totals, np.array([10.0]), np.array([[-40.0]]))
+    far = fit_groups(Groups.of(codes, 1, columns, positives, totals), offset, np.array([10.0]), np.array([[-40.0]]))
     assert far.mode[0, 0] == pytest.approx(w, rel=1e-3)
 
 
 def test_effect_is_that_of_the_group(cells):
-    codes, columns, *_ = cells
+    codes, columns, _, positives, totals = cells
     coefficients = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 3.0]])
-    effect = Groups.of(codes, 3, columns).effect(coefficients)
+    effect = Groups.of(codes, 3, columns, positives, totals).effect(coefficients)
     assert effect[0] == 1.0
     assert effect[50] == columns[50, 1]
     assert effect[100] == pytest.approx(2.0 + 3.0 * columns[100, 1])

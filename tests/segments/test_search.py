@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from calibrant.maps.keys import SegmentKeys
 from calibrant.maps.segments import CURVE, LINE, Basis
 from calibrant.segments.search import Cells, fit_terms
 
@@ -12,7 +15,8 @@ def simulate_cells(effect, n=6000, seed=0):
     pooled = np.log(scores / (1.0 - scores))
     codes = np.column_stack((rng.integers(0, 4, n), rng.integers(0, 3, n)))
     y = (rng.random(n) < 1.0 / (1.0 + np.exp(-pooled - effect(scores, codes)))).astype(float)
-    return Cells(scores, pooled, codes, y, np.ones(n)), Basis.learn(scores, pooled, np.ones(n))
+    keys = SegmentKeys(("a", "b"), ("numbers", "numbers"), ((0, 1, 2, 3), (0, 1, 2)))
+    return Cells(keys, scores, y, np.ones(n), codes, pooled), Basis.learn(scores, pooled, np.ones(n))
 
 
 def test_a_useless_key_goes_and_a_useful_one_stays():
@@ -43,8 +47,12 @@ def test_a_large_segment_shows_its_shape():
 def test_the_order_of_keys_and_rows_does_not_matter():
     cells, basis = simulate_cells(lambda _, codes: 0.4 * (codes[:, 0] % 2) - 0.3 * (codes[:, 1] == 2), n=2000)
     order = np.random.default_rng(1).permutation(2000)
-    turned = Cells(
-        cells.scores[order], cells.pooled[order], cells.codes[order][:, ::-1], cells.positives[order], cells.totals
+    turned = replace(
+        cells,
+        scores=cells.scores[order],
+        pooled=cells.pooled[order],
+        codes=cells.codes[order][:, ::-1],
+        positives=cells.positives[order],
     )
     one, other = fit_terms(cells, basis), fit_terms(turned, basis)
     for k in range(2):
@@ -53,7 +61,7 @@ def test_the_order_of_keys_and_rows_does_not_matter():
 
 def test_a_key_with_one_segment_has_no_term():
     cells, basis = simulate_cells(lambda scores, _: 0.0 * scores, n=500)
-    single = Cells(cells.scores, cells.pooled, cells.codes * [1, 0], cells.positives, cells.totals)
+    single = replace(cells, codes=cells.codes * [1, 0])
     assert ((1,), LINE) not in fit_terms(single, basis)
 
 

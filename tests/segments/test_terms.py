@@ -3,6 +3,7 @@ import pytest
 from scipy.special import expit
 
 from calibrant.maps.segments import CURVE, LINE
+from calibrant.segments.group_effects import Groups
 from calibrant.segments.terms import ODD, SETTINGS, Term
 
 
@@ -13,8 +14,9 @@ def make_term(effects, rows, seed=0, none=0.5):
     u = rng.standard_normal(len(codes))
     offset = u.copy()
     y = (rng.random(len(codes)) < 1.0 / (1.0 + np.exp(-offset - np.array(effects)[codes]))).astype(float)
-    term = Term(LINE, none, codes, len(effects), np.column_stack((np.ones(len(u)), u)))
-    term.update(offset, y, np.ones(len(y)), everything=True)
+    columns = np.column_stack((np.ones(len(u)), u))
+    term = Term(LINE, none, Groups.of(codes, len(effects), columns, y, np.ones(len(y))))
+    term.update(offset, everything=True)
     return term
 
 
@@ -53,8 +55,9 @@ def test_the_scale_of_strong_slopes_comes_back():
         rng = np.random.default_rng(3)
         codes, u = np.repeat(np.arange(60), 400), rng.standard_normal(60 * 400)
         y = (rng.random(len(u)) < expit(u + (scale * rng.standard_normal(60))[codes] * u)).astype(float)
-        term = Term(LINE, 0.5, codes, 60, np.column_stack((np.ones(len(u)), u)))
-        term.update(u, y, np.ones(len(y)), everything=True)
+        columns = np.column_stack((np.ones(len(u)), u))
+        term = Term(LINE, 0.5, Groups.of(codes, 60, columns, y, np.ones(len(y))))
+        term.update(u, everything=True)
         assert np.sqrt(term.effects.prior[1, 1]) == pytest.approx(scale, rel=0.3)
 
 
@@ -79,7 +82,7 @@ def test_a_quick_look_tells_noise_from_differences():
     shifts = np.repeat(0.5 * rng.standard_normal(20), 200)
     for effect, promising in ((0.0 * shifts, False), (shifts, True)):
         y = (rng.random(4000) < 1.0 / (1.0 + np.exp(-effect))).astype(float)
-        assert Term(LINE, 0.9, codes, 20, columns).promises(np.zeros(4000), y, np.ones(4000)) is promising
+        assert Term(LINE, 0.9, Groups.of(codes, 20, columns, y, np.ones(4000))).promises(np.zeros(4000)) is promising
 
 
 def test_values_and_clear():
@@ -95,5 +98,5 @@ def test_very_many_segments_are_sampled_for_their_scales():
     term = make_term(shifts, 40)
     assert np.sqrt(term.effects.prior[0, 0]) == pytest.approx(0.5, rel=0.35)
     assert np.corrcoef(term.effects.mean[:, 0], shifts)[0, 1] > 0.75
-    usable = term._worth_a_look(np.zeros(60_000), np.zeros(60_000), np.ones(60_000))
+    usable = term._worth_a_look(np.zeros(60_000))
     assert 0 < usable.sum() < np.isfinite(term.log_prior).sum()

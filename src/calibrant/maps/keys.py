@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import Ints
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.tally import Tally
 
 #: What happens to rows without a segment: an error, or a segment of their own.
 MISSING = ("error", "segment")
@@ -136,6 +137,61 @@ class SegmentKeys:
         named = all(isinstance(name, str) for name in self.names) and len(set(self.names)) == len(self.names)
         same = len(self.names) == len(self.kinds) == len(self.levels) > 0
         return named and same and all(map(_are_levels, self.kinds, self.levels))
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentCounts:
+    """Rows, or cells of tallies, with the number of their segment for each key, (n, keys)."""
+
+    keys: SegmentKeys
+    scores: Floats
+    positives: Floats
+    totals: Floats
+    codes: Ints
+
+    @classmethod
+    def of_rows(cls, scores: Floats, positive: Bools, weights: Floats, segment: Any, missing: str) -> SegmentCounts:
+        """Rows of weight 0 do not count, and neither do segments of such rows."""
+        kept = weights > 0.0
+        columns = as_columns(segment)
+        for column in columns.values():
+            _validation.check_same_length(len(scores), len(column), "segment")
+        columns = {name: column[kept] for name, column in columns.items()}
+        keys, codes = SegmentKeys.learn(columns, int(kept.sum()), missing)
+        return cls(keys, scores[kept], (weights * positive)[kept], weights[kept], codes)
+
+    @classmethod
+    def of_tallies(
+        cls, tallies: Mapping[Any, Tally], missing: str, names: Sequence[str] | None = None
+    ) -> SegmentCounts:
+        """One tally for each segment; with several keys, the segments are tuples."""
+        full = {segment: tally for segment, tally in tallies.items() if len(tally)}
+        if not full:
+            raise InvalidInputError("`tallies` must have at least one tally with rows; all tallies are empty.")
+        keys, codes = SegmentKeys.learn(name_columns(list(full), names), len(full), missing)
+        scores, positives, totals = (
+            np.concatenate([getattr(tally, name) for tally in full.values()])
+            for name in ("scores", "positives", "totals")
+        )
+        return cls(keys, scores, positives, totals, np.repeat(codes, [len(tally) for tally in full.values()], axis=0))
+
+    def merged(self, places: Ints) -> SegmentCounts:
+        """Rows with the same number in `places` and the same segments counted together, at their mean score."""
+        number = combine(np.column_stack((places, self.codes)))
+        first = np.unique(number, return_index=True)[1]
+        sums, positives, totals = (
+            np.bincount(number, column, len(first))
+            for column in (self.scores * self.totals, self.positives, self.totals)
+        )
+        return SegmentCounts(self.keys, sums / totals, positives, totals, self.codes[first])
+
+
+def combine(codes: Ints) -> Ints:
+    """One number for each distinct row of `codes`, in the rows' lexicographic order."""
+    out = np.zeros(len(codes), dtype=np.intp)
+    for column in codes.T:
+        out = np.unique(out * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
+    return out
 
 
 def _are_levels(kind: str, levels: tuple[Any, ...]) -> bool:

@@ -5,7 +5,7 @@ Segments add functions of the score, the terms of a basis, each with coefficient
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
@@ -89,7 +89,7 @@ class Effects(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TermEffects:
-    """The effects of the segments of one key, of a pair of keys, or (without keys) of all rows.
+    """The `Effects` of the segments of one key, of a pair of keys, or (without keys) of all rows.
 
     `levels` (L, keys) holds the numbers of the segments, sorted; `difference` is the probability that they differ.
     """
@@ -97,7 +97,10 @@ class TermEffects:
     keys: tuple[int, ...]
     kind: str
     levels: Ints
-    effects: Effects
+    mean: Floats
+    covariance: Floats
+    wide: Floats
+    prior: Floats
     difference: float
 
     def places(self, codes: Ints) -> Ints:
@@ -116,14 +119,14 @@ class TermEffects:
     def moments(self, columns: Floats, codes: Ints) -> tuple[Floats, Floats]:
         """Mean and variance of the effect on each row; none where its segment is new."""
         place = self.places(codes)
-        mean = np.einsum("ij,ij->i", columns, self.effects.mean[place])
-        variance = np.einsum("ij,ijk,ik->i", columns, self.effects.covariance[place], columns)
+        mean = np.einsum("ij,ij->i", columns, self.mean[place])
+        variance = np.einsum("ij,ijk,ik->i", columns, self.covariance[place], columns)
         return np.where(place == UNSEEN, 0.0, mean), np.where(place == UNSEEN, 0.0, variance)
 
     def wide_variance(self, columns: Floats, codes: Ints) -> Floats:
         """The variance for intervals; for a new segment, that of how far segments are apart."""
         place = self.places(codes)
-        moments = np.where((place == UNSEEN)[:, None, None], self.effects.prior, self.effects.wide[place])
+        moments = np.where((place == UNSEEN)[:, None, None], self.prior, self.wide[place])
         return np.einsum("ij,ijk,ik->i", columns, moments, columns)
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
@@ -139,34 +142,22 @@ class TermEffects:
         block = block.reshape(-1)
         first = np.unique(block, return_index=True)[1]
         # A new segment is drawn from the prior: no effect on average, as far off as segments are from each other.
-        mean = np.where(place[first][:, None] < 0, 0.0, self.effects.mean[place[first]])
-        covariance = np.where(
-            place[first][:, None, None] < 0, self.effects.prior[None], self.effects.wide[place[first]]
-        )
+        mean = np.where(place[first][:, None] < 0, 0.0, self.mean[place[first]])
+        covariance = np.where(place[first][:, None, None] < 0, self.prior[None], self.wide[place[first]])
         noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
         drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
         return np.einsum("ij,dij->di", columns, drawn[:, block])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "keys": list(self.keys),
-            "kind": self.kind,
-            "difference": self.difference,
-            "levels": self.levels.tolist(),
-            **{name: part.tolist() for name, part in self.effects._asdict().items()},
-        }
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], sizes: tuple[int, ...]) -> TermEffects:
-        """The term that `to_dict` described, of keys with these numbers of segments."""
+        """The term with these fields, of keys with these numbers of segments."""
         effects = Effects(*(read_floats(data, name) for name in Effects._fields))
         keys, kind = tuple(data["keys"]), data["kind"]
         levels = np.array(data["levels"], dtype=np.intp).reshape(len(effects.mean), len(keys))
         known = all(k in range(len(sizes)) for k in keys) and bool((levels < [sizes[k] for k in keys]).all())
         if not (known and len(levels) and effects.have_size(SIZES[kind])):
             raise ModelFileError("The effects of these segments are damaged.")
-        return cls(keys, kind, levels, effects, float(data["difference"]))
+        return cls(keys, kind, levels, *effects, float(data["difference"]))
 
 
 def _roots(covariance: Floats) -> Floats:
@@ -319,7 +310,8 @@ class SegmentedMap(FrozenMap):
     def probabilities(self, scores: Floats, codes: Ints) -> Floats:
         """Probabilities of checked scores, in chunks."""
         out = np.empty(len(scores))
-        for rows in _chunks(len(scores)):
+        for start in range(0, len(scores), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
             out[rows] = links.expit(self.logits(self._first(scores[rows]), codes[rows]))
         return out
 
@@ -400,10 +392,6 @@ class SegmentedMap(FrozenMap):
         """What this map makes of the scores and segments of a test vector."""
         codes = np.array(vector["codes"], dtype=np.intp).reshape(-1, len(self.keys.names))
         return self.probabilities(_validation.check_scores(vector["scores"]), codes)
-
-
-def _chunks(n_rows: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
 
 
 def _is_known(codes: Ints) -> Bools:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
-from calibrant.maps.keys import SegmentKeys, name_columns
+from calibrant.maps.keys import SegmentCounts
 from calibrant.metrics.samples import Seed, read_columns
 from calibrant.tally import Tally
 
@@ -122,9 +122,10 @@ def multicalibration_error(
     ({'segment': 'b'}, 0.001)
     """
     if isinstance(y_true, Mapping):
-        counts = _count_tallies(y_true)
+        counts = SegmentCounts.of_tallies(y_true, "segment")
     else:
         counts = _count_arrays(y_true, y_prob, segment, sample_weight, pos_label)
+    _validation.check_unit_interval(counts.scores, "y_prob")
     rows = _arrange(counts, depth)
     count = _validation.check_count("n_simulations", n_simulations, least=19)
     observed = rows.statistics(rows.positives[None])[0]
@@ -182,45 +183,21 @@ def _simulated_maxima(rows: _Rows, count: int, rng: np.random.Generator) -> Floa
     return np.concatenate(maxima)
 
 
-class _Counts(NamedTuple):
-    """Rows or cells of tallies, with the number of their segment for each key."""
-
-    probabilities: Floats
-    positives: Floats
-    totals: Floats
-    codes: Ints
-    keys: SegmentKeys
-
-
 def _count_arrays(
     y_true: ArrayLike, y_prob: ArrayLike | None, segment: Any, sample_weight: ArrayLike | None, pos_label: Any
-) -> _Counts:
+) -> SegmentCounts:
     if y_prob is None or segment is None:
         raise InvalidInputError(
             "`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies."
         )
-    p, positive, weights = read_columns(y_true, y_prob, sample_weight, pos_label)
-    _validation.check_unit_interval(p, "y_prob")
-    keys, codes = SegmentKeys.learn(segment, len(p), "segment")
-    return _Counts(p, weights * positive, weights, codes, keys)
+    return SegmentCounts.of_rows(*read_columns(y_true, y_prob, sample_weight, pos_label), segment, "segment")
 
 
-def _count_tallies(tallies: Mapping[Any, Tally]) -> _Counts:
-    full = {segment: tally for segment, tally in tallies.items() if len(tally)}
-    if not full:
-        raise InvalidInputError("A metric needs at least one row; all tallies are empty.")
-    keys, codes = SegmentKeys.learn(name_columns(list(full)), len(full), "segment")
-    p, positives, totals = (
-        np.concatenate([getattr(tally, name) for tally in full.values()]) for name in ("scores", "positives", "totals")
-    )
-    _validation.check_unit_interval(p, "y_prob")
-    return _Counts(p, positives, totals, np.repeat(codes, [len(t) for t in full.values()], axis=0), keys)
-
-
-def _arrange(counts: _Counts, depth: int) -> _Rows:
+def _arrange(counts: SegmentCounts, depth: int) -> _Rows:
     if depth not in (1, 2):
         raise InvalidInputError(f"`depth` must be 1 or 2; got {depth!r}.")
-    p, positives, totals, codes, keys = _joined(counts)
+    cells = _joined(counts)
+    p, totals, codes, keys = np.clip(cells.scores, 0.0, 1.0), cells.totals, cells.codes, cells.keys
     by_probability = np.argsort(p, kind="stable")
     variance = totals * p * (1.0 - p)
     numbers = range(codes.shape[1])
@@ -239,22 +216,13 @@ def _arrange(counts: _Counts, depth: int) -> _Rows:
             {keys.names[k]: keys.levels[k][g] for k, g in zip(members, level, strict=True)} for level in levels.tolist()
         ]
     order, start, spread, size = (np.concatenate(parts) for parts in (orders, starts, spreads, sizes))
-    return _Rows(p, positives, totals, order, start, spread, size, names)
+    return _Rows(p, cells.positives, totals, order, start, spread, size, names)
 
 
-def _joined(counts: _Counts) -> _Counts:
+def _joined(counts: SegmentCounts) -> SegmentCounts:
     """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
-    counted = counts.totals > 0.0
-    p, positives, totals = (column[counted] for column in counts[:3])
-    codes = counts.codes[counted]
-    distinct, level_of_row = np.unique(p, return_inverse=True)
-    level_of_row = level_of_row.reshape(-1)
-    if len(p) > MANY_CELLS and len(distinct) > MAX_CELLS:
-        mass = np.bincount(level_of_row, totals).astype(np.float64)
-        level_of_row = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[level_of_row]
-    _, first, cell = np.unique(np.column_stack((level_of_row, codes)), axis=0, return_index=True, return_inverse=True)
-    cell = cell.reshape(-1)
-    expected, hits, rows = (
-        np.bincount(cell, column, len(first)).astype(np.float64) for column in (p * totals, positives, totals)
-    )
-    return _Counts(np.clip(expected / rows, 0.0, 1.0), hits, rows, codes[first], counts.keys)
+    distinct, place = np.unique(counts.scores, return_inverse=True)
+    if len(place) > MANY_CELLS and len(distinct) > MAX_CELLS:
+        mass = np.bincount(place, counts.totals)
+        place = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[place]
+    return counts.merged(place)

@@ -16,12 +16,12 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.errors import InvalidInputError
-from calibrant.maps.keys import SegmentKeys, as_columns, name_columns
+from calibrant.maps.keys import SegmentCounts, SegmentKeys
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import Basis, SegmentedMap, TermEffects
 from calibrant.metrics.scores import warn_of_reversal
 from calibrant.segments.report import tabulate_segments
-from calibrant.segments.search import Cells, Counts, fit_terms
+from calibrant.segments.search import Cells, fit_terms, join_cells
 from calibrant.tally import Tally, row_count
 
 POOLED_DRAWS = 200
@@ -127,13 +127,7 @@ class SegmentedCalibrator(Estimator):
         totals = np.ones(len(array)) if weights is None else weights
         if len(array) == 0:
             raise InvalidInputError("`scores` must have at least one row; got 0 sample(s).")
-        kept = totals > 0.0  # rows of weight 0 do not count, and neither do segments of such rows
-        columns = as_columns(segment)
-        for column in columns.values():
-            _validation.check_same_length(len(array), len(column), "segment")
-        columns = {name: column[kept] for name, column in columns.items()}
-        keys, codes = SegmentKeys.learn(columns, int(kept.sum()), self.missing)
-        return self._fit_counts(keys, Counts(array[kept], (totals * positive)[kept], totals[kept], codes), classes)
+        return self._fit_counts(SegmentCounts.of_rows(array, positive, totals, segment, self.missing), classes)
 
     def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
         """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
@@ -149,20 +143,10 @@ class SegmentedCalibrator(Estimator):
         -------
         self
         """
-        full = {segment: tally for segment, tally in tallies.items() if len(tally)}
-        if not full:
-            raise InvalidInputError("`tallies` must have at least one tally with rows; got none.")
-        columns = name_columns(list(full), keys)
-        found, codes = SegmentKeys.learn(columns, len(full), self.missing)
-        scores, positives, totals = (
-            np.concatenate([getattr(tally, name) for tally in full.values()])
-            for name in ("scores", "positives", "totals")
-        )
-        rows = np.repeat(codes, [len(tally) for tally in full.values()], axis=0)
-        return self._fit_counts(found, Counts(scores, positives, totals, rows))
+        return self._fit_counts(SegmentCounts.of_tallies(tallies, self.missing, keys))
 
-    def _fit_counts(self, keys: SegmentKeys, counts: Counts, classes: tuple[Any, Any] = (0, 1)) -> Self:
-        _check_segments(keys, counts)
+    def _fit_counts(self, counts: SegmentCounts, classes: tuple[Any, Any] = (0, 1)) -> Self:
+        _check_segments(counts.keys, counts.totals)
         _validation.check_choice("space", self.space, _validation.SPACES)
         pooled = Tally(*bins.group_sums(counts.scores, counts.positives, counts.totals))
         warn_of_reversal(pooled, stacklevel=4)
@@ -174,17 +158,16 @@ class SegmentedCalibrator(Estimator):
         _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
         method = self.calibrator
         self.pooled_ = (registry.create(method) if isinstance(method, str) else clone(method)).fit_tally(pooled)
-        cells, coarse, totals = Cells.of(counts, pooled.scores, pooled.totals)
+        joined, coarse, totals = join_cells(counts, pooled)
         basis = Basis.learn(coarse, links.logit(self.pooled_.map_(coarse)), totals)
-        cells = replace(cells, pooled=links.logit(self.pooled_.map_(cells.scores)))
+        cells = Cells(**vars(joined), pooled=links.logit(self.pooled_.map_(joined.scores)))
         terms = tuple(
-            TermEffects(members, kind, levels, term.effects, term.difference)
+            TermEffects(members, kind, levels, *term.effects, term.difference)
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
             if term.difference > LEAST_DIFFERENCE
         )
-        pooled_deviations = _find_deviations(self.pooled_, coarse)
-        name = type(self).__name__
-        self.map_ = SegmentedMap(keys, self.pooled_.map_, basis, pooled_deviations, terms, first, self.missing, name)
+        deviations, name = _find_deviations(self.pooled_, coarse), type(self).__name__
+        self.map_ = SegmentedMap(counts.keys, self.pooled_.map_, basis, deviations, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
         self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
@@ -225,9 +208,9 @@ class SegmentedCalibrator(Estimator):
         return self._fitted_map().map_for(segment)
 
 
-def _check_segments(keys: SegmentKeys, counts: Counts) -> None:
+def _check_segments(keys: SegmentKeys, totals: Floats) -> None:
     """Refuse keys from which nothing can be learned."""
-    rows = float(counts.totals.sum())
+    rows = float(totals.sum())
     if all(size == 1 for size in keys.sizes):
         raise InvalidInputError(
             f"`segment` must have at least two segments; got 1, {keys.levels[0][0]!r}. Use the calibrator alone."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,22 +22,23 @@ SMALL_STEP = 1e-2  # in prior standard deviations; Newton's next error is about 
 
 @dataclass(frozen=True)
 class Groups:
-    """The cells of each group: its number for each cell, the columns of its coefficients and their products."""
+    """The cells of each group: its number, the columns of its coefficients and their products, and the counts."""
 
     members: Any  # sparse (G, m) matrix of ones: a product with it sums over the cells of each group
     codes: Ints
     columns: Floats
     products: Floats
+    positives: Floats
+    totals: Floats
 
     @classmethod
-    def of(cls, codes: Ints, count: int, columns: Floats) -> Groups:
+    def of(cls, codes: Ints, count: int, columns: Floats, positives: Floats, totals: Floats) -> Groups:
         from scipy import sparse
 
         m, size = columns.shape
         members = sparse.csr_matrix((np.ones(m), (codes, np.arange(m))), shape=(count, m))
         rows, others = _triangle(size)
-        products = columns[:, rows] * columns[:, others]
-        return cls(members, codes, columns, products)
+        return cls(members, codes, columns, columns[:, rows] * columns[:, others], positives, totals)
 
     def effect(self, coefficients: Floats) -> Floats:
         """Columns · coefficients of the cell's group, (m,)."""
@@ -67,9 +68,7 @@ class _Point(NamedTuple):
     curvature: Floats
 
 
-def fit_groups(
-    groups: Groups, offset: Floats, positives: Floats, totals: Floats, scales: Floats, start: Floats | None = None
-) -> GroupPosterior:
+def fit_groups(groups: Groups, offset: Floats, scales: Floats, start: Floats | None = None) -> GroupPosterior:
     """Laplace's approximation for every group: logit P = offset + columns · w, w ~ N(0, diag(scales²)).
 
     Newton steps on v = w / scales, halved for those groups whose posterior density a full step would lower.
@@ -77,10 +76,7 @@ def fit_groups(
     v = np.zeros((groups.members.shape[0], len(scales)))
     if start is not None:
         np.divide(start, scales, out=v, where=np.broadcast_to(scales > 0.0, v.shape))
-
-    def look(v: Floats) -> _Point:
-        return _look(groups, offset, positives, totals, scales, v)
-
+    look = partial(_look, groups, offset, scales)
     point = look(v)
     for _ in range(MOST_STEPS if scales.any() else 0):
         step = np.linalg.solve(point.curvature, point.gradient[:, :, None])[:, :, 0].astype(np.float64, copy=False)
@@ -91,7 +87,8 @@ def fit_groups(
     return GroupPosterior(scales * point.v, covariance, point.value - 0.5 * np.linalg.slogdet(point.curvature)[1])
 
 
-def _look(groups: Groups, offset: Floats, positives: Floats, totals: Floats, scales: Floats, v: Floats) -> _Point:
+def _look(groups: Groups, offset: Floats, scales: Floats, v: Floats) -> _Point:
+    positives, totals = groups.positives, groups.totals
     logits = offset + groups.effect(scales * v)
     small = np.exp(-np.abs(logits))
     larger = 1.0 / (1.0 + small)

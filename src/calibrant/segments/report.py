@@ -152,8 +152,8 @@ def _shifts(map_: SegmentedMap, cells: Cells, k: int) -> tuple[Floats, Floats]:
         if term.keys == (k,):
             columns = map_.basis.columns(term.kind, cells.scores, cells.pooled)
             centres = np.column_stack([np.bincount(codes, cells.totals * c, size) / totals for c in columns.T])
-            shift += np.einsum("ij,ij->i", centres, term.effects.mean)
-            variance += np.einsum("ij,ijk,ik->i", centres, term.effects.wide, centres)
+            shift += np.einsum("ij,ij->i", centres, term.mean)
+            variance += np.einsum("ij,ijk,ik->i", centres, term.wide, centres)
     return shift, -special.ndtri(0.5 * (1.0 - LEVEL)) * np.sqrt(variance)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
+from calibrant.maps.keys import SegmentCounts
 from calibrant.maps.segments import CURVE, LINE, Basis
+from calibrant.segments.group_effects import Groups
 from calibrant.segments.terms import Term
+from calibrant.tally import Tally
 
 MAX_CELLS = 256  # of the pooled scores, within which effects do not vary
 MANY_CELLS = 200_000  # of scores and segments, from which on
@@ -29,55 +32,23 @@ CURVED = 0.5  # and from which on it may have curves
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
-    """Rows or cells of tallies as columns, with a column of segment numbers for each key."""
+class Cells(SegmentCounts):
+    """Counts at each coarse score and combination of segments, with pooled logits: the terms are fitted to them."""
 
-    scores: Floats
-    positives: Floats
-    totals: Floats
-    codes: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Counts at each coarse score and combination of segments, on which the terms are fitted."""
-
-    scores: Floats
     pooled: Floats
-    codes: Ints
-    positives: Floats
-    totals: Floats
-
-    @classmethod
-    def of(cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats) -> tuple[Cells, Floats, Floats]:
-        """The cells without pooled logits, and the coarse scores with their numbers of rows. O(n log n)."""
-        found = cls._joined(counts, pooled_scores, pooled_totals, MAX_CELLS)
-        if len(found[0].scores) > MANY_CELLS:
-            found = cls._joined(counts, pooled_scores, pooled_totals, FEW_CELLS)
-        return found
-
-    @classmethod
-    def _joined(
-        cls, counts: Counts, pooled_scores: Floats, pooled_totals: Floats, most: int
-    ) -> tuple[Cells, Floats, Floats]:
-        starts = bins.equal_mass_starts(pooled_totals, most)
-        groups = bins.group_numbers(starts, len(pooled_totals))
-        totals = np.add.reduceat(pooled_totals, starts)
-        coarse = np.add.reduceat(pooled_scores * pooled_totals, starts) / totals
-        place = groups[np.searchsorted(pooled_scores, counts.scores)]
-        number = combine(np.column_stack((place, counts.codes)))
-        first = np.unique(number, return_index=True)[1]
-        positives = np.bincount(number, counts.positives, len(first)).astype(np.float64)
-        sums = np.bincount(number, counts.totals, len(first)).astype(np.float64)
-        return cls(coarse[place[first]], np.zeros(len(first)), counts.codes[first], positives, sums), coarse, totals
 
 
-def combine(codes: Ints) -> Ints:
-    """One number for each distinct row of `codes`, in the rows' lexicographic order."""
-    out = np.zeros(len(codes), dtype=np.intp)
-    for column in codes.T:
-        out = np.unique(out * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1].reshape(-1)
-    return out
+def join_cells(counts: SegmentCounts, pooled: Tally) -> tuple[SegmentCounts, Floats, Floats]:
+    """The counts at coarse scores, and the coarse scores of all rows with their numbers of rows. O(n log n)."""
+    for most in (MAX_CELLS, FEW_CELLS):
+        starts = bins.equal_mass_starts(pooled.totals, most)
+        totals = np.add.reduceat(pooled.totals, starts)
+        coarse = np.add.reduceat(pooled.scores * pooled.totals, starts) / totals
+        place = bins.group_numbers(starts, len(pooled))[np.searchsorted(pooled.scores, counts.scores)]
+        joined = replace(counts, scores=coarse[place]).merged(place)
+        if len(joined.scores) <= MANY_CELLS:
+            break
+    return joined, coarse, totals
 
 
 TermName = tuple[tuple[int, ...], str]
@@ -119,10 +90,11 @@ class _Search:
             levels, codes = np.unique(self.cells.codes[:, list(members)], axis=0, return_inverse=True)
             if (members and len(levels) == 1) or self.prior(members, kind) < LEAST_PRIOR:
                 continue
-            term = Term(kind, 1.0 - self.prior(members, kind), codes.reshape(-1), len(levels), columns)
-            if least and not term.promises(self.logits, self.cells.positives, self.cells.totals):
+            groups = Groups.of(codes.reshape(-1), len(levels), columns, self.cells.positives, self.cells.totals)
+            term = Term(kind, 1.0 - self.prior(members, kind), groups)
+            if least and not term.promises(self.logits):
                 continue
-            term.update(self.logits, self.cells.positives, self.cells.totals, everything=True)
+            term.update(self.logits, everything=True)
             if term.difference >= least:
                 tried[members, kind] = (term, levels)
         if not tried:
@@ -156,7 +128,7 @@ class _Search:
             for name in self.order:
                 term, _ = self.terms[name]
                 offset = self.logits - term.values()
-                term.update(offset, self.cells.positives, self.cells.totals, everything=number == 0)
+                term.update(offset, everything=number == 0)
                 self.logits = offset + term.values()
             if np.abs(self.logits - before).max(initial=0.0) < TOLERANCE:
                 break

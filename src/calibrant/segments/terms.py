@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+from scipy.special import softmax
 
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.maps.segments import CURVE, LINE, WAVES, Effects
-from calibrant.segments import group_effects
-from calibrant.segments.group_effects import GroupPosterior, Groups
+from calibrant.segments.group_effects import GroupPosterior, Groups, fit_groups
 
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
@@ -76,14 +75,13 @@ SETTINGS = {LINE: _line(), CURVE: _curve()}
 class Term:
     """The posterior of one term, given all others."""
 
-    def __init__(self, kind: str, none: float, codes: Ints, count: int, columns: Floats) -> None:
-        self.kind, self.none = kind, none
+    def __init__(self, kind: str, none: float, groups: Groups) -> None:
+        self.kind, self.none, self.groups = kind, none, groups
         self.settings = SETTINGS[kind]
-        self.groups = Groups.of(codes, count, columns)
         self.log_prior = self.settings.log_prior(none)
         self.posteriors: dict[int, GroupPosterior] = {}
         self.weights = np.exp(self.log_prior)
-        size = columns.shape[1]
+        count, size = groups.members.shape[0], groups.columns.shape[1]
         zeros = np.zeros((count, size, size))
         self.effects = Effects(np.zeros((count, size)), zeros, zeros, np.zeros((size, size)))
 
@@ -100,33 +98,20 @@ class Term:
         """Back to no effect, as long as the term has not entered."""
         self.effects = self.effects._replace(mean=np.zeros_like(self.effects.mean))
 
-    def promises(self, offset: Floats, positives: Floats, totals: Floats) -> bool:
+    def promises(self, offset: Floats) -> bool:
         """A quick look at a few settings: whether any of them has more evidence than no difference."""
-        fits = [
-            group_effects.fit_groups(self.groups, offset, positives, totals, self.settings.scales[s]).evidence.sum()
-            for s in self.settings.quick
-        ]
+        fits = [fit_groups(self.groups, offset, self.settings.scales[s]).evidence.sum() for s in self.settings.quick]
         return bool(max(fits[1:]) > fits[0])
 
-    def update(self, offset: Floats, positives: Floats, totals: Floats, *, everything: bool) -> None:
+    def update(self, offset: Floats, *, everything: bool) -> None:
         """Average over the settings given the rest of the model; O(settings · cells · D²)."""
-        usable = self._worth_a_look(offset, positives, totals) if everything else self.weights > SMALLEST_WEIGHT
-        chosen = np.flatnonzero(usable)
+        chosen = np.flatnonzero(self._worth_a_look(offset) if everything else self.weights > SMALLEST_WEIGHT)
         needed = sorted({*chosen.tolist(), *self.settings.odd[chosen].tolist(), 0})
-        self.posteriors = {
-            s: group_effects.fit_groups(
-                self.groups,
-                offset,
-                positives,
-                totals,
-                self.settings.scales[s],
-                self.posteriors[s].mode if s in self.posteriors else None,
-            )
-            for s in needed
-        }
+        modes = {s: posterior.mode for s, posterior in self.posteriors.items()}
+        self.posteriors = {s: fit_groups(self.groups, offset, self.settings.scales[s], modes.get(s)) for s in needed}
         self.average(chosen)
 
-    def _worth_a_look(self, offset: Floats, positives: Floats, totals: Floats) -> Bools:
+    def _worth_a_look(self, offset: Floats) -> Bools:
         """All settings; with very many segments, those that a sample of the segments does not rule out."""
         count = len(self.effects.mean)
         if count <= MANY_SEGMENTS:
@@ -135,9 +120,12 @@ class Term:
         # they are like, and no random number is needed.
         step = count // SAMPLE_SEGMENTS
         sampled = self.groups.codes % step == 0
-        codes, columns = self.groups.codes[sampled] // step, self.groups.columns[sampled]
-        sample = Term(self.kind, self.none, codes, -(-count // step), columns)
-        sample.update(offset[sampled], positives[sampled], totals[sampled], everything=True)
+        codes, *rest = (
+            column[sampled]
+            for column in (self.groups.codes, self.groups.columns, self.groups.positives, self.groups.totals)
+        )
+        sample = Term(self.kind, self.none, Groups.of(codes // step, -(-count // step), *rest))
+        sample.update(offset[sampled], everything=True)
         return sample.weights > SMALLEST_IN_SAMPLE
 
     def average(self, chosen: Ints) -> None:
@@ -151,9 +139,9 @@ class Term:
         for s in chosen.tolist():
             total, odd[s] = self._with_odd(s)
             evidence[s] = total.sum()
-        self.weights = _normalised(evidence + self.log_prior)
+        self.weights = softmax(evidence + self.log_prior)
         mean, second = self._moments(self.weights, odd)
-        weights = _normalised(evidence + self.settings.log_prior(OPEN_MIND))
+        weights = softmax(evidence + self.settings.log_prior(OPEN_MIND))
         other, wide = self._moments(weights, odd)
         square, crossed = mean[:, :, None] * mean[:, None, :], mean[:, :, None] * other[:, None, :]
         wide = wide - crossed - np.swapaxes(crossed, 1, 2) + square
@@ -182,7 +170,3 @@ class Term:
         has_odd = self.settings.odd != np.arange(len(self.settings.odd))
         squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
         return np.diag(weights @ squares)
-
-
-def _normalised(log_weights: Floats) -> Floats:
-    return np.exp(log_weights - special.logsumexp(log_weights))
