@@ -179,10 +179,8 @@ class SegmentCounts:
         """Rows with the same number in `places` and the same segments counted together, at their mean score."""
         number = combine(np.column_stack((places, self.codes)))
         first = np.unique(number, return_index=True)[1]
-        sums, positives, totals = (
-            np.bincount(number, column, len(first))
-            for column in (self.scores * self.totals, self.positives, self.totals)
-        )
+        columns = (self.scores * self.totals, self.positives, self.totals)
+        sums, positives, totals = (np.bincount(number, column).astype(np.float64) for column in columns)
         return SegmentCounts(self.keys, sums / totals, positives, totals, self.codes[first])
 
 

@@ -223,6 +223,6 @@ def _joined(counts: SegmentCounts) -> SegmentCounts:
     """Rows with one probability and the same segments counted together; with many rows, of nearly one probability."""
     distinct, place = np.unique(counts.scores, return_inverse=True)
     if len(place) > MANY_CELLS and len(distinct) > MAX_CELLS:
-        mass = np.bincount(place, counts.totals)
+        mass = np.bincount(place, counts.totals).astype(np.float64)
         place = bins.group_numbers(bins.equal_mass_starts(mass, MAX_CELLS), len(mass))[place]
     return counts.merged(place)
