@@ -43,8 +43,7 @@ class ScoreProblem:
         """Predict the cells of each fold."""
 
         def learn(train: Tally, scores: Floats) -> Floats:
-            predicted: Floats = clone(calibrator).fit_tally(train).predict(scores)
-            return predicted
+            return clone(calibrator).fit_tally(train).predict(scores)
 
         return predict_folds(folds, learn, repeats)
 

@@ -168,8 +168,7 @@ def _find_identity(ax: Any) -> Any:
 def line_style(given: Mapping[str, Any]) -> dict[str, Any]:
     """Options for a line by their full names, so that they can replace ours."""
     lines, cbook = require("matplotlib.lines", "plot", "A line"), require("matplotlib.cbook", "plot", "A line")
-    out: dict[str, Any] = cbook.normalize_kwargs(dict(given), lines.Line2D)
-    return out
+    return cbook.normalize_kwargs(dict(given), lines.Line2D)
 
 
 def draw_legend(ax: Any, title: str | None = None) -> Any:

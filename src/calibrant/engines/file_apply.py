@@ -293,8 +293,7 @@ class NewColumns:
     def fitted_range(self) -> tuple[float, float] | None:
         """The range of the scores that the map was fitted to, where it knows it."""
         first = self.map_ if self.segments is None else self.map_.first or self.map_.pooled
-        known: tuple[float, float] | None = getattr(first, "fitted_range", None)
-        return known
+        return getattr(first, "fitted_range", None)
 
     def remarks(self) -> Iterator[str]:
         """Say what deserves attention after all batches."""

@@ -187,8 +187,7 @@ def _picked(root: Node, search: Search, value: float) -> Node:
             return Number(float(node.table[place]))
         return rebuilt(node, *parents)
 
-    tree: Node = fold(root, answered)
-    return tree
+    return fold(root, answered)
 
 
 def _interval(root: Node, within: Interval) -> Interval:

@@ -189,8 +189,7 @@ def lower(function: functions.MapFunction) -> Node:
             return known.setdefault((new.kind, *map(id, parents)), new)
         return known.setdefault((id(new.of), new.edges.tobytes()), new) if isinstance(new, Search) else new
 
-    graph: Node = fold(_lowered(function, SCORE), shared)
-    return graph
+    return fold(_lowered(function, SCORE), shared)
 
 
 def graph_of(map_: CalibrationMap | MatrixMap) -> Node:

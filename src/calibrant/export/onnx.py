@@ -198,5 +198,4 @@ def run_session(model: Any, inputs: dict[str, np.ndarray[Any, Any]]) -> list[Any
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
     session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    out: list[Any] = session.run(None, inputs)
-    return out
+    return session.run(None, inputs)

@@ -109,8 +109,7 @@ class Writer:
                 return f"v{len(self.lines)}"
             return text
 
-        result: str = fold(root, write)
-        return result
+        return fold(root, write)
 
     def _table(self, numbers: Floats, prefix: str) -> str:
         name = f"{prefix}{len(self.tables) + 1}"

@@ -33,8 +33,7 @@ class Bins(NamedTuple):
     @property
     def share(self) -> Floats:
         """Share of all rows."""
-        out: Floats = self.mass / self.mass.sum()
-        return out
+        return self.mass / self.mass.sum()
 
     def norm(self, p: float) -> float:
         """The L^p norm of the gaps over the rows; infinity gives the largest gap."""

@@ -228,8 +228,7 @@ def _draw_flipped_ranges(rows: GroupedRows, n_draws: int, rng: Seed) -> tuple[fl
 def _ranges(gaps: Floats) -> Floats:
     """Highest minus lowest cumulative gap of each column, where no row at all has the gap 0."""
     walk = np.cumsum(gaps, axis=0)
-    out: Floats = np.maximum(walk.max(axis=0), 0.0) - np.minimum(walk.min(axis=0), 0.0)
-    return out
+    return np.maximum(walk.max(axis=0), 0.0) - np.minimum(walk.min(axis=0), 0.0)
 
 
 def _extreme_gaps(tally: Tally) -> tuple[float, float]:

@@ -165,8 +165,7 @@ class _Rows:
         # The largest distance from where a segment's run starts is reached at its highest or its lowest point.
         high = np.maximum.reduceat(runs, self.starts, axis=1) - before
         low = np.minimum.reduceat(runs, self.starts, axis=1) - before
-        out: Floats = np.maximum(high, -low) / self.spread
-        return out
+        return np.maximum(high, -low) / self.spread
 
 
 def _simulated_maxima(rows: _Rows, count: int, rng: np.random.Generator) -> Floats:

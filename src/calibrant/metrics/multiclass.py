@@ -185,8 +185,7 @@ class _Gaps:
     def draw(self, generator: np.random.Generator) -> Ints:
         """Labels from the probabilities."""
         above = generator.random((len(self.matrix), 1)) > self.cumulative[:, :-1]
-        out: Ints = above.sum(axis=1)
-        return out
+        return above.sum(axis=1)
 
     def families(self, labels: Ints) -> list[float]:
         """The sum of squared gaps of each family; the first has one gap."""

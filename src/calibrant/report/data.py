@@ -116,8 +116,7 @@ class ClassPredictions:
     @property
     def predicted(self) -> Ints:
         """The most probable class of each row before calibration."""
-        out: Ints = self.before.argmax(axis=1)
-        return out
+        return self.before.argmax(axis=1)
 
     def tally(self, k: int, side: str) -> Tally:
         """Class `k` against the rest, "before" or "after" calibration, in cells fine enough for a page."""
