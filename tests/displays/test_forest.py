@@ -8,7 +8,8 @@ NAMES = ["a", "b", "c"]
 
 
 def series(label, **options):
-    return Series(label, "C0", [1.0, 2.0, 3.0], [0.5, 1.5, 2.5], [1.5, 2.5, 3.5], **options)
+    values = np.array([1.0, 2.0, 3.0])
+    return Series(label, "C0", values, values - 0.5, values + 0.5, **options)
 
 
 @pytest.mark.parametrize("upright", [False, True])
@@ -31,15 +32,14 @@ def test_the_first_row_is_at_the_top_and_zero_is_seen():
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert ax.get_xlim()[0] < 0.0
     assert ax.get_legend() is None
-    draw_forest(alone := Figure().subplots(), NAMES, [series("gap")], label="points", zero=False)
-    assert alone.get_xlim()[0] > 0.0
 
 
 def test_rows_that_are_off_and_rows_without_a_value():
     ax = Figure().subplots()
-    values = Series("gap", ["C0", "C1", "C2"], [1.0, np.nan, 3.0], off=[True, False, False])
-    draw_forest(ax, NAMES, [values], label="points")
-    rest, off = ax.collections
+    values = np.array([1.0, np.nan, 3.0])
+    gaps = Series("gap", ["C0", "C1", "C2"], values, values - 0.5, values + 0.5, off=[True, False, False])
+    draw_forest(ax, NAMES, [gaps], label="points")
+    _, rest, off = ax.collections
     assert (rest.get_label(), off.get_label()) == ("gap", "gap, off")
     assert len(off.get_offsets()) == 1
     assert np.isfinite(ax.get_xlim()).all()
@@ -47,7 +47,7 @@ def test_rows_that_are_off_and_rows_without_a_value():
 
 def test_one_wide_interval_is_cut():
     ax = Figure().subplots()
-    wide = Series("gap", "C0", [1.0, 2.0, 3.0], [0.5, 1.5, -90.0], [1.5, 2.5, 90.0])
+    wide = Series("gap", "C0", np.array([1.0, 2.0, 3.0]), np.array([0.5, 1.5, -90.0]), np.array([1.5, 2.5, 90.0]))
     assert draw_forest(ax, NAMES, [wide], label="points")
     assert ax.get_xlim()[1] < 10.0
 
@@ -55,5 +55,6 @@ def test_one_wide_interval_is_cut():
 def test_many_rows_along_an_axis_have_some_names():
     ax = Figure().subplots()
     names = [f"2026-03-{i:02}" for i in range(1, 31)]
-    draw_forest(ax, names, [Series("gap", "C0", list(range(30)))], label="points", upright=True)
+    values = np.arange(30.0)
+    draw_forest(ax, names, [Series("gap", "C0", values, values - 1.0, values + 1.0)], label="points", upright=True)
     assert [text.get_text() for text in ax.get_xticklabels()][:2] == ["2026-03-01", "2026-03-04"]

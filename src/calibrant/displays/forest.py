@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._typing import Floats
 from calibrant.displays import axes
 
 APART = 0.34  # of a row, between the first and the last series, so that they do not hide each other
@@ -16,32 +17,32 @@ MOST_VALUES = 6  # numbers along an axis, which would touch each other
 
 @dataclass(frozen=True)
 class Series:
-    """The values of all rows, nan where a row has none, with the ends of their intervals; `off` rows are marked.
+    """The values of all rows, nan where a row has none, and the ends of their intervals; `off` rows are marked.
 
     `color` is one for all rows, or one for each.
     """
 
     label: str
     color: str | list[str]
-    values: list[float]
-    low: list[float] | None = None
-    high: list[float] | None = None
+    values: Floats
+    low: Floats
+    high: Floats
     marker: str = "o"
     hollow: bool = False
-    off: list[bool] | None = None
+    off: Sequence[bool] = ()
 
 
-def draw_forest(
-    ax: Any, names: Sequence[str], series: Sequence[Series], *, label: str, upright: bool = False, zero: bool = True
-) -> bool:
+def draw_forest(ax: Any, names: Sequence[str], series: Sequence[Series], *, label: str, upright: bool = False) -> bool:
     """Draw rows from top to bottom, or `upright` ones from left to right; returns whether intervals are cut off.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from matplotlib.figure import Figure
     >>> from calibrant.displays.forest import Series, draw_forest
     >>> ax = Figure().subplots()
-    >>> draw_forest(ax, ["north", "south"], [Series("gap", "C0", [1, 2], [0, 1], [3, 4])], label="points")
+    >>> gaps = Series("gap", "C0", np.array([1, 2]), np.array([0, 1]), np.array([3, 4]))
+    >>> draw_forest(ax, ["north", "south"], [gaps], label="points")
     False
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['north', 'south']
@@ -49,7 +50,7 @@ def draw_forest(
     shifts = np.linspace(-0.5, 0.5, len(series)) * APART if len(series) > 1 else np.zeros(1)
     for one, shift in zip(series, shifts, strict=True):
         _draw_series(ax, one, np.arange(len(names)) + shift, upright)
-    limits, cut = _limits(series, zero)
+    limits, cut = _limits(series)
     if upright:
         ax.set_xlim(-0.7, len(names) - 0.3)
         axes.name_places(ax, names)
@@ -59,19 +60,17 @@ def draw_forest(
         ax.set_yticks(range(len(names)), list(names))
         ax.set(xlim=limits, xlabel=label)
         ax.locator_params(axis="x", nbins=MOST_VALUES)
-    if zero:
-        (ax.axhline if upright else ax.axvline)(0.0, color=axes.NEUTRAL, linewidth=1.0, zorder=1)
+    (ax.axhline if upright else ax.axvline)(0.0, color=axes.NEUTRAL, linewidth=1.0, zorder=1)
     if len(series) > 1:
         axes.draw_legend(ax)
     return cut
 
 
 def _draw_series(ax: Any, series: Series, places: Any, upright: bool) -> None:
-    values = np.asarray(series.values, dtype=np.float64)
+    values = series.values
     colors = np.full(len(values), series.color) if isinstance(series.color, str) else np.array(series.color)
-    if series.low is not None and series.high is not None:
-        draw_lines = ax.vlines if upright else ax.hlines
-        draw_lines(places, series.low, series.high, colors=colors, linewidth=1.4, zorder=2)
+    draw_lines = ax.vlines if upright else ax.hlines
+    draw_lines(places, series.low, series.high, colors=colors, linewidth=1.4, zorder=2)
     off = np.array(series.off or [False] * len(values))
     style = {"s": 26 if len(values) <= MANY else 10, "zorder": 3}
     for chosen, marker, label in ((~off, series.marker, series.label), (off, "D", f"{series.label}, off")):
@@ -81,14 +80,11 @@ def _draw_series(ax: Any, series: Series, places: Any, upright: bool) -> None:
             ax.scatter(x, y, marker=marker, facecolor=face, edgecolor=colors[chosen], label=label, **style)
 
 
-def _limits(series: Sequence[Series], zero: bool) -> tuple[tuple[float, float], bool]:
+def _limits(series: Sequence[Series]) -> tuple[tuple[float, float], bool]:
     """Ends of the axis, and whether any interval is cut: that of a single row would squeeze all others."""
-    ends = [(one.values, one.low or one.values, one.high or one.values) for one in series]
-    values, lows, highs = np.concatenate([np.array(each, dtype=np.float64) for each in ends], axis=1)
-    known = np.isfinite(values)
-    values, lows, highs = values[known], lows[known], highs[known]
+    ends = np.concatenate([(one.values, one.low, one.high) for one in series], axis=1)
+    values, lows, highs = ends[:, np.isfinite(ends[0])]
     usual = highs - lows <= WIDE * np.median(highs - lows)
-    start = [0.0] if zero else []
-    low, high = min([*start, *values, *lows[usual]]), max([*start, *values, *highs[usual]])
+    low, high = min(0.0, *values, *lows[usual]), max(0.0, *values, *highs[usual])
     margin = 0.04 * (high - low) or 1.0
     return (low - margin, high + margin), bool(lows.min() < low or highs.max() > high)

@@ -60,10 +60,10 @@ def read_named_tallies(
 
 
 def predict_tallies(tallies: NamedTallies, map_: FrozenMap | None) -> NamedTallies:
-    """The tallies with the probabilities to be tested in place of the scores."""
+    """The tallies that have rows, with the probabilities to be tested in place of the scores."""
     if TOP in tallies:
         return tallies  # the map was applied to the matrix
-    return {name: _apply(map_, tally, name) for name, tally in tallies.items()}
+    return {name: _apply(map_, tally, name) for name, tally in tallies.items() if len(tally)}
 
 
 def gather(tallies: NamedTallies, watched: Mapping[Any, Any]) -> NamedTallies:
@@ -99,9 +99,7 @@ def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
         raise InvalidInputError(
             "A map of segments needs the segment of each row: pass `segment`, or tallies by segment."
         )
-    columns = name_columns([segment], map_.keys.names)
-    repeated = {key: np.repeat(column, len(tally)) for key, column in columns.items()}
-    return tally.rescored(map_(tally.scores, repeated))
+    return tally.rescored(map_(tally.scores, name_columns([segment] * len(tally), map_.keys.names)))
 
 
 def _split(scores: Any, y: ArrayLike | None, segment: Any, pos_label: Any) -> NamedTallies:

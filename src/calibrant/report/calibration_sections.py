@@ -208,13 +208,9 @@ def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
     compared = [one for one in results if one.log_loss_difference is not None]
     shown = [one for i, one in enumerate(compared) if i < MOST_METHODS or one.name == data.name]
     changes: list[Any] = [one.log_loss_difference for one in shown]
-    series = Series(
-        label="methods",
-        color=[COLORS["after" if one.name == data.name else "neutral"] for one in shown],
-        values=[change.value for change in changes],
-        low=[change.low for change in changes],
-        high=[change.high for change in changes],
-    )
+    values, low, high = np.array([(change.value, change.low, change.high) for change in changes]).T
+    colors = [COLORS["after" if one.name == data.name else "neutral"] for one in shown]
+    series = Series("methods", colors, values, low, high)
     names = [sentence_case(data.title_of(one.name)) for one in shown]
     alt = f"Change of the log-loss by {len(shown)} methods, with intervals. {NO_MATTER}"
     svg, _ = forest_figure("methods", alt, names, [series], "Change of log-loss (lower is better)")

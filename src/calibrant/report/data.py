@@ -20,6 +20,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.evaluation import Evaluation, evaluate
+from calibrant.metrics.multiclass import top_label_tally
 from calibrant.metrics.verdict import Verdict
 from calibrant.reliability.result import Reliability, Table, curve_grid, reliability, table, tabulate_map
 from calibrant.report.segments import SegmentResults, judge_segments
@@ -95,7 +96,8 @@ class ClassPredictions:
         Examples
         --------
         >>> from calibrant import compare
-        >>>         >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9, ["a", "b", "c"] * 9
+        >>> from calibrant.report.data import ClassPredictions
+        >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9, ["a", "b", "c"] * 9
         >>> rows = ClassPredictions.read(compare(scores, y, methods=["temperature"]), "temperature")
         >>> rows.names, rows.tally(0, "before").total_positive
         (('a', 'b', 'c'), 9.0)
@@ -125,10 +127,8 @@ class ClassPredictions:
 
     def top_label(self, side: str) -> Tally:
         """The probability of the predicted class, "before" or "after" calibration, and whether it was right."""
-        probabilities = getattr(self, side)
-        top = probabilities.argmax(axis=1)
-        highest = probabilities[np.arange(len(top)), top].clip(0.0, 1.0)
-        return Tally.from_arrays(highest, top == self.labels, self.weights).coarsen(_limits.REPORT_CELLS)
+        probabilities = getattr(self, side).clip(0.0, 1.0)
+        return top_label_tally(self.labels, probabilities, self.weights).coarsen(_limits.REPORT_CELLS)
 
     def accuracy(self, side: str) -> float:
         """The share of rows whose predicted class is right."""

@@ -75,11 +75,9 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
     """
     ends, threshold = problem.ends, problem.threshold
     cuts = np.union1d(np.linspace(*ends, PLACES), [threshold])
-    sides = {"before": data.before, "after": data.after}
     curves = {
         name: decision_curve(side.tally, thresholds=cuts, level=data.level, name=f"{name} calibration")
-        for name, side in sides.items()
-        if side is not None
+        for name, side in data.assessments.items()
     }
     at = int(np.searchsorted(cuts, threshold))
     sentences = (

@@ -1,10 +1,7 @@
 """Sections on parts of the rows: each class against the rest, and each segment, before and after calibration."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from calibrant import _limits
 from calibrant.calibrators import registry
 from calibrant.displays.forest import Series
 from calibrant.intervals import Interval
@@ -44,8 +41,9 @@ def class_sections(rows: ClassPredictions) -> tuple[Section, ...]:
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant.report.class_sections import class_sections
-    >>>     >>> p = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9)
+    >>> from calibrant.report.data import ClassPredictions
+    >>> from calibrant.report.part_sections import class_sections
+    >>> p = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9)
     >>> rows = ClassPredictions(("a", "b", "c"), np.array([0, 1, 1] * 9), np.ones(27), p, p)
     >>> [section.title for section in class_sections(rows)]
     ['All classes', 'Class by class']
@@ -79,22 +77,10 @@ def _whole(rows: ClassPredictions) -> Section:
     return Section("all-classes", "All classes", (scores, accuracy, test), tables=(table,))
 
 
-@dataclass(frozen=True)
-class _ClassGap:
-    """One class against the rest, and its average gap, before and after calibration."""
-
-    name: str
-    tallies: dict[str, Tally]
-    errors: dict[str, float]
-
-
 def _each_class(rows: ClassPredictions) -> Section:
-    gaps = []
-    for k, name in enumerate(rows.names):
-        tallies = {side: rows.tally(k, side) for side in SIDES}
-        errors = {side: smooth_calibration_error(tally) for side, tally in tallies.items()}
-        gaps.append(_ClassGap(name, tallies, errors))
-    gaps.sort(key=lambda gap: -gap.errors["before"])
+    tallies = [{side: rows.tally(k, side) for side in SIDES} for k in range(len(rows.names))]
+    gaps = [{side: smooth_calibration_error(tally) for side, tally in sides.items()} for sides in tallies]
+    worst = sorted(range(len(gaps)), key=lambda k: -gaps[k]["before"])
     rest = f" The figures show the {MOST_DIAGRAMS} that are furthest off." if len(gaps) > MOST_DIAGRAMS else ""
     sentence = (
         "Each class against all others: what was predicted for it, and how often it was the class, before calibration "
@@ -103,28 +89,28 @@ def _each_class(rows: ClassPredictions) -> Section:
         f"the average gap without groups, which is above 0 by chance alone.{rest}"
     )
     head = ("Class", "Rows of it", "Its share", "Predicted before", "After", "Average gap before", "After")
-    cells = tuple(map(_class_row, gaps[:MOST_CLASSES]))
+    cells = tuple(_class_row(rows.names[k], tallies[k], gaps[k]) for k in worst[:MOST_CLASSES])
     table = Table("All classes", head, cells, folded=len(gaps) > 20)
-    figures = tuple(_class_figure(place, gap) for place, gap in enumerate(gaps[:MOST_DIAGRAMS]))
+    figures = tuple(_class_figure(k, rows.names[k], tallies[k], gaps[k]) for k in worst[:MOST_DIAGRAMS])
     return Section("each-class", "Class by class", (sentence,), figures, (table,))
 
 
-def _class_figure(place: int, gap: _ClassGap) -> Figure:
-    alt = f"Reliability diagram of {gap.name} against the rest, before and after calibration. Its errors follow."
-    diagrams = {}
-    for side, tally in gap.tallies.items():
-        cells = tally.coarsen(_limits.SEGMENT_CELLS)
-        diagrams[side] = judged_diagram(registry.create(JUDGE).fit_tally(cells), cells, SMALL_POINTS, side)
-    svg = small_diagram(f"class-{place}", alt, diagrams, "Was the class")
-    before, after = (f"{100 * gap.errors[side]:.2g}" for side in SIDES)
-    return Figure(svg, f"{gap.name}: off by {before} points before, {after} after", "small")
+def _class_figure(k: int, name: str, tallies: dict[str, Tally], gaps: dict[str, float]) -> Figure:
+    alt = f"Reliability diagram of {name} against the rest, before and after calibration. Its errors follow."
+    diagrams = {
+        side: judged_diagram(registry.create(JUDGE).fit_tally(tally), tally, SMALL_POINTS, side)
+        for side, tally in tallies.items()
+    }
+    svg = small_diagram(f"class-{k}", alt, diagrams, "Was the class")
+    before, after = (f"{100 * gaps[side]:.2g}" for side in SIDES)
+    return Figure(svg, f"{name}: off by {before} points before, {after} after", "small")
 
 
-def _class_row(gap: _ClassGap) -> tuple[str, ...]:
-    before = gap.tallies["before"]
-    means = (percent(float(tally.scores @ tally.totals / tally.total)) for tally in gap.tallies.values())
-    errors = (f"{100 * error:.2g} points" for error in gap.errors.values())
-    return gap.name, count(before.total_positive), percent(before.base_rate), *means, *errors
+def _class_row(name: str, tallies: dict[str, Tally], gaps: dict[str, float]) -> tuple[str, ...]:
+    before = tallies["before"]
+    means = (percent(float(tally.scores @ tally.totals / tally.total)) for tally in tallies.values())
+    errors = (f"{100 * gap:.2g} points" for gap in gaps.values())
+    return name, count(before.total_positive), percent(before.base_rate), *means, *errors
 
 
 def segments_section(data: ReportData) -> Section | None:
@@ -160,24 +146,13 @@ def _sides(segments: tuple[Segment, ...]) -> list[str]:
 def _series(segments: tuple[Segment, ...]) -> list[Series]:
     """Predicted minus happened; where more happens than in these rows, the difference is smaller."""
     series = []
+    happened = np.array([(one.happened.value, one.happened.low, one.happened.high) for one in segments]).T
     for side in _sides(segments):
         color, marker, hollow = LOOKS[side]
-        means = [one.predicted(side) for one in segments]
-        predicted = np.array([np.nan if mean is None else mean for mean in means])
-        happened = np.array([(one.happened.value, one.happened.low, one.happened.high) for one in segments]).T
-        values, high, low = (100.0 * (predicted - each) for each in happened)
-        series.append(
-            Series(
-                label=TITLES[side],
-                color=COLORS[color],
-                values=values.tolist(),
-                low=low.tolist(),
-                high=high.tolist(),
-                marker=marker,
-                hollow=hollow,
-                off=[one.off.get(side, False) for one in segments],
-            )
-        )
+        predicted = np.array([one.predicted(side) for one in segments], dtype=np.float64)  # nan for None
+        values, high, low = 100.0 * (predicted - happened)
+        off = [one.off.get(side, False) for one in segments]
+        series.append(Series(TITLES[side], COLORS[color], values, low, high, marker=marker, hollow=hollow, off=off))
     return series
 
 

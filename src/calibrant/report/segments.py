@@ -25,7 +25,6 @@ from calibrant.reliability.result import binned_points
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 
-SIDES = ("before", "after", "by_segment")
 MISSING = "(missing)"
 DATE = re.compile(r"\d{4}-(\d{2}|Q\d|W\d{2})(-\d{2})?([ T].*)?")  # ISO 8601: days, months, weeks sort as texts
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -105,23 +104,27 @@ def judge_segments(
     parts = {key: part.coarsen(_limits.SEGMENT_CELLS) for key, part in tallies.items() if len(part)}
     usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
     template, summary = _fit_by_segment(parts, keys, calibrator, "probability" if usable else "decision")
-    judged = _crossfit(parts, template or calibrator, keys, n_folds)
-    segments = {}
+    found = _crossfit(parts, template or calibrator, keys, n_folds)
+    judged = list(found.get("after", ()))
+    if usable:
+        found = {"before": {key: _of_part(part.scores, part) for key, part in parts.items()}} | found
+    segments = []
     for key, part in parts.items():
-        shown = ({"before": part} if usable else {}) | {k: one.tally() for k, one in judged.get(key, {}).items()}
-        segments[key] = _judge(key, part, shown, level, len(parts))
-    by_size = sorted(segments.values(), key=lambda one: (-one.total, one.name))
-    order = natural_order([one.name for one in by_size])
-    named = {one.name: one for one in by_size}
-    sides = {side: _join([each[side] for each in judged.values()]) for side in _sides(judged)}
-    before = _join([_of_part(parts[key].scores, parts[key]) for key in judged]) if usable and judged else None
-    losses = ({} if before is None else {"before": before}) | sides
+        shown = {side: each[key].tally() for side, each in found.items() if key in each}
+        segments.append(_judge(key, part, shown, level, len(parts)))
+    segments.sort(key=lambda one: (-one.total, one.name))
+    order = natural_order([one.name for one in segments])
+    if order is not None:
+        place = {name: i for i, name in enumerate(order)}
+        segments.sort(key=lambda one: place[one.name])
+    sides = {side: _join([each[key] for key in judged]) for side, each in found.items()} if judged else {}
+    by_segment = sides.get("by_segment")
     return SegmentResults(
-        segments=tuple(by_size if order is None else [named[name] for name in order]),
+        segments=tuple(segments),
         in_order=order is not None,
-        losses={side: one.interval(one.losses("log"), level).value for side, one in losses.items()},
-        gain=lower_log_loss(sides["by_segment"], sides["after"], level) if "by_segment" in sides else None,
-        summary=summary if "by_segment" in sides else "",
+        losses={side: one.interval(one.losses("log"), level).value for side, one in sides.items()},
+        gain=None if by_segment is None else lower_log_loss(by_segment, sides["after"], level),
+        summary="" if by_segment is None else summary,
     )
 
 
@@ -168,12 +171,12 @@ def _fit_by_segment(
 
 def _crossfit(
     parts: Mapping[Any, Tally], template: SegmentedCalibrator | Calibrator, keys: Sequence[str], n_folds: int
-) -> dict[Any, dict[str, OutOfFold]]:
-    """The predictions of each side for each segment, from fits that did not see the rows."""
+) -> dict[str, dict[Any, OutOfFold]]:
+    """For each side, the predictions of each segment from fits that did not see the rows."""
     generator = np.random.default_rng(0)
     # Not stratified: a small segment's share of positives in the rows left out must not follow from the others.
     splits = {key: split_tally(part, n_folds, generator, stratified=False) for key, part in parts.items()}
-    found: dict[Any, list[dict[str, OutOfFold]]] = {}
+    found: dict[str, dict[Any, list[OutOfFold]]] = {}
     for fold in range(n_folds):
         tested = {key: split[fold] for key, split in splits.items() if fold < len(split)}
         train = {key: tested[key].train if key in tested else part for key, part in parts.items()}
@@ -182,10 +185,9 @@ def _crossfit(
         except InvalidInputError:
             continue  # rows of one class only: too few to judge by
         for key, one in tested.items():
-            sides = predict(key, one.test.scores)
-            judged = {side: _of_part(p, one.test) for side, p in sides.items()}
-            found.setdefault(key, []).append(judged)
-    return {key: {side: _join([one[side] for one in several]) for side in several[0]} for key, several in found.items()}
+            for side, probabilities in predict(key, one.test.scores).items():
+                found.setdefault(side, {}).setdefault(key, []).append(_of_part(probabilities, one.test))
+    return {side: {key: _join(several) for key, several in each.items()} for side, each in found.items()}
 
 
 def _fit(
@@ -198,15 +200,10 @@ def _fit(
     map_ = clone(template).fit_tallies(train, keys).map_
 
     def predict(key: Any, scores: Floats) -> dict[str, Floats]:
-        segment = {name: np.repeat(x, len(scores)) for name, x in name_columns([key], map_.keys.names).items()}
         after = map_.pooled(scores if map_.first is None else map_.first(scores))
-        return {"after": after, "by_segment": map_(scores, segment)}
+        return {"after": after, "by_segment": map_(scores, name_columns([key] * len(scores), map_.keys.names))}
 
     return predict
-
-
-def _sides(judged: Mapping[Any, Mapping[str, OutOfFold]]) -> list[str]:
-    return [side for side in SIDES if judged and all(side in each for each in judged.values())]
 
 
 def _of_part(probabilities: Floats, part: Tally) -> OutOfFold:
@@ -215,5 +212,4 @@ def _of_part(probabilities: Floats, part: Tally) -> OutOfFold:
 
 def _join(parts: Sequence[OutOfFold]) -> OutOfFold:
     columns = [(one.probabilities, one.labels, one.counts) for one in parts]
-    probabilities, labels, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return OutOfFold(probabilities, labels, counts)
+    return OutOfFold(*map(np.concatenate, zip(*columns, strict=True)))
