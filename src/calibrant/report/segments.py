@@ -212,4 +212,5 @@ def _of_part(probabilities: Floats, part: Tally) -> OutOfFold:
 
 def _join(parts: Sequence[OutOfFold]) -> OutOfFold:
     columns = [(one.probabilities, one.labels, one.counts) for one in parts]
-    return OutOfFold(*map(np.concatenate, zip(*columns, strict=True)))
+    probabilities, labels, counts = map(np.concatenate, zip(*columns, strict=True))
+    return OutOfFold(probabilities, labels, counts)
