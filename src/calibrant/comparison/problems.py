@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _limits, _validation
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.folds import OutOfFold, group_members, predict_folds, split_classes, split_sample
 from calibrant.metrics.samples import ClassSample, ScoreSample
@@ -41,11 +41,7 @@ class ScoreProblem:
 
     def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
         """Predict the cells of each fold."""
-
-        def learn(train: Tally, scores: Floats) -> Floats:
-            return clone(calibrator).fit_tally(train).predict(scores)
-
-        return predict_folds(folds, learn, repeats)
+        return predict_folds(folds, lambda train, scores: clone(calibrator).fit_tally(train).predict(scores), repeats)
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a copy; more than 32768 distinct scores are joined to as many cells of equal mass."""

@@ -200,7 +200,7 @@ class CalibrationMapDisplay:
         display = cls(
             result.tabulate_map(calibrator, grid, level),
             points=None if tally is None else result.binned_points(tally, n_bins=n_bins, level=level),
-            scores=None if tally is None else _histogram(tally, scale, space),
+            scores=None if tally is None else result.histogram(tally, scale, space),
             space=space,
             level=level,
             name=name or map_.method or None,
@@ -241,12 +241,3 @@ def _reach(map_: CalibrationMap, knots: Floats) -> tuple[float, float]:
     """The scores between which a map of any numbers does something."""
     ends = knots if len(knots) > 1 else map_.inverse([0.01, 0.99])
     return (float(ends[0]), float(ends[-1])) if np.isfinite(ends).all() and ends[0] < ends[-1] else (-5.0, 5.0)
-
-
-def _histogram(tally: Tally, scale: str, space: str) -> Table:
-    if space == "probability":
-        return result.histogram(tally, scale)
-    low, high = float(tally.scores[0]), float(tally.scores[-1])
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return result.count_between(tally, np.linspace(low, high, result.N_BARS + 1)[1:-1], low, high)

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,14 +74,14 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     sqlglot = require("sqlglot", "tables", CALLER)
     _check_dialect(dialect)
     keys, maps, distance = _maps(map_, by)
-    names, rows = (column, *keys), _rows(map_, maps)
+    names, (rows, expected) = (column, *keys), _rows(map_, maps)
     expression = SqlAlgebra(sqlglot.exp, dialect, names).write(tree_of_maps(map_, maps), domain(map_.space))
     text: str = expression.sql(dialect=dialect)
-    columns = dict(zip(names, rows.columns, strict=True))
+    columns = dict(zip(names, rows, strict=True))
     got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
-    parity.compare(list(zip(*rows.columns, strict=True)), rows.expected, got, f"SQL ({dialect})")
+    parity.compare(list(zip(*rows, strict=True)), expected, got, f"SQL ({dialect})")
     within = f"within {distance:.1e} of the map; " if distance else ""
-    return f"{text} /* {within}calibrant test vector {json.dumps(rows.vector()).replace('*/', '* /')} */"
+    return f"{text} /* {within}calibrant test vector {json.dumps(_vector(rows, expected)).replace('*/', '* /')} */"
 
 
 def _maps(map_: Any, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
@@ -95,32 +94,21 @@ def _maps(map_: Any, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, 
     return [], {(): shorter}, distance
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows on which an expression is compared with the map: scores, the segments of each key, and probabilities."""
-
-    scores: Floats
-    segments: list[list[Any]]
-    expected: Floats
-
-    @property
-    def columns(self) -> list[list[Any]]:
-        """The columns of a table with these rows."""
-        return [self.scores.tolist(), *self.segments]
-
-    def vector(self) -> dict[str, Any]:
-        """A few of the rows, for those who run the expression."""
-        few = np.linspace(0, len(self.scores) - 1, 9).astype(int).tolist()
-        chosen = {"segments": [[column[row] for column in self.segments] for row in few]} if self.segments else {}
-        return {"scores": self.scores[few].tolist(), **chosen, "probabilities": self.expected[few].tolist()}
-
-
-def _rows(map_: Any, maps: SegmentMaps) -> Rows:
+def _rows(map_: Any, maps: SegmentMaps) -> tuple[list[list[Any]], Floats]:
+    """Rows to compare on, as columns of scores and of the segments of each key; and what the map gives for them."""
     probes = {codes: parity.probe(own) for codes, own in maps.items()}
     expected = np.concatenate([own(probes[codes]) for codes, own in maps.items()])
     lines = [codes for codes, probe in probes.items() for _ in probe]
     segments = [[value_of(map_, k, codes[k]) for codes in lines] for k in range(len(lines[0]))]
-    return Rows(np.concatenate(list(probes.values())), segments, expected)
+    return [np.concatenate(list(probes.values())).tolist(), *segments], expected
+
+
+def _vector(columns: list[list[Any]], expected: Floats) -> dict[str, Any]:
+    """A few of the rows, for those who run the expression."""
+    few = np.linspace(0, len(expected) - 1, 9).astype(int).tolist()
+    scores, *segments = ([column[row] for row in few] for column in columns)
+    chosen = {"segments": list(zip(*segments, strict=True))} if segments else {}
+    return {"scores": scores, **chosen, "probabilities": expected[few].tolist()}
 
 
 def _check_dialect(dialect: str) -> None:

@@ -218,11 +218,14 @@ def _draw_flipped_ranges(rows: GroupedRows, n_draws: int, rng: Seed) -> tuple[fl
     cell = rows.cell_of_rows(rows.tally(), SIGN_CELLS)
     by_group = rows.groups.cross(rows.weights * (rows.labels - rows.scores), cell, int(cell.max()) + 1).T.tocsr()
     generator = np.random.default_rng(rng)
-    draws = np.empty(n_draws)
-    for start in range(0, n_draws, BLOCK):
-        signs = 2.0 * generator.integers(0, 2, (rows.groups.number, len(draws[start : start + BLOCK]))) - 1.0
-        draws[start : start + BLOCK] = _ranges(by_group @ signs)
-    return float(_ranges(by_group @ np.ones((rows.groups.number, 1)))[0]), draws
+    coins = (generator.integers(0, 2, (rows.groups.number, size)) for size in _blocks(n_draws))
+    draws = [_ranges(by_group @ (2.0 * coin - 1.0)) for coin in coins]
+    return float(_ranges(by_group @ np.ones((rows.groups.number, 1)))[0]), np.concatenate(draws)
+
+
+def _blocks(number: int) -> list[int]:
+    """The sizes of blocks that are as many together."""
+    return [min(BLOCK, number - start) for start in range(0, number, BLOCK)]
 
 
 def _ranges(gaps: Floats) -> Floats:
@@ -360,15 +363,15 @@ def _range(tally: Tally) -> float:
 
 def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
-    generator, out = np.random.default_rng(rng), np.empty(n_resamples)
+    generator, deviations = np.random.default_rng(rng), []
     cells = sample.cells
     expected = (cells.positives - cells.scores * cells.totals) / cells.total
-    for start in range(0, n_resamples, BLOCK):
-        counts = sample.draw_counts(len(out[start : start + BLOCK]), generator)
+    for size in _blocks(n_resamples):
+        counts = sample.draw_counts(size, generator)
         positives, negatives = np.split(counts, 2, axis=1)
         gaps = positives * (1.0 - cells.scores) - negatives * cells.scores
-        out[start : start + BLOCK] = _ranges((gaps / counts.sum(axis=1, keepdims=True) - expected).T)
-    return out
+        deviations.append(_ranges((gaps / counts.sum(axis=1, keepdims=True) - expected).T))
+    return np.concatenate(deviations)
 
 
 def averaged_two_bin_error(

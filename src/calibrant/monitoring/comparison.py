@@ -31,7 +31,7 @@ from calibrant.tally import Tally, row_count
 
 HEADERS = ("", "rows now", "predicted", "happened", "e-value")
 MOST_PRINTED = 20
-LEVEL, Z = 0.9, 1.6448536269514722
+LEVEL = 0.9
 N_BINS = 10
 
 
@@ -220,9 +220,9 @@ def _compare(reference: Tally, current: Tally, predicted: Tally) -> TallyChange:
 def _difference(reference: Tally, current: Tally) -> Interval:
     totals = np.array([reference.total, current.total]) + 2.0
     rates = (np.array([reference.total_positive, current.total_positive]) + 1.0) / totals
-    middle, half = float(rates[1] - rates[0]), Z * math.sqrt((rates * (1.0 - rates) / totals).sum())
+    around = Interval.normal(float(rates[1] - rates[0]), math.sqrt((rates * (1.0 - rates) / totals).sum()), LEVEL)
     value = current.base_rate - reference.base_rate
-    return Interval(value, min(middle - half, value), max(middle + half, value), LEVEL)
+    return Interval(value, min(around.low, value), max(around.high, value), LEVEL)
 
 
 def _largest_gap(reference: Tally, current: Tally) -> float:

@@ -116,13 +116,20 @@ def _log_ratios(tally: Tally, *, clustered: bool) -> Floats:
     bin_of_cell = np.searchsorted(LOCAL_EDGES, z)
     local = [z + a * (bin_of_cell == i) for a in LOCAL_SHIFTS for i in range(len(LOCAL_EDGES) + 1)]
     other = np.array(lines + local)
-    positive = special.log_expit(other) - special.log_expit(z)
-    negative = special.log_expit(-other) - special.log_expit(-z)
-    out: Floats = positive @ tally.positives + negative @ tally.negatives
-    if clustered:
-        counts = np.concatenate((tally.positives, tally.negatives)) / tally.total
-        out = special.logsumexp(np.hstack((positive, negative)), axis=1, b=counts)
-    return out
+    if_positive = special.log_expit(other) - special.log_expit(z)
+    if_negative = special.log_expit(-other) - special.log_expit(-z)
+    return log_ratio_of_rows(if_positive, if_negative, tally, clustered=clustered)
+
+
+def log_ratio_of_rows(if_positive: Floats, if_negative: Floats, rows: Tally, *, clustered: bool) -> Floats:
+    """Log likelihood ratio of all rows, from that of a positive and of a negative row in each cell, (..., cells).
+
+    It is that of the product; where rows may share their outcome, that of the mean, an e-value however they depend.
+    """
+    if not clustered:
+        return if_positive @ rows.positives + if_negative @ rows.negatives
+    counts = np.concatenate((rows.positives, rows.negatives)) / rows.total
+    return special.logsumexp(np.concatenate((if_positive, if_negative), axis=-1), axis=-1, b=counts)
 
 
 def _mean_exp(logs: Floats) -> float:

@@ -14,6 +14,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import ModelFileError
+from calibrant.monitoring.e_values import log_ratio_of_rows
 from calibrant.tally import Tally
 
 SHARE = 0.02  # of the weights, back to their prior after each period: a member that was bad can return
@@ -58,8 +59,9 @@ class ForecastPool:
     ) -> ForecastPool:
         """The pool after a period, whose rows members had forecast, (members, cells), and the reference, (cells,)."""
         forecasts, pooled = links.clip(forecasts), links.clip(self.weights @ forecasts)
-        product = float(log_likelihood(pooled, rows) - log_likelihood(links.clip(reference), rows))
-        e_value = log_mean_ratio(pooled, reference, rows) if clustered else product
+        base = links.clip(reference)
+        ratios = np.log(pooled / base), np.log((1.0 - pooled) / (1.0 - base))
+        product, e_value = (log_ratio_of_rows(*ratios, rows, clustered=share) for share in (False, clustered))
         period = self.periods + 1
         # Shiryaev's recursion with a prior over the period of the change: (so far + weight of this one) · its ratio.
         begins = -math.log(period * (period + 1))
@@ -130,11 +132,3 @@ def _prior(members: int) -> Floats:
 def log_likelihood(forecasts: Floats, rows: Tally) -> Floats:
     """Log-likelihood of the rows under forecasts of their cells, (..., cells), which lie inside (0, 1)."""
     return np.log(forecasts) @ rows.positives + np.log1p(-forecasts) @ rows.negatives
-
-
-def log_mean_ratio(pooled: Floats, reference: Floats, rows: Tally) -> float:
-    """Log of the mean over rows of the likelihood ratio of each: an e-value, however rows depend on each other."""
-    base = links.clip(reference)
-    ratios = np.concatenate((np.log(pooled / base), np.log((1.0 - pooled) / (1.0 - base))))
-    counts = np.concatenate((rows.positives, rows.negatives))
-    return float(special.logsumexp(ratios, b=counts / rows.total))

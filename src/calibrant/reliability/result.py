@@ -90,11 +90,10 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
         return None, None
     if isinstance(curve, str) and curve == "corp":
         return _corp(tally), "CORP"
-    if isinstance(curve, str) and curve not in registry.METHODS["score"]:
-        known = ", ".join(sorted(registry.METHODS["score"]))
-        raise InvalidInputError(f"`curve` must be None, 'corp', a calibrator or one of {known}; got {curve!r}.")
-    if not isinstance(curve, str) and not hasattr(curve, "fit_tally"):
-        raise InvalidInputError(f"`curve` must be None, 'corp', the name of a method or a calibrator; got {curve!r}.")
+    known = registry.METHODS["score"]
+    if not (curve in known if isinstance(curve, str) else hasattr(curve, "fit_tally")):
+        names = ", ".join(sorted(known))
+        raise InvalidInputError(f"`curve` must be None, 'corp', a calibrator or one of {names}; got {curve!r}.")
     calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
     title = getattr(calibrator, "title", type(calibrator).__name__)
     return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), title
@@ -103,9 +102,8 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
 def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:
     """Tabulate a map, or that of a fitted calibrator, with its credible band if it has a posterior."""
     columns = {"score": grid, "probability": getattr(calibrator, "map_", calibrator)(grid)}
-    if hasattr(calibrator, "sample_maps") and getattr(
-        calibrator, "has_posterior", True
-    ):  # intervals of other methods, such as Venn-Abers, have no level
+    # Intervals of other methods, such as Venn-Abers, have no level.
+    if hasattr(calibrator, "sample_maps") and getattr(calibrator, "has_posterior", True):
         columns["low"], columns["high"] = calibrator.predict_interval(grid, level=level)
     return table(**columns)
 
@@ -154,11 +152,15 @@ def finite_sample_table(tally: Tally, level: float = 0.9) -> Table:
     return table(score=score[turns], low=low[turns], high=high[turns])
 
 
-def histogram(tally: Tally, scale: str) -> Table:
-    """The `histogram` table of a tally of probabilities."""
-    if scale == "logit":
+def histogram(tally: Tally, scale: str, space: str = "probability") -> Table:
+    """The `histogram` table of a tally: over a part of [0, 1] for probabilities, else over all scores."""
+    if scale == "logit" and space == "probability":
         return count_between(tally, LOGIT_EDGES, 0.0, 1.0)
-    low, high = visible_range(float(tally.scores[0]), float(tally.scores[-1]))
+    low, high = float(tally.scores[0]), float(tally.scores[-1])
+    if space == "probability":
+        low, high = visible_range(low, high)
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
     return count_between(tally, np.linspace(low, high, N_BARS + 1)[1:-1], low, high)
 
 

@@ -115,7 +115,9 @@ def percent(value: float) -> str:
     """
     if 0.0 < min(value, 1.0 - value) < NOTHING:
         return "under 0.000001 %" if value < 0.5 else "over 99.999999 %"
-    return f"{_fixed(100.0 * value, _decimals(100.0 * min(value, 1.0 - value)))} %"
+    size = 100.0 * min(value, 1.0 - value)
+    decimals = max(1 - math.floor(math.log10(size)), 1) if size > 0.0 else 0
+    return f"{100.0 * value:.{decimals}f} %"
 
 
 def points_estimate(interval: Interval, least: int = 0) -> tuple[str, str]:
@@ -128,9 +130,9 @@ def points_estimate(interval: Interval, least: int = 0) -> tuple[str, str]:
     >>> points_estimate(Interval(0.077, 0.032, 0.186, 0.9)), points_estimate(Interval(0.0277, 0.0272, 0.0281, 0.9))
     (('8', '3 to 19'), ('2.77', '2.72 to 2.81'))
     """
-    width = 100.0 * (interval.high - interval.low)
-    decimals = max(-math.floor(math.log10(width / 4.0)), least) if width > 0.0 else 1
-    value, low, high = (_fixed(100.0 * each, decimals) for each in (interval.value, interval.low, interval.high))
+    width = 100.0 * interval.width
+    decimals = min(max(-math.floor(math.log10(width / 4.0)), least), 9) if width > 0.0 else 1
+    value, low, high = (f"{100.0 * each:.{decimals}f}" for each in (interval.value, interval.low, interval.high))
     return value, f"{low} to {high}"
 
 
@@ -159,7 +161,7 @@ def estimate(interval: Interval, sign: str = "", decimals: int | None = None) ->
 def estimate_decimals(interval: Interval) -> int:
     """Those of the largest of the three numbers, but no more than three digits of the width."""
     decimals = _measure_decimals(max(abs(interval.low), abs(interval.high), abs(interval.value)))
-    width = interval.high - interval.low
+    width = interval.width
     return min(decimals, max(2 - math.floor(math.log10(width)), 0)) if width > 0.0 else decimals
 
 
@@ -217,13 +219,3 @@ def _joined(names: list[str], last: str, rest: str) -> str:
     if len(names) > MOST_NAMED + 1:
         names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} {rest}"]
     return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
-
-
-def _decimals(size: float) -> int:
-    if size <= 0.0:
-        return 0
-    return max(1 - math.floor(math.log10(size)), 1) if size < 10.0 else 1
-
-
-def _fixed(value: float, decimals: int) -> str:
-    return f"{value:.{min(decimals, 9)}f}"
