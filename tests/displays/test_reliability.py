@@ -287,7 +287,7 @@ def test_classes_of_a_classifier(ax):
     top = ReliabilityDisplay.from_estimator(model, features[:, :2], names, ax=Figure().subplots())
     assert top.top_label
     assert top.ax_.get_ylabel() == "Fraction of right predictions"
-    with pytest.raises(InvalidInputError, match="`y` must have labels that `estimator` knows"):
+    with pytest.raises(InvalidInputError, match="`y` must hold the labels of the columns"):
         ReliabilityDisplay.from_estimator(model, features[:, :2], species)
 
 

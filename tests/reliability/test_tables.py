@@ -183,7 +183,7 @@ def test_a_posterior_has_a_band(tally):
 
 def test_a_method_without_posterior_has_none(tally):
     curve, name = fit_curve(tally, "platt", 0.9)
-    assert name == "PlattScaling"
+    assert name == "Platt scaling"
     assert curve.dtype.names == ("score", "probability")
     np.testing.assert_allclose(curve["probability"], PlattScaling().fit_tally(tally).predict(curve["score"]))
 

@@ -1,5 +1,6 @@
 """Labels: one for each row, none missing, of two classes or of several; and which one is positive."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,18 @@ def encode_classes(y: ArrayLike, n_classes: int) -> tuple[Ints, np.ndarray[Any, 
         f"`y` must have one label for each of the {n_classes} columns of the scores; got {len(classes)} distinct "
         "labels. Where some classes have no rows, number the labels 0 … K−1 by column."
     )
+
+
+def find_columns(y: ArrayLike, classes: Sequence[Any]) -> Ints:
+    """The column of each label, where the classes of the columns are known."""
+    column_of = {name: k for k, name in enumerate(classes)}
+    labels = as_array(y, "y").ravel().tolist()
+    unknown = set(labels).difference(column_of)
+    if unknown:
+        raise InvalidInputError(
+            f"`y` must hold the labels of the columns, {', '.join(map(str, classes))}; got {next(iter(unknown))!r}."
+        )
+    return np.array([column_of[label] for label in labels], dtype=np.intp)
 
 
 def choose_positive(y: ArrayLike, pos_label: Any) -> Any:

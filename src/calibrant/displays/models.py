@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes
@@ -135,15 +133,6 @@ def name_models(y_prob: Any, name: str | None) -> dict[str | None, Any]:
 def one_or_list(artists: Sequence[Any]) -> Any:
     """The artist of one model, or the list of those of several."""
     return artists[0] if len(artists) == 1 else list(artists)
-
-
-def class_probabilities(estimator: Any, X: Any, y: ArrayLike) -> tuple[Any, Any]:
-    """The column number of each label, and the probabilities of all classes."""
-    classes, labels = np.asarray(estimator.classes_), _validation.as_array(y, "y")
-    if not np.isin(labels, classes).all():
-        raise InvalidInputError(f"`y` must have labels that `estimator` knows: {', '.join(map(str, classes[:6]))} ….")
-    order = np.argsort(classes)
-    return order[np.searchsorted(classes, labels, sorter=order)], estimator.predict_proba(X)
 
 
 def positive_probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:

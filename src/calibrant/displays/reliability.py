@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes
-from calibrant.displays.models import ModelsDisplay, class_probabilities, one_or_list
+from calibrant.displays.models import ModelsDisplay, one_or_list
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.multiclass import top_label
@@ -218,7 +218,8 @@ class ReliabilityDisplay(ModelsDisplay):
         if options.get("each_class"):
             options = {"classes": list(estimator.classes_)} | options
         name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(*class_probabilities(estimator, X, y), name=name, **options)
+        columns = _validation.find_columns(y, np.asarray(estimator.classes_).tolist())
+        return cls.from_predictions(columns, estimator.predict_proba(X), name=name, **options)
 
 
 def _curve_label(result: Reliability) -> str:

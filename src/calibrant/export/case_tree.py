@@ -17,21 +17,8 @@ from calibrant._compiled import polyline
 from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
+from calibrant.export import expression_graph as graph
 from calibrant.export import parity
-from calibrant.export.expression_graph import (
-    ARITHMETIC,
-    SCORE,
-    Node,
-    Number,
-    Operation,
-    Pick,
-    Score,
-    Search,
-    fold,
-    lower,
-    rebuilt,
-    walk,
-)
 from calibrant.maps.base import domain
 from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
 from calibrant.maps.keys import UNSEEN
@@ -47,43 +34,43 @@ SegmentMaps: TypeAlias = dict[tuple[int, ...], CalibrationMap]
 
 
 @dataclass(frozen=True, eq=False)
-class Split(Node):
+class Split(graph.Node):
     """`below` where the value is at most `edge`, else `above`."""
 
-    of: Node
+    of: graph.Node
     edge: float
-    below: Node
-    above: Node
+    below: graph.Node
+    above: graph.Node
 
-    def parents(self) -> tuple[Node, ...]:
+    def parents(self) -> tuple[graph.Node, ...]:
         """The value that is compared, and both branches."""
         return (self.of, self.below, self.above)
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Node):
+class Choice(graph.Node):
     """The branch of the value that a row has in a column; `otherwise` for all others, or nothing."""
 
     column: int
-    branches: Mapping[Any, Node | None]
-    otherwise: Node | None
+    branches: Mapping[Any, graph.Node | None]
+    otherwise: graph.Node | None
 
-    def parents(self) -> tuple[Node, ...]:
+    def parents(self) -> tuple[graph.Node, ...]:
         """All branches."""
         return tuple(node for node in (*self.branches.values(), self.otherwise) if node is not None)
 
 
-def write_tree(root: Node, score: Any, algebra: Any) -> Any:
+def write_tree(root: graph.Node, score: Any, algebra: Any) -> Any:
     """Write a tree in a language, whose `algebra` can write a number, `apply` an operation, `split` and `choose`.
 
     ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`;
     ``choose(column, branches, otherwise)`` is the branch of the value in a column.
     """
 
-    def write(node: Node, *parents: Any) -> Any:
-        if isinstance(node, Number):
+    def write(node: graph.Node, *parents: Any) -> Any:
+        if isinstance(node, graph.Number):
             return algebra.number(node.value)
-        if isinstance(node, Operation):
+        if isinstance(node, graph.Operation):
             return algebra.apply(node.kind, *parents)
         if isinstance(node, Split):
             value, below, above = parents
@@ -94,7 +81,7 @@ def write_tree(root: Node, score: Any, algebra: Any) -> Any:
             return algebra.choose(node.column, branches, node.otherwise and next(written))
         return score
 
-    return fold(root, write)
+    return graph.fold(root, write)
 
 
 def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
@@ -112,13 +99,13 @@ def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
     return maps
 
 
-def tree_of_maps(map_: Any, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> Node:
+def tree_of_maps(map_: Any, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> graph.Node:
     """A choice by the segment of the next key, or the tree of the map where the segments of all keys are chosen."""
     k = len(chosen)
     if chosen in maps:
-        return decide(lower(maps[chosen].function), domain(map_.space))
+        return decide(graph.lower(maps[chosen].function), domain(map_.space))
     # As in Python, where a missing segment is refused.
-    branches: dict[Any, Node | None] = {None: None} if map_.missing == "error" else {}
+    branches: dict[Any, graph.Node | None] = {None: None} if map_.missing == "error" else {}
     for code, level in enumerate(map_.keys.levels[k]):
         branches[level] = tree_of_maps(map_, maps, (*chosen, code))
     new = tree_of_maps(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else None
@@ -145,7 +132,7 @@ def value_of(map_: SegmentedMap, k: int, code: int) -> Any:
     return max(known, default="") + "~"
 
 
-def decide(root: Node, within: Interval) -> Node:
+def decide(root: graph.Node, within: Interval) -> graph.Node:
     """The same function without searches, for scores `within` an interval.
 
     Examples
@@ -158,19 +145,19 @@ def decide(root: Node, within: Interval) -> Node:
     (0.5, 0.1, 0.8)
     """
     # Operands come first, so nothing that the first search looks at contains a search.
-    first = next((node for node in walk(root) if isinstance(node, Search)), None)
+    first = next((node for node in graph.walk(root) if isinstance(node, graph.Search)), None)
     if first is None:
         return root
     low, high = _interval(first.of, within)
     edges = first.edges[(first.edges >= low) & (first.edges < high)]
 
-    def branch(start: int, stop: int) -> Node:
+    def branch(start: int, stop: int) -> graph.Node:
         if start == stop:
             below = edges[start - 1] if start else low
             above = edges[stop] if stop < len(edges) else high
             # Edges outside the reach of the value decide as at its end; inside, every value up to `above` agrees.
             leaf = _picked(root, first, float(above))
-            inside = (float(below), float(above)) if isinstance(first.of, Score) else within
+            inside = (float(below), float(above)) if isinstance(first.of, graph.Score) else within
             return decide(leaf, inside)
         middle = (start + stop) // 2
         return Split(first.of, float(edges[middle]), branch(start, middle), branch(middle + 1, stop))
@@ -178,42 +165,42 @@ def decide(root: Node, within: Interval) -> Node:
     return branch(0, len(edges))
 
 
-def _picked(root: Node, search: Search, value: float) -> Node:
+def _picked(root: graph.Node, search: graph.Search, value: float) -> graph.Node:
     """The graph with the search answered as for `value`."""
     place = int(np.searchsorted(search.edges, value, side="left"))
 
-    def answered(node: Node, *parents: Node) -> Node:
-        if isinstance(node, Pick) and node.search is search:
-            return Number(float(node.table[place]))
-        return rebuilt(node, *parents)
+    def answered(node: graph.Node, *parents: graph.Node) -> graph.Node:
+        if isinstance(node, graph.Pick) and node.search is search:
+            return graph.Number(float(node.table[place]))
+        return graph.rebuilt(node, *parents)
 
-    return fold(root, answered)
+    return graph.fold(root, answered)
 
 
-def _interval(root: Node, within: Interval) -> Interval:
+def _interval(root: graph.Node, within: Interval) -> Interval:
     """Bounds of a value without searches, by interval arithmetic, widened a little for rounding."""
-    if root is SCORE:
+    if root is graph.SCORE:
         return within
 
-    def bounds(node: Node, *parents: Interval) -> Interval:
-        if isinstance(node, Number):
+    def bounds(node: graph.Node, *parents: Interval) -> Interval:
+        if isinstance(node, graph.Number):
             return node.value, node.value
-        if isinstance(node, Operation):
+        if isinstance(node, graph.Operation):
             return _operation_bounds(node.kind, parents)
         if isinstance(node, Split):
             _, below, above = parents
             return min(below[0], above[0]), max(below[1], above[1])
         return within
 
-    low, high = fold(root, bounds)
+    low, high = graph.fold(root, bounds)
     slack = 1e-9 * max(abs(low), abs(high), 1.0)
     return (low - slack, high + slack)
 
 
 def _operation_bounds(kind: str, of: tuple[Interval, ...]) -> Interval:
-    corners: Floats = np.array([[x, y] for x in of[0] for y in (of[1] if len(of) == 2 else (0.0,))])
+    corners = np.array(list(product(*of))).T
     with np.errstate(all="ignore"):
-        ends = ARITHMETIC[kind](corners[:, 0], corners[:, 1]) if len(of) == 2 else ARITHMETIC[kind](corners[:, 0])
+        ends = graph.ARITHMETIC[kind](*corners)
     if np.isnan(ends).any() or (kind == "div" and of[1][0] <= 0.0 <= of[1][1]):
         return (-np.inf, np.inf)
     return (float(ends.min()), float(ends.max()))

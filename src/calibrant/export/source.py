@@ -74,16 +74,15 @@ def _check_name(name: str) -> None:
 
 
 def _write(map_: Any, name: str) -> str:
-    writer = Writer()
-    result = writer.write(lower(map_.function))
+    tables, lines, result = _lines(lower(map_.function))
     low, high = domain(map_.space)
     # Nothing in the method's name may end the docstring that it goes into.
     title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
     return MODULE.format(
         title=title,
         name=name,
-        tables="\n".join(writer.tables) + "\n",
-        lines="\n".join(writer.lines),
+        tables="\n".join(tables) + "\n",
+        lines="\n".join(lines),
         result=result,
         low=repr(low),
         high=repr(high),
@@ -91,43 +90,37 @@ def _write(map_: Any, name: str) -> str:
     )
 
 
-class Writer:
-    """Writes a graph as lines of Python: a line for each shared value, the rest inside expressions."""
+def _lines(root: Node) -> tuple[list[str], list[str], str]:
+    """A graph in Python: tables, a line for each shared value, and the expression of the result."""
+    tables: list[str] = []
+    lines: list[str] = []
+    uses = Counter(id(parent) for node in walk(root) for parent in node.parents())
 
-    def __init__(self) -> None:
-        self.tables: list[str] = []
-        self.lines: list[str] = []
-
-    def write(self, root: Node) -> str:
-        """Fill `tables` and `lines`; return the expression of the result."""
-        uses = Counter(id(parent) for node in walk(root) for parent in node.parents())
-
-        def write(node: Node, *operands: str) -> str:
-            text = self._expression(node, *operands)
-            if isinstance(node, Search) or (isinstance(node, Operation) and uses[id(node)] > 1):
-                self.lines.append(f"    v{len(self.lines) + 1} = {text}")
-                return f"v{len(self.lines)}"
-            return text
-
-        return fold(root, write)
-
-    def _table(self, numbers: Floats, prefix: str) -> str:
-        name = f"{prefix}{len(self.tables) + 1}"
-        self.tables.append(f"{name} = {tuple(numbers.tolist())}")
+    def table(prefix: str, numbers: Floats) -> str:
+        name = f"{prefix}_{len(tables) + 1}"
+        tables.append(f"{name} = {tuple(numbers.tolist())}")
         return name
 
-    def _expression(self, node: Node, *operands: str) -> str:
+    def expression(node: Node, *operands: str) -> str:
         if isinstance(node, Number):
             return repr(node.value)
         if isinstance(node, Pick):
-            return f"{self._table(node.table, 'TABLE_')}[{operands[0]}]"
+            return f"{table('TABLE', node.table)}[{operands[0]}]"
         if isinstance(node, Search):
-            return f"bisect_left({self._table(node.edges, 'EDGES_')}, {operands[0]})"
+            return f"bisect_left({table('EDGES', node.edges)}, {operands[0]})"
         if isinstance(node, Operation):
-            if node.kind in SIGNS:
-                return f"({operands[0]} {SIGNS[node.kind]} {operands[1]})"
-            return f"{node.kind}({', '.join(operands)})"
+            signed = node.kind in SIGNS
+            return f"({f' {SIGNS[node.kind]} '.join(operands)})" if signed else f"{node.kind}({', '.join(operands)})"
         return "score"
+
+    def write(node: Node, *operands: str) -> str:
+        text = expression(node, *operands)
+        if isinstance(node, Search) or (isinstance(node, Operation) and uses[id(node)] > 1):
+            lines.append(f"    v{len(lines) + 1} = {text}")
+            return f"v{len(lines)}"
+        return text
+
+    return tables, lines, fold(root, write)
 
 
 def _run(text: str, name: str, scores: Floats) -> Floats:

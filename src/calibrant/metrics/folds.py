@@ -73,14 +73,8 @@ def split_tally(tally: Tally, cv: int, rng: Seed = 0, *, stratified: bool = True
     else:
         both = [np.split(share, 2) for share in _shares(np.append(tally.positives, tally.negatives), cv, generator)]
         positive, negative = [share[0] for share in both], [share[1] for share in both]
-    folds = []
-    for positives, negatives in zip(positive, negative, strict=True):
-        test = _without_empty(tally.scores, positives, positives + negatives)
-        left = np.maximum(tally.positives - positives, 0.0)
-        train = _without_empty(tally.scores, left, left + np.maximum(tally.negatives - negatives, 0.0))
-        if len(test) and len(train):
-            folds.append(Fold(train, test))
-    return folds
+    folds = [_fold(tally, *counts) for counts in zip(positive, negative, strict=True)]
+    return [fold for fold in folds if len(fold.test) and len(fold.train)]
 
 
 def _shares(counts: Floats, cv: int, generator: np.random.Generator) -> list[Floats]:
@@ -89,21 +83,24 @@ def _shares(counts: Floats, cv: int, generator: np.random.Generator) -> list[Flo
     unit = np.divide(counts, rows, out=np.zeros(len(counts)), where=rows > 0)
     shares: list[Floats] = []
     for folds_left in range(cv, 0, -1):
-        drawn = _draw(rows, -(-int(rows.sum()) // folds_left), folds_left, generator)
+        left = int(rows.sum())
+        if left >= MOST_DRAWN:
+            drawn = generator.binomial(rows, 1.0 / folds_left)
+        else:
+            drawn = generator.multivariate_hypergeometric(rows, -(-left // folds_left), method="marginals")
         rows = rows - drawn
         shares.append(drawn.astype(np.float64) * unit)
     return shares
 
 
-def _draw(rows: Ints, size: int, folds_left: int, generator: np.random.Generator) -> Ints:
-    if int(rows.sum()) >= MOST_DRAWN:
-        return generator.binomial(rows, 1.0 / folds_left)
-    return generator.multivariate_hypergeometric(rows, size, method="marginals")
-
-
-def _without_empty(scores: Floats, positives: Floats, totals: Floats) -> Tally:
-    filled = totals > 0.0
-    return Tally(scores[filled], positives[filled], totals[filled])
+def _fold(tally: Tally, positives: Floats, negatives: Floats, members: csr_array | None = None) -> Fold:
+    """The fold that judges so many of the rows of each cell."""
+    rest = np.maximum(tally.positives - positives, 0.0), np.maximum(tally.negatives - negatives, 0.0)
+    tallies = []
+    for positive, negative in (rest, (positives, negatives)):
+        filled = positive + negative > 0.0
+        tallies.append(Tally(tally.scores[filled], positive[filled], (positive + negative)[filled]))
+    return Fold(*tallies, members)
 
 
 def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> list[Fold]:
@@ -125,16 +122,13 @@ def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> lis
     for number in range(cv):
         judged = (fold_of_row == number) & (rows.weights > 0.0)
         weights = np.where(judged, rows.weights, 0.0)
-        totals, positives = (
-            np.bincount(cell, column, len(cells)).astype(np.float64) for column in (weights, weights * rows.labels)
+        positives, negatives = (
+            np.bincount(cell, weights * label, len(cells)).astype(np.float64) for label in (rows.labels, ~rows.labels)
         )
-        test = _without_empty(cells.scores, positives, totals)
-        left = np.maximum(cells.positives - positives, 0.0)
-        train = _without_empty(cells.scores, left, np.maximum(cells.totals - totals, left))
         # The cell among those with rows to judge; rows that are not judged have no weight, wherever they are put.
-        filled = np.maximum(np.cumsum(totals > 0.0) - 1, 0)[cell]
-        columns = np.where(rows.labels, filled, filled + len(test))
-        folds.append(Fold(train, test, rows.groups.cross(weights, columns, 2 * len(test))))
+        filled = np.cumsum(positives + negatives > 0.0)
+        columns = np.maximum(filled - 1, 0)[cell] + np.where(rows.labels, 0, filled[-1])
+        folds.append(_fold(cells, positives, negatives, rows.groups.cross(weights, columns, 2 * filled[-1])))
     return [fold for fold in folds if len(fold.test) and len(fold.train)]
 
 

@@ -10,22 +10,16 @@ from scipy import special
 
 from calibrant import _validation
 from calibrant._frames import make_frame
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.intervals import Interval
 from calibrant.metrics.bootstrap import resampled_interval
-from calibrant.metrics.samples import ClassSample, GroupedRows, Labels, Metric, ScoreSample, Seed, read_problem
+from calibrant.metrics.samples import ClassSample, Column, GroupedRows, Labels, Metric, ScoreSample, Seed, read_problem
 from calibrant.tally import Tally, row_count
 
 __all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage_curve"]
 
 
-def aurc(
-    y_true: Labels,
-    scores: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def aurc(y_true: Labels, scores: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """The area under the risk–coverage curve: the mean share of errors among the k surest rows, over all k.
 
     Rows with one score are accepted in no particular order, each with the share of errors that they have together.
@@ -60,13 +54,7 @@ def aurc(
     return _area(tally.negatives[::-1], tally.totals[::-1])
 
 
-def excess_aurc(
-    y_true: Labels,
-    scores: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+def excess_aurc(y_true: Labels, scores: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """The area under the risk–coverage curve beyond that of the ideal order, in which all right rows come first.
 
     Parameters
@@ -95,12 +83,7 @@ def excess_aurc(
 
 
 def coverage_at_risk(
-    y_true: Labels,
-    scores: ArrayLike | None = None,
-    *,
-    risk: float,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    y_true: Labels, scores: Column = None, *, risk: float, sample_weight: Column = None, pos_label: Any = None
 ) -> float:
     """The largest share of rows that can be accepted with at most a given share of errors among them.
 
@@ -178,15 +161,15 @@ class RiskCoverage:
 
 def risk_coverage_curve(
     y_true: Labels,
-    scores: ArrayLike | None = None,
+    scores: Column = None,
     *,
     risk: float | None = None,
     level: float = 0.9,
     n_resamples: int = 1000,
-    groups: ArrayLike | None = None,
+    groups: Column = None,
     space: str = "probability",
     rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
 ) -> RiskCoverage:
     """The risk–coverage curve of a score, with bootstrap intervals of the area under it.
@@ -248,11 +231,11 @@ def risk_coverage_curve(
 
 def read_confidence(
     y_true: Labels,
-    scores: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    scores: Column = None,
+    sample_weight: Column = None,
     pos_label: Any = None,
     *,
-    groups: ArrayLike | None = None,
+    groups: Column = None,
     space: str = "decision",
 ) -> ScoreSample:
     """Read right and wrong rows of one score; a matrix of several classes as its top class, which is right or wrong.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -190,11 +190,6 @@ class Sample:
         What the scores are.
     """
 
-    shape: ClassVar[str]
-    space: str
-    n_rows: float
-    base_rate: float
-    n_classes: int
     groups: Groups | None
 
     def widen(self, draws: Floats, value: float, level: float) -> Floats:
@@ -298,17 +293,17 @@ class ClassSample(Sample):
     space: str = "probability"
 
     @property
-    def n_rows(self) -> float:  # type: ignore[override]
+    def n_rows(self) -> float:
         """The sum of the weights."""
         return float(self.weights.sum())
 
     @property
-    def base_rate(self) -> float:  # type: ignore[override]
+    def base_rate(self) -> float:
         """The share of the most frequent class."""
         return float(np.bincount(self.labels, self.weights).max() / self.weights.sum())
 
     @property
-    def n_classes(self) -> int:  # type: ignore[override]
+    def n_classes(self) -> int:
         """The number of columns."""
         return int(self.scores.shape[1])
 

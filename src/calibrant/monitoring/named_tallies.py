@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Ints
+from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.keys import as_columns, name_columns
@@ -129,19 +129,7 @@ def _read_matrix(scores: Any, y: ArrayLike, map_: FrozenMap | None, classes: Seq
         raise InvalidInputError(
             f"`classes` must name the {matrix.shape[1]} columns of the scores, each differently; got {names}."
         )
-    labels = _validation.encode_classes(y, len(names))[0] if given is None else _columns_of(y, names)
+    labels = _validation.encode_classes(y, len(names))[0] if given is None else _validation.find_columns(y, names)
     _validation.check_same_length(len(matrix), len(labels), "y")
     against_the_rest = {str(name): Tally.from_arrays(matrix[:, k], labels == k) for k, name in enumerate(names)}
     return {TOP: top_label_tally(labels, matrix)} | against_the_rest
-
-
-def _columns_of(y: ArrayLike, classes: Sequence[Any]) -> Ints:
-    """The column of each label."""
-    column_of = {name: k for k, name in enumerate(classes)}
-    labels = _validation.as_array(y, "y").ravel().tolist()
-    unknown = set(labels) - set(column_of)
-    if unknown:
-        raise InvalidInputError(
-            f"`y` must hold the labels of the columns, {', '.join(map(str, classes))}; got {next(iter(unknown))!r}."
-        )
-    return np.array([column_of[label] for label in labels], dtype=np.intp)
