@@ -193,7 +193,7 @@ def test_a_method_without_posterior_has_none(tally):
 )
 def test_every_registered_posterior_works_by_name(tally, name):
     curve, made_by = fit_curve(tally, name, 0.9)
-    assert made_by == registry.get(name).__name__
+    assert made_by == registry.get(name).title
     assert (curve["low"] <= curve["high"]).all()
     assert ((curve["low"] >= 0) & (curve["high"] <= 1)).all()
 

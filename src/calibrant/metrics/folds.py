@@ -95,12 +95,13 @@ def _shares(counts: Floats, cv: int, generator: np.random.Generator) -> list[Flo
 
 def _fold(tally: Tally, positives: Floats, negatives: Floats, members: csr_array | None = None) -> Fold:
     """The fold that judges so many of the rows of each cell."""
+
+    def filled(positives: Floats, negatives: Floats) -> Tally:
+        totals = positives + negatives
+        return Tally(tally.scores[totals > 0.0], positives[totals > 0.0], totals[totals > 0.0])
+
     rest = np.maximum(tally.positives - positives, 0.0), np.maximum(tally.negatives - negatives, 0.0)
-    tallies = []
-    for positive, negative in (rest, (positives, negatives)):
-        filled = positive + negative > 0.0
-        tallies.append(Tally(tally.scores[filled], positive[filled], (positive + negative)[filled]))
-    return Fold(*tallies, members)
+    return Fold(filled(*rest), filled(positives, negatives), members)
 
 
 def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> list[Fold]:
