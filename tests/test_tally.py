@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibrant import Tally
+from calibrant import ABB, Tally
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.tally import row_count, to_tally
 
@@ -255,3 +255,29 @@ def test_scores_and_labels_or_a_tally_in_place_of_them():
         to_tally(tally, [0, 1])
     with pytest.raises(InvalidInputError, match="`y` must be given"):
         to_tally([0.2, 0.8], None)
+
+
+def test_grades_are_parts_of_positive_rows():
+    tally = Tally.from_arrays([0.2, 0.8, 0.8], [0.5, 0.25, 1.0], graded=True)
+    assert tally.positives.tolist() == [0.5, 1.25]
+    weighted = Tally.from_arrays([0.2, 0.8, 0.8], [0.5, 0.25, 1.0], [2, 4, 0], graded=True)
+    assert (weighted.positives.tolist(), weighted.totals.tolist()) == ([1.0, 1.0], [2.0, 4.0])
+    same = Tally.from_arrays([0.2, 0.8, 0.8], [0, 1, 1], graded=True)
+    assert same.positives.tolist() == Tally.from_arrays([0.2, 0.8, 0.8], [0, 1, 1]).positives.tolist()
+
+
+@pytest.mark.parametrize("grades", [[0.5, 1.5, 0.0], [0.5, np.nan, 0.0], [[0.5], [0.2], [0.1]]])
+def test_what_is_no_grade_is_refused(grades):
+    with pytest.raises(InvalidInputError):
+        Tally.from_arrays([0.2, 0.8, 0.9], grades, graded=True)
+
+
+def test_intervals_of_grades_hold_their_mean():
+    scores, held = np.linspace(0.1, 0.9, 9), []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        s = rng.choice(scores, 400)
+        grades = rng.beta(2.0 * s**2, 2.0 * (1.0 - s**2))
+        low, high = ABB().fit_tally(Tally.from_arrays(s, grades, graded=True)).predict_interval(scores)
+        held.append((low <= scores**2) & (scores**2 <= high))
+    assert np.mean(held) > 0.9

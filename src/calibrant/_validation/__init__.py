@@ -14,7 +14,15 @@ from calibrant._validation.arrays import (
     like,
     may_be_percentages,
 )
-from calibrant._validation.labels import choose_positive, encode_classes, encode_labels, find_columns, is_missing, plain
+from calibrant._validation.labels import (
+    check_grades,
+    choose_positive,
+    encode_classes,
+    encode_labels,
+    find_columns,
+    is_missing,
+    plain,
+)
 from calibrant._validation.options import (
     RANGES,
     check_choice,

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._typing import ArrayLike, Bools, Ints
-from calibrant._validation.arrays import as_array, check_finite
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
+from calibrant._validation.arrays import are_probabilities, as_array, as_floats, check_finite
 from calibrant.errors import InvalidInputError
 
 
@@ -47,6 +47,19 @@ def find_columns(y: ArrayLike, classes: Sequence[Any]) -> Ints:
             f"`y` must hold the labels of the columns, {', '.join(map(str, classes))}; got {next(iter(unknown))!r}."
         )
     return np.array([column_of[label] for label in labels], dtype=np.intp)
+
+
+def check_grades(y: ArrayLike) -> Floats:
+    """Grades from 0 to 1, one for each row."""
+    grades = as_floats(y, "y")
+    if grades.ndim != 1:
+        raise InvalidInputError(f"Grades must be one number for each row; `y` has shape {grades.shape}.")
+    check_finite(grades, "y")
+    if not are_probabilities(grades):
+        raise InvalidInputError(
+            f"Grades must lie between 0 and 1; got {grades.min():.6g} to {grades.max():.6g}. Divide by the highest one."
+        )
+    return grades
 
 
 def choose_positive(y: ArrayLike, pos_label: Any) -> Any:
