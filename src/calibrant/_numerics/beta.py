@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
+from calibrant._numerics.piecewise import halve
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 
@@ -49,11 +50,8 @@ def sign_changes(function: Callable[[Floats], Floats], low: float = -600.0, high
     grid = np.sinh(np.linspace(np.arcsinh(low), np.arcsinh(high), 2049))
     values = function(grid)
     crossed = np.flatnonzero(values[:-1] * values[1:] < 0.0)
-    left, right, sign = grid[crossed], grid[crossed + 1], np.sign(values[crossed])
-    for _ in range(60):
-        middle = 0.5 * (left + right)
-        same = np.sign(function(middle)) == sign
-        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    sign = np.sign(values[crossed])
+    left, right = halve(lambda z: np.sign(function(z)) == sign, grid[crossed], grid[crossed + 1], 60)
     return 0.5 * (left + right)
 
 

@@ -1,6 +1,8 @@
-"""Curves given by points: lines through them, the nearest curve that never falls, and fewer points for a smooth one."""
+"""Curves: lines through points, the nearest curve that never falls, fewer points for a smooth one, and crossings."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,15 @@ def interpolate(scores: Floats, x: Floats, y: Floats) -> Floats:
         nearest = y[np.maximum(np.searchsorted(x, scores, side="right") - 1, 0)]
         return np.where(np.isfinite(found), found, nearest)
     return found
+
+
+def halve(is_below: Callable[[Any], Any], low: Any, high: Any, steps: int) -> tuple[Any, Any]:
+    """Bring `low` and `high`, numbers or arrays, together around where `is_below` turns from true to false."""
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low, high
 
 
 def nearest_monotone(y: Floats) -> Floats:

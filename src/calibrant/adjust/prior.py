@@ -11,7 +11,8 @@ from scipy.special import chdtrc
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins, links
-from calibrant._typing import ArrayLike, Floats, RandomState
+from calibrant._numerics.piecewise import halve
+from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.rows import LabelledRows, as_unlabelled, check_posterior, labelled_rows
 from calibrant.intervals import Interval
@@ -295,11 +296,11 @@ def _most_likely(probabilities: Floats, weights: Floats, train: Floats) -> Float
     positive = probabilities / train[:, None]
     negative = (1.0 - probabilities) / (1.0 - train[:, None])
     slope = positive - negative
-    low, high = np.zeros(len(train)), np.ones(len(train))
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        rises = (weights * slope / (negative + middle[:, None] * slope)).sum(axis=1) > 0.0
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+
+    def rises(share: Floats) -> Bools:
+        return (weights * slope / (negative + share[:, None] * slope)).sum(axis=1) > 0.0
+
+    low, high = halve(rises, np.zeros(len(train)), np.ones(len(train)), HALVINGS)
     return 0.5 * (low + high)
 
 

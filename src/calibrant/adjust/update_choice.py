@@ -15,7 +15,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.samples import ScoreSample, both_classes, read_sample
+from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes, read_sample
 from calibrant.metrics.validation import cluster_covariance, log_likelihood
 from calibrant.tally import Tally
 
@@ -209,7 +209,7 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
         degrees = sizes[large] - sizes[small]
         if sample.rows is None:
             return float(special.chdtrc(degrees, max(deviances[small] - deviances[large], 0.0)))
-        return _wald_p_value(sample, fits[large - 1], knots, sizes[small])
+        return _wald_p_value(sample.rows, fits[large - 1], knots, sizes[small])
 
     return tuple(
         Update(
@@ -227,11 +227,8 @@ def _features(z: Floats, knots: Floats) -> Floats:
     return np.column_stack((np.ones(len(z)), z, *(np.maximum(z - knot, 0.0) for knot in knots)))
 
 
-def _wald_p_value(sample: ScoreSample, fit: Fit, knots: Floats, n_free: int) -> float:
+def _wald_p_value(rows: GroupedRows, fit: Fit, knots: Floats, n_free: int) -> float:
     """The test that all coefficients behind the first few are 0, for rows in groups."""
-    rows = sample.rows
-    if rows is None:
-        raise TypeError("rows without groups are tested by likelihood ratio")
     z = links.logit(rows.scores)
     features = _features(z, knots)[:, : len(fit.coefficients)]
     covariance = cluster_covariance(rows, features, fit, z)[n_free:, n_free:]

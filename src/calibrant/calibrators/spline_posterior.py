@@ -12,6 +12,7 @@ from scipy.interpolate import BSpline
 from scipy.special import ndtr
 
 from calibrant._numerics import links
+from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats, Ints
 from calibrant.tally import Tally
 
@@ -227,10 +228,7 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
     """Bisection of the mixture's distribution function at each of n points."""
     low, high = (means - 9.0 * spreads).min(axis=0), (means + 9.0 * spreads).max(axis=0)
     spreads = np.maximum(spreads, np.finfo(np.float64).tiny)
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        below = weights @ ndtr((middle - means) / spreads) < probability
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    low, high = halve(lambda z: weights @ ndtr((z - means) / spreads) < probability, low, high, 40)
     return 0.5 * (low + high)
 
 

@@ -23,6 +23,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import signal, special
 
+from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats, Ints
 
 __all__ = ["accepted_rank", "fewest_rows", "levels_at"]
@@ -112,14 +113,11 @@ def _highest_limits(
     def levels(x: float) -> Floats:
         return np.maximum(least, np.minimum(x * shape, alpha))
 
-    low, high = 0.0, alpha / float(shape[-1])
-    for _ in range(HALVINGS + int(np.log2(1.0 / shape[-1]))):
-        middle = 0.5 * (low + high)
-        limits = _limits(counts, levels(middle), precision)[start:]
-        if chance_of_keeping(limits, counts[start:], precision, alpha) <= alpha:
-            low = middle
-        else:
-            high = middle
+    def kept(x: float) -> bool:
+        limits = _limits(counts, levels(x), precision)[start:]
+        return chance_of_keeping(limits, counts[start:], precision, alpha) <= alpha
+
+    low, _ = halve(kept, 0.0, alpha / float(shape[-1]), HALVINGS + int(np.log2(1.0 / shape[-1])))
     return _limits(counts, levels(low), precision), levels(low)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._frames import make_frame
+from calibrant._numerics.piecewise import halve
 from calibrant._tables import align
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.decisions.gate_rows import GateRows
@@ -169,16 +170,11 @@ def _posterior_gates(
         return {name: own.posterior_threshold(draws[name], precision, each) for name, own in rows.items()}
 
     low, high = confidence, 1.0 - (1.0 - confidence) / len(rows)  # what each would need if all went wrong together, …
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if _all_kept(rows, draws, thresholds(middle), precision) >= confidence:
-            high = middle
-        else:
-            low = middle
+    _, high = halve(lambda x: _all_kept(rows, draws, thresholds(x), precision) < confidence, low, high, HALVINGS)
     found = thresholds(high)
     return {
         name: make_acceptance(
-            own, found[name], draws=draws[name], model=model.map_for(name), wanted=precision, confidence=high
+            own, found[name], draws=draws[name], model=model.map_for(name), wanted=precision, confidence=float(high)
         )
         for name, own in rows.items()
     }

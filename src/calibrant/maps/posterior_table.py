@@ -125,7 +125,7 @@ class PosteriorTable:
             len(draws) > 0
             and len(labelled) > 0
             and bool((np.diff(scores) > 0.0).all())
-            and _rises_within_unit(levels)
+            and bool((np.diff(levels, prepend=0.0, append=1.0) > 0.0).all())
             and low.shape == high.shape == (len(levels), len(scores))
             and bool(((low >= 0.0) & (low <= high) & (high <= 1.0)).all())
         )
@@ -163,13 +163,5 @@ def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
 
 def _reach(distances: Floats, normal: Floats, wanted: float) -> Floats:
     """Interpolate distances, (k, n), between the normal quantiles of the stored levels; beyond them, in proportion."""
-    points, values = np.append(0.0, normal), np.vstack((np.zeros(distances.shape[1]), distances))
-    if wanted >= points[-1]:
-        return values[-1] * (wanted / points[-1])
-    right = int(np.searchsorted(points, wanted, side="right"))
-    share = (wanted - points[right - 1]) / (points[right] - points[right - 1])
-    return values[right - 1] + share * (values[right] - values[right - 1])
-
-
-def _rises_within_unit(levels: Floats) -> bool:
-    return bool((np.diff(levels) > 0.0).all() and levels[0] > 0.0 and levels[-1] < 1.0)
+    shares = [np.interp(wanted, np.append(0.0, normal), np.append(0.0, unit)) for unit in np.eye(len(normal))]
+    return max(1.0, wanted / normal[-1]) * (np.array(shares) @ distances)

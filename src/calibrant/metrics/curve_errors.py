@@ -10,6 +10,7 @@ from scipy import fft
 from calibrant import _limits
 from calibrant._numerics import links
 from calibrant._numerics.beta import expectation, sign_changes
+from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.samples import Column, Labels, as_tally
@@ -100,11 +101,7 @@ class Spectrum:
 
     def fixed_point(self) -> float:
         """The width that equals its own error, to six digits, but at least 0.001: the error falls as widths grow."""
-        low, high = SMALLEST_WIDTH, 1.0
-        for _ in range(20):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if middle < self.error_at(middle) else (low, middle)
-        return low
+        return float(halve(lambda width: width < self.error_at(width), SMALLEST_WIDTH, 1.0, 20)[0])
 
 
 def integrated_calibration_index(

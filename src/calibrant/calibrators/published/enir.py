@@ -134,11 +134,10 @@ def average_path(means: Floats, weights: Floats) -> tuple[Floats, int]:
     if len(merges) == 0:  # isotonic from the start: the model of λ = 0 is the only one
         merges = np.zeros(1, dtype=np.int64)
     price = found.n_blocks(merges) * np.log(max(float(weights.sum()), 1.0))
-    models: dict[int, Model] = {}
     last = len(merges) - 1
-    for i in {0, last}:
-        models[i] = found.model(int(merges[i]))
-    best = min(price[i] - 2.0 * model.log_likelihood for i, model in models.items())
+    models = {i: found.model(int(merges[i])) for i in (0, last)}
+    bic = {i: price[i] - 2.0 * model.log_likelihood for i, model in models.items()}
+    best = min(bic.values())
     stretches = [(0, last)]
     while stretches:
         begin, end = stretches.pop()
@@ -146,17 +145,12 @@ def average_path(means: Floats, weights: Floats) -> tuple[Floats, int]:
             continue
         middle = (begin + end) // 2
         models[middle] = found.model(int(merges[middle]))
-        best = min(best, price[middle] - 2.0 * models[middle].log_likelihood)
+        bic[middle] = price[middle] - 2.0 * models[middle].log_likelihood
+        best = min(best, bic[middle])
         stretches += [(begin, middle), (middle, end)]
-    return _mix(models, price, len(means))
-
-
-def _mix(models: dict[int, Model], price: Floats, n_cells: int) -> tuple[Floats, int]:
-    bic = {i: price[i] - 2.0 * model.log_likelihood for i, model in models.items()}
-    best = min(bic.values())
-    weights = {i: np.exp(0.5 * (best - value)) for i, value in bic.items() if value <= best + _NEGLIGIBLE}
-    total = sum(weights.values())
-    jumps = np.zeros(n_cells)
-    for i, weight in weights.items():
-        jumps[models[i].starts] += weight / total * np.diff(models[i].values, prepend=0.0)
-    return np.clip(np.cumsum(jumps), 0.0, 1.0), len(weights)
+    shares = {i: np.exp(0.5 * (best - value)) for i, value in bic.items() if value <= best + _NEGLIGIBLE}
+    total = sum(shares.values())
+    jumps = np.zeros(len(means))
+    for i, share in shares.items():
+        jumps[models[i].starts] += share / total * np.diff(models[i].values, prepend=0.0)
+    return np.clip(np.cumsum(jumps), 0.0, 1.0), len(shares)
