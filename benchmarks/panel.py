@@ -1,0 +1,257 @@
+"""Several scores per row against what else one could do with them: `python -m benchmarks.panel FOLDER`.
+
+FOLDER holds the development tables, one Parquet file each: `y`, and a column for each score. Of every table 30 % of the
+rows judge, and 50 to 2000 of the others are labels, three times; all methods get the same rows. Printed are mean
+log-losses of `PanelCalibrator`, and how much higher those of the others are, in thousandths. Then simulated truths: the
+excess over the true probabilities, the regret against Blend of the one informative score, and the coverage of 90 %
+intervals. LightGBM, CatBoost and pyGAM take part where they are installed.
+"""
+
+import argparse
+import importlib.util
+import time
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from calibrant import Blend, PanelCalibrator
+
+LANGUAGE_MODELS = (
+    "Llama-3.2-3B-Instruct",
+    "Qwen3-0.6B-Base",
+    "Qwen3-235B-A22B-fp8-tput",
+    "Qwen3-8B-FP8",
+    "gemma-3-12b-it",
+    "claude-3-7-sonnet-20250219",
+)
+TABLES = (
+    *(f"llm_{name}" for name in LANGUAGE_MODELS),
+    *("battles_models", "battles_verdicts", "llmbar", "flares_C1", "recidivism", "football_home"),
+    *("football_draw_like", "mnist_3", "mnist_8", "supernovae_boost", "supernovae_knn"),
+)
+NO_PROBABILITIES = {"decile": "decision", "number": "decision"}
+SIZES = (50, 100, 250, 500, 1000, 2000)
+REPETITIONS = 3
+LIMITS = (0.441, 0.426, 0.418, 0.417, 0.401, 0.398)
+
+
+def split(name, size, repetition, n_rows):
+    """Rows to learn from and rows to judge by."""
+    order = np.random.default_rng([zlib.crc32(name.encode()), repetition]).permutation(n_rows)
+    cut = int(0.7 * n_rows)
+    return order[:cut][:size], order[cut:]
+
+
+def log_loss(p, y):
+    p = np.clip(p, 1e-9, 1.0 - 1e-9)
+    return -np.mean(y * np.log(p) + (1.0 - y) * np.log1p(-p))
+
+
+def numbers(train, test):
+    """Logits of probabilities, other numbers standardised, levels as indicators, gaps at the mean with an indicator."""
+    both, parts = pd.concat((train, test), ignore_index=True), []
+    for name in both:
+        if both[name].dtype.kind not in "fiu":
+            parts.append(pd.get_dummies(both[name].fillna("missing"), dtype=float).to_numpy())
+            continue
+        values = both[name].to_numpy(float)
+        if name not in NO_PROBABILITIES:
+            clipped = np.clip(values, 1e-4, 1.0 - 1e-4)
+            values = np.log(clipped / (1.0 - clipped))
+        gone = np.isnan(values)
+        known = values[: len(train)][~gone[: len(train)]]
+        values = np.where(gone, known.mean() if len(known) else 0.0, values)
+        if name in NO_PROBABILITIES:
+            values = (values - known.mean()) / max(known.std(), 1e-9)
+        parts.append(np.column_stack((values, gone)))
+    columns = np.concatenate(parts, axis=1)
+    return columns[: len(train)], columns[len(train) :]
+
+
+def panel(train, y, test):
+    return PanelCalibrator(space=NO_PROBABILITIES).fit(train, y).predict(test)
+
+
+def mean_of_logits(train, y, test):
+    inside, outside = numbers(train, test)
+    return Blend(space="decision").fit(inside.mean(axis=1), y).predict(outside.mean(axis=1))
+
+
+def logistic(train, y, test):
+    from sklearn.linear_model import LogisticRegression
+
+    inside, outside = numbers(train, test)
+    return LogisticRegression(max_iter=1000).fit(inside, y).predict_proba(outside)[:, 1]
+
+
+def ridge(train, y, test):
+    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    inside, outside = numbers(train, test)
+    model = LogisticRegressionCV(Cs=np.geomspace(1e-3, 1e2, 10), cv=5, scoring="neg_log_loss", max_iter=1000)
+    return make_pipeline(StandardScaler(), model).fit(inside, y).predict_proba(outside)[:, 1]
+
+
+def lightgbm(train, y, test):
+    from lightgbm import LGBMClassifier
+
+    inside, outside = numbers(train, test)
+    model = LGBMClassifier(
+        n_estimators=100, learning_rate=0.05, num_leaves=8, min_child_samples=10, verbose=-1, n_jobs=1
+    )
+    return model.fit(inside, y).predict_proba(outside)[:, 1]
+
+
+def catboost(train, y, test):
+    from catboost import CatBoostClassifier
+
+    inside, outside = numbers(train, test)
+    model = CatBoostClassifier(verbose=0, thread_count=1, allow_writing_files=False)
+    return model.fit(inside, y).predict_proba(outside)[:, 1]
+
+
+def pygam(train, y, test):
+    from pygam import LogisticGAM
+
+    inside, outside = numbers(train, test)
+    kept = inside.std(axis=0) > 0
+    return LogisticGAM().fit(inside[:, kept], y).predict_proba(outside[:, kept])
+
+
+RIVALS = {f.__name__: f for f in (mean_of_logits, logistic, ridge, lightgbm, catboost, pygam)}
+
+
+def singles(train, y, test):
+    """Predictions of each score alone, the best by leave-one-out first."""
+    found = []
+    for name in train:
+        alone = PanelCalibrator(space=NO_PROBABILITIES).fit(train[[name]], y)
+        found.append((alone.log_loss_, alone.predict(test[[name]])))
+    return [p for _, p in sorted(found, key=lambda pair: pair[0])]
+
+
+def compare_tables(folder, rivals):
+    losses = {}
+    for name in TABLES:
+        table = pd.read_parquet(folder / f"{name}.parquet")
+        scores, y = table.drop(columns="y"), table["y"].to_numpy(float)
+        for size in SIZES:
+            if size > 0.7 * len(y):
+                continue
+            for repetition in range(REPETITIONS):
+                train, test = (scores.iloc[rows] for rows in split(name, size, repetition, len(y)))
+                labels, truth = (y[rows] for rows in split(name, size, repetition, len(y)))
+                found = {"panel": log_loss(panel(train, labels, test), truth)}
+                if rivals is not None:
+                    alone = [log_loss(p, truth) for p in singles(train, labels, test)]
+                    found |= {"best by leave-one-out": alone[0], "best in hindsight": min(alone)}
+                    found |= {key: log_loss(rival(train, labels, test), truth) for key, rival in rivals.items()}
+                for key, loss in found.items():
+                    losses.setdefault((key, size), []).append(loss)
+    methods = list(dict.fromkeys(key for key, _ in losses))
+    print("| log-loss | " + " | ".join(map(str, SIZES)) + " |")
+    print("| at most | " + " | ".join(f"{limit:.3f}" for limit in LIMITS) + " |")
+    print("| panel | " + " | ".join(f"{np.mean(losses['panel', size]):.4f}" for size in SIZES) + " |")
+    for key in methods[1:]:
+        more = [1000 * (np.mean(losses[key, size]) - np.mean(losses["panel", size])) for size in SIZES]
+        print(f"| {key} | " + " | ".join(f"{value:+.1f}" for value in more) + " |")
+
+
+def draw(kind, n, rng):
+    """Scores, labels and the true probabilities of a simulated panel."""
+    z = rng.standard_normal((n, 10))
+    if kind == "one good among nine useless":
+        scores, logits = {f"score {j}": expit(1.5 * z[:, j]) for j in range(10)}, 1.5 * z[:, 0]
+    elif kind == "one dominating":
+        scores = {"score 0": expit(2 * z[:, 0])} | {f"weak {j}": expit(z[:, 0] + 1.5 * z[:, j]) for j in range(1, 5)}
+        logits = 2 * z[:, 0]
+    elif kind == "copies":
+        own = {f"copy {j}": 1.5 * z[:, 0] + 0.3 * z[:, j] for j in range(1, 6)}
+        share = 2.25 / (2.25 + 0.018)
+        logits = share * np.mean(list(own.values()), axis=0) / np.sqrt(1 + np.pi * share * 0.018 / 8)
+        scores = {name: expit(1.6 * value) for name, value in own.items()}
+    elif kind == "independent":
+        parts = z[:, :4] * [1.0, 0.8, 0.6, 0.4]
+        scores, logits = {f"score {j}": expit(parts[:, j]) for j in range(4)}, parts.sum(axis=1) - 0.5
+    elif kind == "a curve":
+        u = rng.random((n, 4))
+        scores = {f"score {j}": u[:, j] for j in range(4)}
+        logits = 0.7 * np.log(u[:, 0] / (1 - u[:, 0])) + 4 * np.abs(u[:, 1] - 0.5) - 1
+    elif kind == "levels":
+        group, verdict = rng.integers(0, 8, n), rng.integers(0, 3, n)
+        effects = np.linspace(-1.2, 1.2, 8)[[3, 0, 6, 1, 7, 2, 5, 4]]
+        scores = {"score 0": expit(1.5 * z[:, 0]), "group": group.astype(str), "verdict": verdict.astype(str)}
+        logits = z[:, 0] + effects[group] + 0.8 * (verdict - 1.0)
+    else:
+        scores = {"score 0": expit(z[:, 0]), "score 1": expit(z[:, 1]), "number": 10 + 3 * z[:, 2]}
+        logits = 0.8 * z[:, 0] + 0.5 * z[:, 1] + 0.6 * z[:, 0] * (z[:, 2] > 0)
+    p = expit(logits)
+    return pd.DataFrame(scores), (rng.random(n) < p).astype(float), p
+
+
+TRUTHS = ("one good among nine useless", "one dominating", "copies", "independent", "a curve", "levels", "two together")
+
+
+def simulate(sizes, repetitions):
+    print("| truth | labels | excess | regret | coverage | width |")
+    coverages = []
+    for kind in TRUTHS:
+        for size in sizes:
+            rows = []
+            for repetition in range(repetitions):
+                rng = np.random.default_rng([repetition, size])
+                (train, y, _), (test, _, p) = draw(kind, size, rng), draw(kind, 2000, rng)
+                model = PanelCalibrator(space=NO_PROBABILITIES).fit(train, y)
+                low, high = model.predict_interval(test)
+                best = Blend().fit(train["score 0"], y).predict(test["score 0"]) if kind in TRUTHS[:2] else p
+                excess, other = (log_loss(q, p) - log_loss(p, p) for q in (model.predict(test), best))
+                rows.append(
+                    [1000 * excess, 1000 * (excess - other), np.mean((low <= p) & (p <= high)), np.mean(high - low)]
+                )
+            excess, regret, coverage, width = np.mean(rows, axis=0)
+            coverages.append(coverage)
+            said = f"{regret:+.1f}" if kind in TRUTHS[:2] else ""
+            print(f"| {kind} | {size} | {excess:.1f} | {said} | {coverage:.2f} | {width:.2f} |", flush=True)
+    print(f"coverage on average {np.mean(coverages):.3f}, lowest {min(coverages):.2f}")
+
+
+def measure_time():
+    for n, count in ((2000, 5), (100_000, 10)):
+        rng = np.random.default_rng(0)
+        truth = rng.normal(size=n)
+        scores = expit(truth[:, None] + rng.normal(size=(n, count)))
+        y = rng.random(n) < expit(1.5 * truth)
+        start = time.process_time()
+        model = PanelCalibrator().fit(scores, y)
+        fitted = time.process_time()
+        model.predict(scores)
+        print(
+            f"{n} × {count}: fit {fitted - start:.2f} s, predict {time.process_time() - fitted:.2f} s of CPU",
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="the development tables")
+    parser.add_argument("--alone", action="store_true", help="without rivals")
+    parser.add_argument("--repetitions", type=int, default=6, help="of each simulated truth")
+    options = parser.parse_args()
+    known = {name: rival for name, rival in RIVALS.items() if name not in MODULES or MODULES[name]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        measure_time()
+        simulate(SIZES[:5], options.repetitions)
+        compare_tables(options.folder, None if options.alone else known)
+
+
+MODULES = {name: importlib.util.find_spec(name) is not None for name in ("lightgbm", "catboost", "pygam")}
+
+if __name__ == "__main__":
+    main()
