@@ -36,14 +36,14 @@ class Columns:
         return self.scores[0]
 
 
-def choose_columns(table: Table, named: Columns) -> Columns:
-    """Check the given names and guess what is missing; what was guessed is said."""
+def choose_columns(table: Table, named: Columns, *, any_scores: bool = False) -> Columns:
+    """Check the given names and guess what is missing; what was guessed is said. Any scores may be text."""
     scores, label = split_names(table, named.scores, "--score"), named.label
     keys = split_names(table, named.by, "--by")
     for option, name in (("--label", label), ("--groups", named.groups), *(("--by", key) for key in keys)):
         if name:
             check_name(table, name, option)
-    for name in scores:
+    for name in () if any_scores else scores:
         check_number(table, name, "--score")
     if label in scores:
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")

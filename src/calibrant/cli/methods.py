@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from calibrant.cli import options
@@ -104,16 +105,17 @@ def fit(
 ) -> None:
     """Learn a calibration map from scores and labels, and save it as JSON; one file, also for several classes.
 
-    With --by it is one map for many segments.
+    With --by it is one map for many segments, with --method panel one map of several scores of a row.
     """
     check_target(output, rows.files)
     if as_json and is_stdout(output):
         raise Refusal("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     if missing and not rows.by:
         raise Refusal("--missing is about segments; name their column with --by.")
-    check_methods([method])
+    panel = method in method_names("panel")
+    check_methods([] if panel else [method])
     parameters = parse_settings(settings or [])
-    problem = rows.read()
+    problem = rows.read(panel=panel)
     problem.check_probabilities()
     calibrator = _create(problem, method, parameters, missing or "error")
     _warn_of_rows(problem)
@@ -147,6 +149,8 @@ def _warn_of_rows(problem: Problem) -> None:
 
     from calibrant.metrics.scores import describe_doubts
 
+    if problem.shape == "panel":
+        return
     if problem.rows is None:
         for sentence in describe_doubts(problem.tally):
             warn(in_options(sentence))
@@ -158,9 +162,15 @@ def _warn_of_rows(problem: Problem) -> None:
 
 
 def _summarise(problem: Problem, calibrator: Any) -> dict[str, Any]:
+    import numpy as np
+
     summary: dict[str, Any] = {"method": type(calibrator).__name__, "rows": problem.n_rows}
     if problem.shape == "matrix":
         return summary | {"classes": len(problem.classes)}
+    if problem.shape == "panel":
+        base_rate = float(np.average(problem.rows.labels, weights=problem.rows.weights))
+        worth = [asdict(row) for row in calibrator.scores_] if hasattr(calibrator, "scores_") else []
+        return summary | {"base_rate": base_rate, "scores": worth}
     if problem.shape == "segments":
         found = calibrator.segments_
         summary |= {"keys": list(problem.columns.by), "differences": found.differences, "segments": found.to_records()}
@@ -176,3 +186,5 @@ def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str
     note(f"{summary['method']} fitted to {row_count(summary['rows'])} rows, {kind}.{where}")
     if problem.shape == "segments":
         note(calibrator.segments_.summary())
+    if problem.shape == "panel":
+        note(calibrator.summary())

@@ -18,6 +18,7 @@ FITTING_ROWS = {
     "score": "with the scores of several classes add --top-label.",
     "matrix": "name their score columns with --score a,b,c.",
     "segments": "name the columns of the segments with --by.",
+    "panel": "add its probabilities to the table with `calibrant apply`, then name their column with --score.",
 }
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 INTERVALS = "Add the ends of the interval of each probability at this level, such as 0.9: NAME_low and NAME_high."
@@ -59,6 +60,8 @@ def load_model(path: str, problem: Problem | None = None) -> Any:
 
 def describe_kind(map_: Any) -> str:
     """Say what a model was fitted to."""
+    if map_.kind == "panel":
+        return f"{len(map_.names)} scores"
     return {"score": "one score", "segments": "segments"}.get(map_.kind) or f"{len(map_.classes)} classes"
 
 
@@ -105,6 +108,10 @@ def apply(
 
 def _choose_scores(map_: Any, table: Table, given: list[str], top_label: bool) -> tuple[str, ...]:
     """Choose the score columns: as told, as the model was fitted, or guessed for a model of one score."""
+    if map_.kind == "panel":
+        if given or top_label:
+            raise Refusal("A model of several scores finds them by their names; leave out --score and --top-label.")
+        return tuple(map_.names)
     if map_.kind != "matrix":
         scores = choose_scores(table, given)
         if top_label and len(scores) == 1:

@@ -28,7 +28,7 @@ SAY_SPACE = "Margins, logits and other decision scores need --space decision."
 class Rows(NamedTuple):
     """Single rows, where a tally does not do: of a matrix, or in groups that must stay together."""
 
-    scores: Floats
+    scores: Any
     labels: Any  # whether a row is positive, or the number of its column
     weights: Floats | None
     groups: Any = None
@@ -40,8 +40,8 @@ class Problem:
 
     Attributes
     ----------
-    shape : {"score", "matrix", "segments"}
-        One score in each row, a column for each class, or a score with the segment of its row.
+    shape : {"score", "matrix", "segments", "panel"}
+        One score in each row, a column for each class, a score with the segment of its row, or several scores.
     columns : Columns
         Where they were read.
     name : str
@@ -51,7 +51,7 @@ class Problem:
     segments : dict of tuple to Tally
         The rows of each segment, by its keys.
     rows : Rows or None
-        Single rows of a matrix, or of one score in groups.
+        Single rows of a matrix, of several scores by name, or of one score in groups.
     classes : tuple
         The labels of the columns of a matrix.
     space : {"probability", "decision"}
@@ -106,6 +106,8 @@ class Problem:
         """Fit a calibrator of this shape."""
         if self.shape == "segments":
             calibrator.fit_tallies(self.segments, self.columns.by)
+        elif self.shape == "panel":
+            calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
         elif self.shape == "matrix":
             # Column numbers, because the order of the columns need not be that of the labels.
             calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
@@ -138,7 +140,7 @@ class Problem:
         """Refuse one score that is said to be a probability and cannot be one."""
         from calibrant import _validation
 
-        if self.shape == "matrix" or self.space == "decision" or _validation.are_probabilities(self.tally.scores):
+        if self.tally is None or self.space == "decision" or _validation.are_probabilities(self.tally.scores):
             return
         name, low, high = shorten(self.columns.score), self.tally.scores[0], self.tally.scores[-1]
         percent = "Divide percentages by 100. " if _validation.may_be_percentages(self.tally.scores) else ""
@@ -155,6 +157,7 @@ def read_problem(
     top_label: bool = False,
     most_segments: int | None = None,
     crossfitted: bool = False,
+    panel: bool = False,
     like: Problem | None = None,
 ) -> Problem:
     """Read the rows of some files or of an open table: the columns named or guessed say what shape they have.
@@ -165,8 +168,10 @@ def read_problem(
     from calibrant.tally import Tally
 
     with nullcontext(source) if isinstance(source, Table) else open_table(source) as table:
-        columns = choose_columns(table, named)
+        columns = choose_columns(table, named, any_scores=panel)
         chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
+        if panel:
+            return _read_panel(table, columns, chosen, positive)
         is_matrix = len(columns.scores) > 1 and not top_label
         _refuse_options(columns, is_matrix, chosen, positive, top_label)
         rows = drop(table, columns) if drop_missing else table
@@ -326,6 +331,34 @@ def _read_matrix(table: Table, columns: Columns, space: str) -> Problem:
     numbers = np.array([classes.index(value) for value in known.tolist()], dtype=np.intp)[inverse]
     rows = Rows(scores, numbers, weights, groups)
     return Problem("matrix", columns, rows=rows, classes=classes, space=space, name=table.name)
+
+
+def _read_panel(table: Table, columns: Columns, space: str, positive: str | None) -> Problem:
+    """Read several scores by name, numbers or text, missing ones included."""
+    import numpy as np
+
+    from calibrant._validation import encode_labels
+
+    if columns.by or columns.groups:
+        raise Refusal("--by and --groups are not for several scores of a row; leave them out.")
+    numbers = {name for name in columns.scores if table.is_number(name) and table.kind(name) != "BOOLEAN"}
+    kinds = {name: "DOUBLE" if name in numbers else "VARCHAR" for name in columns.scores}
+    wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, (name, kind) in enumerate(kinds.items())}
+    wanted |= {"label": quote(columns.label)}
+    wanted |= {} if columns.weight is None else {"weight": f"{quote(columns.weight)}::DOUBLE"}
+    label = _positive_label(table, columns.label, positive)
+    with progress(f"reading {table.name}"):
+        found = table.select(wanted).relation.fetchnumpy()
+    if np.ma.getmaskarray(found["label"]).any():
+        raise Refusal(f"'{shorten(columns.label)}' is missing in some rows. {REPAIR}")
+    scores: dict[str, Any] = {}
+    for k, name in enumerate(kinds):
+        column = found[f"s{k}"].astype(float if name in numbers else object)
+        scores[name] = np.ma.filled(column, np.nan if name in numbers else None)
+    labels, _ = encode_labels(np.ma.getdata(found["label"]), label, "label")
+    weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
+    rows = Rows(scores, labels, weights)
+    return Problem("panel", columns, rows=rows, space=space, name=table.name, positive=label)
 
 
 def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:

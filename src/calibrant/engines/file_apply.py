@@ -23,8 +23,11 @@ from calibrant.engines.table_batches import (
 )
 from calibrant.engines.tables import Table, format_of_name, open_table
 from calibrant.errors import InvalidInputError
+from calibrant.maps.base import domain
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys
 from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.panel import PanelMap
+from calibrant.maps.panel_features import NumericScore
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
@@ -50,7 +53,7 @@ class Applied(NamedTuple):
 
 
 def apply_file(
-    map_: CalibrationMap | MatrixMap | SegmentedMap,
+    map_: CalibrationMap | MatrixMap | SegmentedMap | PanelMap,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Table,
     output: str | os.PathLike[str],
     *,
@@ -72,8 +75,8 @@ def apply_file(
 
     Parameters
     ----------
-    map_ : CalibrationMap, MatrixMap or SegmentedMap
-        A map of several classes adds a column for each of them.
+    map_ : CalibrationMap, MatrixMap, SegmentedMap or PanelMap
+        A map of several classes adds a column for each of them; one of several scores finds them by their names.
     source : path, glob, several of them, or an open table
         What to read; see `open_table`.
     output : path
@@ -205,7 +208,7 @@ class NewColumns:
 
     def __init__(
         self,
-        map_: CalibrationMap | MatrixMap | SegmentedMap,
+        map_: CalibrationMap | MatrixMap | SegmentedMap | PanelMap,
         scores: Sequence[str],
         name: str,
         *,
@@ -229,6 +232,8 @@ class NewColumns:
                     f"`score` must name the {len(self.names)} columns of the map's classes, in their order; "
                     f"got {len(self.scores)}."
                 )
+        elif isinstance(map_, PanelMap):
+            self.scores = list(map_.names)
         elif isinstance(map_, SegmentedMap):
             self.segments = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
         if level is not None:
@@ -261,8 +266,30 @@ class NewColumns:
 
     def from_batch(self, batch: Any) -> list[Floats]:
         """Return the new columns of a batch."""
+        if isinstance(self.map_, PanelMap):
+            return self._from_panel(batch)
         scores = [to_doubles(batch.column(score), score, self.decimal) for score in self.scores]
         return self.compute(scores, self.segments.encode(batch) if self.segments else None)
+
+    def _from_panel(self, batch: Any) -> list[Floats]:
+        """Return the new columns of several scores; a missing score is no reason to have no probability."""
+        numbers = {score.name: score.space for score in self.map_.features.scores if isinstance(score, NumericScore)}
+        columns: dict[str, Any] = dict.fromkeys(self.map_.names, np.full(batch.num_rows, np.nan))
+        usable = np.ones(batch.num_rows, dtype=bool)
+        for score in self.map_.features.scores:
+            column = batch.column(score.name)
+            if score.name not in numbers:
+                columns[score.name] = np.array(column.to_pylist(), dtype=object)
+                continue
+            columns[score.name] = values = to_doubles(column, score.name, self.decimal)
+            low, high = domain(numbers[score.name])
+            usable &= np.isnan(values) | ((values >= low) & (values <= high))
+        new = np.full((len(usable), len(self.names)), np.nan)
+        if usable.any():
+            new[usable] = np.column_stack(self._predict({name: x[usable] for name, x in columns.items()}, None))
+        self.rows += len(new)
+        self.unusable += int((~usable).sum())
+        return list(new.T)
 
     def compute(self, columns: list[Floats], codes: Ints | None = None) -> list[Floats]:
         """Return the new columns from score columns and numbers of segments; NaN stands for a missing probability."""
@@ -280,7 +307,7 @@ class NewColumns:
         self.unusable += int((~usable).sum())
         return list(new.T)
 
-    def _predict(self, scores: Floats, codes: Ints | None) -> list[Floats]:
+    def _predict(self, scores: Any, codes: Ints | None) -> list[Floats]:
         """The probabilities and, where wanted, the ends of their intervals; by segment where there are codes."""
         found = [self.map_(scores) if codes is None else self.map_.probabilities(scores, codes)]
         if self.level is None:

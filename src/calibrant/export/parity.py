@@ -18,7 +18,7 @@ TOLERANCE = 1e-12
 RANDOM_ROWS = 12  # of a matrix, at each scale
 MOST_SURE = 20  # classes with a row that is sure of them
 
-SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments"}
+SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments", "panel": "several scores"}
 TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python"}
 OFFERED = {
     "to_sql": ("score", "segments"),
@@ -45,9 +45,10 @@ def check_shape(map_: object, caller: str) -> str:
     if shape not in OFFERED[caller]:
         written = " or ".join(SHAPES[other] for other in OFFERED[caller])
         others = " or ".join(f"{TITLES[name]} (`{name}`)" for name, shapes in OFFERED.items() if shape in shapes)
+        instead = f"Export it to {others}, or save it" if others else "Save it"
         raise InvalidInputError(
-            f"{TITLES[caller]} is written for maps of {written}; this is a map of {SHAPES[shape]}. Export it to "
-            f"{others}, or save it: `calibrant.load` needs numpy alone."
+            f"{TITLES[caller]} is written for maps of {written}; this is a map of {SHAPES[shape]}. {instead}: "
+            "`calibrant.load` needs numpy alone."
         )
     return shape
 

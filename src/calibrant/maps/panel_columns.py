@@ -80,7 +80,8 @@ def read_column(name: str, column: Any, category: bool) -> Any:
 def _level(value: Any) -> str | None:
     if _is_missing(value):
         return None
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return text.lower() if text in ("True", "False") else text  # files of text write them either way
 
 
 def _is_missing(value: Any) -> bool:

@@ -26,7 +26,7 @@ SCALES = {
 }
 CANDIDATE_PAIR = SCALES["pair"][2]
 #: The least scales for intervals.
-OPEN = {"trust": 0.3, "slopes": 0.1, "curve": 0.2, "levels": 0.3, "missing": 0.3}
+OPEN = {"trust": 0.3, "slopes": 0.1, "curve": 0.2, "levels": 0.5, "missing": 0.3}
 # Odds of a term against none. Of many curves or pairs, few are there; and few rows cannot show a pair.
 ODDS_CURVE, EXPECTED_CURVES = 0.15, 0.6
 ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
