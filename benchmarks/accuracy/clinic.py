@@ -1,9 +1,10 @@
 """How often the intervals of a clinical validation hold the truth, at 95 %.
 
 - All measures of `validation_summary` on independent rows, and on rows of centres with groups.
+- `validate_centres`: the measures of the average centre, and those of a new centre by the prediction interval.
 - `validate` of a logistic regression that overfits: the mean of corrected minus true measures, and the intervals.
 
-Run with ``python -m benchmarks.accuracy.clinic summaries [runs]``, or ``internal``.
+Run with ``python -m benchmarks.accuracy.clinic summaries [runs]``, or ``internal``, or ``centres``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import calibrant
 from calibrant import Tally
 from calibrant._numerics import links
-from calibrant.metrics import validation_summary
+from calibrant.metrics import validate_centres, validation_summary
 from calibrant.metrics.validation import measure_tally
 
 CUTS = np.array([0.1, 0.3])
@@ -71,7 +72,7 @@ def internal(runs: int) -> None:
             p = model.fit(x, y).predict_proba(others)[:, 1]
             truth = measure_tally(Tally.from_arrays(p, outcomes), CUTS)
             off.append([found[name].value - truth[name] for name in names])
-            apparent.append([found.apparent[name].value - truth[name] for name in names])
+            apparent.append([found.columns["apparent"][name] - truth[name] for name in names])
             held.append([found[name].low <= truth[name] <= found[name].high for name in names])
         for k, name in enumerate(names):
             error = np.std(off, axis=0)[k] / np.sqrt(runs)
@@ -80,7 +81,31 @@ def internal(runs: int) -> None:
             print(f"  {method:16} {name:12} {moved}, held {np.mean(held, axis=0)[k]:.3f}", flush=True)
 
 
-JOBS = {"summaries": summaries, "internal": internal}
+def centres(runs: int) -> None:
+    """Average and new centres; the true measures of a centre are those of many rows with its effect."""
+    names = ("observed_expected", "intercept", "slope", "auc")
+    for n_centres, size, icc in ((12, 100, 0.05), (12, 100, 0.2), (50, 40, 0.05), (50, 40, 0.2)):
+        spread = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
+        mean, held, new = _centre(0.0), np.zeros(4), np.zeros(4)
+        for seed in range(runs):
+            found = validate_centres(*draw(n_centres, size, icc, seed), level=0.95, n_resamples=60)
+            other = _centre(spread * np.random.default_rng(10**7 + seed).normal())
+            outlook = [found.columns["new centre"][name] for name in names]
+            held += [found[name].low <= mean[name] <= found[name].high for name in names]
+            new += [one.low <= other[name] <= one.high for name, one in zip(names, outlook, strict=True)]
+        for title, counts in (("average centre", held), ("new centre", new)):
+            shares = "  ".join(f"{name} {count / runs:.3f}" for name, count in zip(names, counts, strict=True))
+            print(f"{n_centres} centres of {size}, ICC {icc}, {title}: {shares}", flush=True)
+
+
+def _centre(effect: float) -> dict[str, float]:
+    z = np.random.default_rng(0).normal(-1.0, 1.3, 20_000)
+    p, truth = links.expit(z), links.expit(-0.3 + 0.7 * z + effect)
+    labels, twice = np.repeat([1, 0], len(z)), np.tile(p, 2)
+    return measure_tally(Tally.from_arrays(twice, labels, np.append(truth, 1.0 - truth)), CUTS)
+
+
+JOBS = {"summaries": summaries, "internal": internal, "centres": centres}
 
 if __name__ == "__main__":
     JOBS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 200)

@@ -64,10 +64,12 @@ class Interval:
 
 
 def plain(result: Any) -> Any:
-    """Results as dicts, arrays as lists (tables by column), and anything else as it is, ready for JSON."""
+    """Results as dicts, arrays as lists (tables by column), inside dicts too, and all else as it is, ready for JSON."""
     if isinstance(result, np.ndarray):
         names = result.dtype.names
         return result.tolist() if names is None else {name: result[name].tolist() for name in names}
     if isinstance(result, tuple):
         return [plain(part) for part in result]
+    if isinstance(result, dict):
+        return {key: plain(part) for key, part in result.items()}
     return result.to_dict() if hasattr(result, "to_dict") else result

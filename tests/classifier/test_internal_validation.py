@@ -38,11 +38,11 @@ def test_agrees_with_rms(name):
     found = calibrant.validate(PLAIN, *table(name), n_resamples=100, rng=1)
     # Dxy is 2 AUC − 1.
     for ours, own, scale in (("auc", "Dxy", 2.0), ("slope", "Slope", 1.0), ("brier_score", "B", 1.0)):
-        noise = 4.0 * scale * found.noise[ours]
-        assert scale * found.optimism[ours] == pytest.approx(float(theirs[own]["optimism"]), abs=noise)
+        noise = 4.0 * scale * found.columns["noise"][ours]
+        assert scale * found.columns["optimism"][ours] == pytest.approx(float(theirs[own]["optimism"]), abs=noise)
         assert noise < 0.1
-    assert found.apparent["slope"].value == pytest.approx(1.0, abs=1e-3)
-    assert found.apparent["brier_score"].value == pytest.approx(float(theirs["B"]["index.orig"]), abs=1e-5)
+    assert found.columns["apparent"]["slope"] == pytest.approx(1.0, abs=1e-3)
+    assert found.columns["apparent"]["brier_score"] == pytest.approx(float(theirs["B"]["index.orig"]), abs=1e-5)
 
 
 def test_632_plus_by_hand():
@@ -68,12 +68,14 @@ class Published(LogisticRegression):
 def test_what_learns_nothing_has_no_optimism():
     X, y = simulated(300, 0)
     found = calibrant.validate(Published(), X, y, n_resamples=100, thresholds=[0.3])
-    assert found.apparent == validation_summary(y, Published().fit(X, y).predict_proba(X)[:, 1], thresholds=[0.3])
-    for name, optimism in found.optimism.items():
+    own = validation_summary(y, Published().fit(X, y).predict_proba(X)[:, 1], thresholds=[0.3])
+    assert found["slope"].width == pytest.approx(own["slope"].width)
+    assert found["net_benefit_0.3"].width == pytest.approx(own["net_benefit_0.3"].width)
+    for name, optimism in found.columns["optimism"].items():
         if name not in ("ici", "e50", "e90", "emax"):  # a replicate has their noise twice
-            assert abs(optimism) < 4 * found.noise[name]
+            assert abs(optimism) < 4 * found.columns["noise"][name]
     crossed = calibrant.validate(Published(), X, y, method="cross_validation", n_resamples=3)
-    assert crossed["slope"].value == pytest.approx(crossed.apparent["slope"].value)
+    assert crossed["slope"].value == pytest.approx(crossed.columns["apparent"]["slope"])
     assert crossed["auc"].value == pytest.approx(roc_auc_score(y, X[:, 0]))
 
 
@@ -119,22 +121,21 @@ def test_does_not_depend_on_the_number_of_processes():
     X, y = simulated(150, 1)
     with parallel_config(backend="threading"):
         one, two = (calibrant.validate(PLAIN, X, y, n_resamples=4, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert one.optimism == two.optimism
+    assert one == two
 
 
 def test_reads_as_a_table():
     X, y = simulated(150, 1)
     found = calibrant.validate(PLAIN, X, np.where(y, "ill", "well"), pos_label="ill", n_resamples=10, level=0.95)
-    slope, optimism = found["slope"], found.optimism["slope"]
-    assert slope.value == found.apparent["slope"].value - optimism
-    assert slope.width == pytest.approx(found.apparent["slope"].width)
+    slope, optimism = found["slope"], found.columns["optimism"]["slope"]
+    assert slope.value == found.columns["apparent"]["slope"] - optimism
     lines = str(found).splitlines()
-    assert lines[0].endswith("95 % intervals in brackets; optimism by 10 bootstrap replicates of the modelling")
-    assert f"{optimism:.2f}" in next(line for line in lines if "slope  " in line)
-    assert found.to_frame().columns.tolist()[:3] == ["measure", "optimism", "noise"]
+    assert "corrected for optimism by 10 bootstrap replicates of the modelling; 95 % intervals" in lines[0]
+    assert f"{optimism:.2f}" in next(line for line in lines if line.startswith("  Slope"))
+    assert found.to_frame().columns.tolist()[-3:] == ["apparent", "optimism", "noise"]
     assert set(found.curve) == {"score", "apparent", "corrected"}
     assert np.abs(found.curve["corrected"] - found.curve["score"]).mean() < 0.2
-    assert repr(found).startswith("InternalValidation(150 rows")
+    assert repr(found).startswith("ValidationSummary(150 rows")
 
 
 def test_refuses_what_cannot_be_validated():

@@ -74,7 +74,7 @@ def test_reads_as_a_table():
     assert lines[0] == f"300 rows, {data.labels.sum()} positive; 90 % intervals in brackets"
     kinds = [line for line in lines[2:] if not line.startswith(" ")]
     assert kinds == [
-        "Mean calibration",
+        "Mean calibration (calibration-in-the-large)",
         "Weak calibration",
         "Moderate calibration",
         "Discrimination",
@@ -83,8 +83,8 @@ def test_reads_as_a_table():
     ]
     slope = summary["slope"]
     text = f"{slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
-    assert f"| Calibration slope | {text} |" in summary.to_markdown().splitlines()
-    assert rf"Calibration slope & {text} \\" in summary.to_latex().splitlines()
+    assert f"| Slope | {text} |" in summary.to_markdown().splitlines()
+    assert rf"Slope & {text} \\" in summary.to_latex().splitlines()
     assert text in summary.to_html()
     captions = [line.split()[0] for line in summary.caption().splitlines()]
     assert captions == ["Rows", "O/E", "Intercept", "Slope", "ICI", "AUC", "Brier", "Intervals"]

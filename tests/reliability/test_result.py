@@ -46,7 +46,7 @@ def test_band_and_validation_are_there_when_asked_for(data):
     np.testing.assert_array_equal(result.band, finite_sample_table(data.tally, 0.8))
     assert result.validation == validation_summary(data.tally, level=0.8)
     stored = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert stored["validation"]["slope"] == result.validation["slope"].to_dict()
+    assert stored["validation"]["measures"]["slope"] == result.validation["slope"].to_dict()
     assert stored["band"]["high"] == result.band["high"].tolist()
     grouped = reliability(data.labels, data.scores, groups=np.arange(2000) // 10, validation=True)
     assert grouped.validation == validation_summary(data.labels, data.scores, groups=np.arange(2000) // 10)

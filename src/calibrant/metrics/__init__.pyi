@@ -35,6 +35,9 @@ from calibrant.metrics.multicalibration import multicalibration_error as multica
 from calibrant.metrics.multiclass import class_wise_calibration_error as class_wise_calibration_error
 from calibrant.metrics.multiclass import full_calibration_test as full_calibration_test
 from calibrant.metrics.multiclass import top_label_calibration_error as top_label_calibration_error
+from calibrant.metrics.pooling import pool_imputations as pool_imputations
+from calibrant.metrics.pooling import rubin_rules as rubin_rules
+from calibrant.metrics.pooling import validate_centres as validate_centres
 from calibrant.metrics.risk_coverage import RiskCoverage as RiskCoverage
 from calibrant.metrics.risk_coverage import aurc as aurc
 from calibrant.metrics.risk_coverage import coverage_at_risk as coverage_at_risk

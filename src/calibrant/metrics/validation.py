@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,15 +19,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
 from calibrant.metrics.bootstrap import reflected
 from calibrant.metrics.curve_errors import Gaps
-from calibrant.metrics.samples import (
-    Column,
-    GroupedRows,
-    Labels,
-    ScoreSample,
-    Seed,
-    both_classes,
-    read_sample,
-)
+from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, Seed, both_classes, read_sample
 from calibrant.metrics.scores import acted_on, benefit, brier_score, brier_skill_score, check_thresholds, roc_auc
 from calibrant.tally import Tally, row_count
 
@@ -47,11 +39,11 @@ class Measure(NamedTuple):
     link: str = "identity"
 
 
-MEAN, WEAK, MODERATE = "Mean calibration", "Weak calibration", "Moderate calibration"
+MEAN, MODERATE = "Mean calibration (calibration-in-the-large)", "Moderate calibration"
 MEASURES = {
     "observed_expected": Measure("O/E", MEAN, 2, "log"),
-    "intercept": Measure("Calibration-in-the-large (slope held at 1)", MEAN, 2),
-    "slope": Measure("Calibration slope", WEAK, 2),
+    "intercept": Measure("Intercept (slope held at 1)", MEAN, 2),
+    "slope": Measure("Slope", "Weak calibration", 2),
     "ici": Measure("ICI", MODERATE),
     "e50": Measure("E50", MODERATE),
     "e90": Measure("E90", MODERATE),
@@ -60,14 +52,7 @@ MEASURES = {
     "brier_score": Measure("Brier score", "Overall performance"),
     "scaled_brier": Measure("Scaled Brier score", "Overall performance"),
 }
-CAPTION = {
-    "O/E": "observed_expected",
-    "Intercept": "intercept",
-    "Slope": "slope",
-    "ICI": "ici",
-    "AUC": "auc",
-    "Brier score": "brier_score",
-}
+CAPTION = ("observed_expected", "intercept", "slope", "ici", "auc", "brier_score")
 NOISY = ("ici", "e50", "e90", "emax")  # noise raises them, and that of replicates once more
 LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "identity": (np.asarray, np.asarray),
@@ -82,16 +67,18 @@ def measure_named(name: str) -> Measure:
     return MEASURES[name] if name in MEASURES else Measure(f"Net benefit at {threshold}", "Clinical utility")
 
 
-def interval_text(name: str, interval: Interval) -> str:
-    """A measure with its interval, as papers print it."""
-    value, low, high = (f"{x:z.{measure_named(name).digits}f}" for x in (interval.value, interval.low, interval.high))
-    return f"{value} ({low} to {high})"
+def measure_text(name: str, value: float | Interval | None) -> str:
+    """A measure with its interval, if it has one, as papers print it."""
+    if isinstance(value, Interval):
+        middle, low, high = (measure_text(name, end) for end in (value.value, value.low, value.high))
+        return f"{middle} ({low} to {high})"
+    return "" if value is None else f"{value:z.{measure_named(name).digits}f}"
 
 
 def linked_interval(name: str, mean: float, error: float, level: float, degrees: float = np.inf) -> Interval:
     """The interval of a measure from its mean and standard error on the scale of its link."""
-    inner, inverse = Interval.normal(mean, error, level, degrees=degrees), LINKS[measure_named(name).link][1]
-    value, low, high = (float(inverse(end)) for end in (mean, inner.low, inner.high))
+    inner = Interval.normal(mean, error, level, 0.0 if name in NOISY else -np.inf, degrees)
+    value, low, high = (float(LINKS[measure_named(name).link][1](end)) for end in (mean, inner.low, inner.high))
     return Interval(value, low, high, float(level))
 
 
@@ -110,6 +97,14 @@ class ValidationSummary(TableResult):
         "e90", "emax", "auc", "brier_score", "scaled_brier", and "net_benefit_0.1" for a threshold of 0.1.
     remarks : tuple of str
         What to know about groups of rows, where there are some.
+    how : str
+        What was done beyond measuring: correction for optimism, pooling of centres or of completed tables.
+    columns : dict of str to dict
+        What that gives for each measure besides: "apparent" and "optimism"; "tau", "I²" and "prediction"; and so on.
+    curve : dict of str to ndarray
+        The calibration curve corrected for optimism, if that was done: `score`, `apparent`, `corrected`.
+    centres : dict of str to ValidationSummary
+        The summary of each centre, if there are some.
 
     Examples
     --------
@@ -126,6 +121,10 @@ class ValidationSummary(TableResult):
     level: float
     measures: dict[str, Interval]
     remarks: tuple[str, ...] = ()
+    how: str = ""
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    curve: dict[str, Floats] = field(default_factory=dict, compare=False)
+    centres: dict[str, ValidationSummary] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Interval:
         """A measure with its interval."""
@@ -133,38 +132,36 @@ class ValidationSummary(TableResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        own = {key: plain(value) for key, value in vars(self).items() if key != "measures"}
-        return own | {name: interval.to_dict() for name, interval in self.measures.items()}
+        return {key: plain(value) for key, value in vars(self).items()}
 
     def to_frame(self) -> Any:
         """A pandas data frame: a row for each measure with its value and the ends of its interval."""
-        facts = {name: measure_named(name) for name in self.measures}
-        return make_frame(
-            [
-                {"measure": name, "kind": facts[name].kind, "name": facts[name].title} | interval.to_dict()
-                for name, interval in self.measures.items()
-            ]
-        )
+        rows = []
+        for name, interval in self.measures.items():
+            beside = {column: plain(values.get(name)) for column, values in self.columns.items()}
+            rows.append({"measure": name, "kind": measure_named(name).kind} | interval.to_dict() | beside)
+        return make_frame(rows)
 
     def table(self) -> Table:
         """The texts of the table."""
-        facts = [measure_named(name) for name in self.measures]
-        rows = [[fact.title, interval_text(*item)] for fact, item in zip(facts, self.measures.items(), strict=True)]
-        return Table(self._title, ["Measure", "Value"], [fact.kind for fact in facts], rows)
+        facts = {name: measure_named(name) for name in self.measures}
+        beside = [{name: measure_text(name, x) for name, x in values.items()} for values in self.columns.values()]
+        rows = [
+            [fact.title, measure_text(name, self[name]), *(texts.get(name, "") for texts in beside)]
+            for name, fact in facts.items()
+        ]
+        numbers = f"{row_count(self.rows)} rows, {row_count(self.positives)} positive"
+        caption = f"{numbers}{self.how}; {100 * self.level:g} % intervals in brackets"
+        return Table(caption, ["Measure", "Value", *self.columns], [fact.kind for fact in facts.values()], rows)
 
     def caption(self) -> str:
         """The few lines that stand in a validation plot."""
-        shown = [[title, interval_text(name, self[name])] for title, name in CAPTION.items()]
+        shown = [[measure_named(name).title.partition(" (")[0], measure_text(name, self[name])] for name in CAPTION]
         rows = ["Rows", f"{row_count(self.rows)} ({row_count(self.positives)} positive)"]
         return "\n".join([*align([rows, *shown, ["Intervals", f"{100 * self.level:g} %"]]), *self.remarks])
 
-    @property
-    def _title(self) -> str:
-        rows = f"{row_count(self.rows)} rows, {row_count(self.positives)} positive"
-        return f"{rows}; {100 * self.level:g} % intervals in brackets"
-
     def __repr__(self) -> str:
-        return f"ValidationSummary({self._title})"
+        return f"ValidationSummary({self.table().caption})"
 
 
 def validation_summary(
@@ -257,13 +254,8 @@ def summarise_validation(
             lowest = min(found.low, float(np.quantile(plausible, 0.5 - 0.5 * level)))
             found = replace(found, low=max(lowest, 0.0))
         resampled[name] = found
-    return ValidationSummary(
-        rows=sample.n_rows,
-        positives=sample.tally.total_positive,
-        level=float(level),
-        measures=exact | resampled,
-        remarks=tuple(sample.remarks),
-    )
+    positives, remarks = sample.tally.total_positive, tuple(sample.remarks)
+    return ValidationSummary(sample.n_rows, positives, float(level), exact | resampled, remarks)
 
 
 def read_thresholds(thresholds: ArrayLike) -> Floats:
@@ -274,9 +266,8 @@ def read_thresholds(thresholds: ArrayLike) -> Floats:
 def measure_tally(tally: Tally, cuts: Floats) -> dict[str, float]:
     """All measures of rows without their intervals."""
     sample = ScoreSample(tally)
-    line = slope_of(sample, 0.9)
-    ratio = _ratio(sample, 0.9, "log").value
-    exact = {"observed_expected": ratio, "intercept": line.intercept.value, "slope": line.slope.value}
+    line, ratio = slope_of(sample, 0.9), _ratio(sample, 0.9, "log")
+    exact = {"observed_expected": ratio.value, "intercept": line.intercept.value, "slope": line.slope.value}
     return exact | _resampled(tally, cuts)
 
 

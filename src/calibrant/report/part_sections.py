@@ -12,15 +12,7 @@ from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, ju
 from calibrant.report.figures import COLORS, forest_figure, small_diagram
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.segments import Segment, SegmentResults
-from calibrant.report.wording import (
-    count,
-    estimate,
-    loss_change,
-    outcome_of,
-    percent,
-    points_estimate,
-    sentence_case,
-)
+from calibrant.report.wording import count, estimate, loss_change, outcome_of, percent, points_estimate, sentence_case
 from calibrant.tally import Tally
 
 MOST_DIAGRAMS = 12

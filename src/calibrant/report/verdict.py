@@ -8,16 +8,7 @@ from calibrant.intervals import Interval
 from calibrant.report.calibration_sections import score_reaching, score_text
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.decision_section import DecisionProblem
-from calibrant.report.wording import (
-    Outcome,
-    count,
-    named,
-    number,
-    outcome_of,
-    percent,
-    points_estimate,
-    sentence_case,
-)
+from calibrant.report.wording import Outcome, count, named, number, outcome_of, percent, points_estimate, sentence_case
 
 RARE = 0.05
 MATERIAL = 0.001  # a share of the log-loss worth a change of method

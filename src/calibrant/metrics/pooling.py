@@ -1,0 +1,203 @@
+"""Measures of several tables together: of centres, by random effects; of completed tables, by Rubin's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from calibrant import _validation
+from calibrant._typing import ArrayLike, Floats
+from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
+from calibrant.metrics import validation
+from calibrant.metrics.samples import FEW_GROUPS, Seed, number_groups, read_columns, read_sample
+from calibrant.metrics.validation import ValidationSummary
+
+MOST_STEPS = 200
+
+
+def pool_effects(values: Floats, errors: Floats) -> tuple[float, float, float, float]:
+    """The mean of effects that differ between centres, its standard error, tau and I².
+
+    By restricted maximum likelihood, with the standard error of Hartung and Knapp, which is never taken below the usual
+    one. I² is that of Higgins and Thompson, from Cochran's Q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.metrics.pooling import pool_effects
+    >>> found = pool_effects(np.array([0.8, 1.0, 1.2]), np.array([0.1, 0.1, 0.1]))
+    >>> [round(x, 3) for x in found]
+    [1.0, 0.115, 0.173, 0.75]
+    """
+    squares, between = errors**2, 0.0
+    for _ in range(MOST_STEPS):
+        weights = 1.0 / (squares + between)
+        mean = float(weights @ values / weights.sum())
+        excess = float(weights**2 @ ((values - mean) ** 2 - squares) / (weights**2).sum() + 1.0 / weights.sum())
+        between, before = max(excess, 0.0), between
+        if abs(between - before) < 1e-10:
+            break
+    spread = float(weights @ (values - mean) ** 2) / (len(values) - 1)
+    fixed = values - values @ (1.0 / squares) / (1.0 / squares).sum()
+    cochran = float(fixed**2 @ (1.0 / squares))
+    i_squared = max(0.0, 1.0 - (len(values) - 1) / cochran) if cochran > 0.0 else 0.0
+    return mean, float(np.sqrt(max(spread, 1.0) / weights.sum())), float(np.sqrt(between)), i_squared
+
+
+def _linked(name: str, summaries: Sequence[ValidationSummary]) -> tuple[Floats, Floats]:
+    """A measure of each table and its standard error, on the scale of its link."""
+    link = validation.LINKS[validation.measure_named(name).link][0]
+    values = np.array([float(link(one[name].value)) for one in summaries])
+    upper = np.array([float(link(one[name].high)) for one in summaries])
+    return values, (upper - values) / special.ndtri(0.5 + 0.5 * summaries[0].level)
+
+
+def validate_centres(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    centres: ArrayLike,
+    *,
+    thresholds: ArrayLike = (),
+    level: float = 0.9,
+    n_resamples: int = 200,
+    rng: Seed = 0,
+    pos_label: Any = None,
+) -> ValidationSummary:
+    """Validate a model in several centres: each by itself, the average centre, and what to expect in a new one.
+
+    Every measure but ICI, E50, E90 and Emax, which noise raises in small centres, is pooled by a random-effects
+    meta-analysis: O/E on the logarithmic scale, AUC on the logit scale. The *prediction interval* says where the
+    measure of a new centre like these will lie; the interval of the pooled value says it of the average centre only.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    centres : array-like of shape (n,)
+        The centre of each row.
+    thresholds : array-like of shape (t,)
+        Probabilities from which one would act, increasing, for net benefit.
+    level : float
+        Confidence level of all intervals.
+    n_resamples : int
+        Number of bootstrap replicates in each centre.
+    rng : int, numpy.random.Generator or None
+        The seed or generator.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    ValidationSummary
+        The pooled measures; in `columns` "tau" (the standard deviation between centres, on the scale of pooling), "I²"
+        and the interval "new centre"; in `centres` the summary of each.
+
+    References
+    ----------
+    Debray, Damen, Riley, Snell, Reitsma, Hooft, Collins, Moons 2019, "A framework for meta-analysis of prediction model
+    studies with binary and time-to-event outcomes".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import metrics, simulate
+    >>> data = simulate.from_truth("underconfident", 3000)
+    >>> found = metrics.validate_centres(data.labels, data.scores, np.arange(3000) % 10, n_resamples=20)
+    >>> found["slope"].low > 1, len(found.centres)
+    (True, 10)
+    """
+    scores, labels, _ = read_columns(y_true, y_prob, None, pos_label)
+    groups, column = number_groups(centres, len(scores)), _validation.as_array(centres, "centres")
+    parts: dict[str, ValidationSummary] = {}
+    lost = []
+    for code in range(groups.number):
+        own = groups.codes == code
+        name = str(column[own][0])
+        try:
+            sample = read_sample(labels[own], scores[own], pos_label=True)
+            parts[name] = validation.summarise_validation(sample, level, thresholds, n_resamples, rng)
+        except InvalidInputError:
+            lost.append(name)
+    if len(parts) < 3:
+        raise InvalidInputError(f"`centres` must have at least three with a calibration slope; got {len(parts)}.")
+    remarks = [f"Left out, as they have no calibration slope: {', '.join(lost)}."] if lost else []
+    if len(parts) < FEW_GROUPS:
+        remarks.append(f"With {len(parts)} centres, fewer than 30, tau and the interval of a new centre are rough.")
+    every = list(parts.values())
+    measures: dict[str, Interval] = {}
+    columns: dict[str, dict[str, Any]] = {"tau": {}, "I²": {}, "new centre": {}}
+    for name in (name for name in every[0].measures if name not in validation.NOISY):
+        mean, error, columns["tau"][name], columns["I²"][name] = pool_effects(*_linked(name, every))
+        measures[name] = validation.linked_interval(name, mean, error, level, len(every) - 1)
+        away = float(np.hypot(columns["tau"][name], error))
+        columns["new centre"][name] = validation.linked_interval(name, mean, away, level, len(every) - 2)
+    rows, positives = sum(one.rows for one in every), sum(one.positives for one in every)
+    how = f" in {len(every)} centres, pooled by random effects"
+    return ValidationSummary(rows, positives, level, measures, tuple(remarks), how, columns, centres=parts)
+
+
+def pool_imputations(summaries: Sequence[ValidationSummary]) -> ValidationSummary:
+    """Pool the validations of M completed tables, in which missing values were imputed, by Rubin's rules.
+
+    Every measure is pooled: O/E on the logarithmic scale, AUC on the logit scale, all others as they are.
+
+    Parameters
+    ----------
+    summaries : list of ValidationSummary
+        One for each completed table, of the same measures and level.
+
+    Returns
+    -------
+    ValidationSummary
+        In `columns` the share of the "missing" information.
+
+    References
+    ----------
+    Rubin 1987, "Multiple imputation for nonresponse in surveys".
+
+    Examples
+    --------
+    >>> from calibrant import metrics, simulate
+    >>> tables = [simulate.from_truth("underconfident", 1000, rng=seed) for seed in range(5)]  # for completed ones
+    >>> found = metrics.pool_imputations([metrics.validation_summary(t.labels, t.scores) for t in tables])
+    >>> 1.5 < found["slope"].value < 2.1
+    True
+    """
+    if len(summaries) < 2 or len({(one.level, *one.measures) for one in summaries}) > 1:
+        raise InvalidInputError("`summaries` must be two or more, of the same measures and one level.")
+    measures, missing = {}, {}
+    for name in summaries[0].measures:
+        mean, error, degrees, share = rubin_rules(*_linked(name, summaries))
+        measures[name] = validation.linked_interval(name, float(mean), float(error), summaries[0].level, float(degrees))
+        missing[name] = float(share)
+    how = f" in the first of {len(summaries)} completed tables, pooled by Rubin's rules"
+    return replace(summaries[0], measures=measures, how=how, columns={"missing": missing})
+
+
+def rubin_rules(estimates: ArrayLike, errors: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rubin's rules: mean, standard error, Student's degrees of freedom and share of missing information.
+
+    Parameters
+    ----------
+    estimates, errors : array-like of shape (M,) or (M, k)
+        Of each completed table, on a scale where they are nearly normal: one number, or many such as the logits of a
+        calibration curve at k probabilities.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import rubin_rules
+    >>> [round(float(x), 3) for x in rubin_rules([1.0, 1.2, 1.4], [0.1, 0.1, 0.1])]
+    [1.2, 0.252, 2.82, 0.842]
+    """
+    values, squares = np.asarray(estimates, dtype=np.float64), np.square(np.asarray(errors, dtype=np.float64))
+    between = (1.0 + 1.0 / len(values)) * values.var(axis=0, ddof=1)
+    total = squares.mean(axis=0) + between
+    with np.errstate(divide="ignore"):  # tables that agree have no missing information, and infinitely many degrees
+        return values.mean(axis=0), np.sqrt(total), (len(values) - 1) / (between / total) ** 2, between / total

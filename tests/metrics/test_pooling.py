@@ -1,0 +1,134 @@
+"""Centres and completed tables taken together, against calculations by hand and a simulated truth."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrant import metrics
+from calibrant._numerics import links
+from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
+from calibrant.metrics.pooling import pool_effects
+from calibrant.metrics.validation import ValidationSummary
+
+
+def rows(n_centres, size, spread, seed):
+    rng = np.random.default_rng(seed)
+    centre = np.repeat(np.arange(n_centres), size)
+    z = rng.normal(-0.5, 1.3, len(centre))
+    return rng.random(len(z)) < links.expit(z + spread * rng.normal(0, 1, n_centres)[centre]), links.expit(z), centre
+
+
+def test_effects_by_hand():
+    # Equal errors: the mean is plain, and tau² is the variance of the values minus theirs.
+    values = np.array([0.8, 1.0, 1.2, 1.4])
+    mean, error, tau, i_squared = pool_effects(values, np.full(4, 0.1))
+    assert mean == pytest.approx(1.1)
+    assert tau**2 == pytest.approx(values.var(ddof=1) - 0.01)
+    assert error == pytest.approx(values.std(ddof=1) / 2)
+    assert i_squared == pytest.approx(1 - 3 / (0.2 / 0.01))
+
+
+def test_effects_that_agree_have_no_spread():
+    errors = np.array([0.1, 0.2, 0.4])
+    mean, error, tau, i_squared = pool_effects(np.array([1.0, 1.01, 0.99]), errors)
+    assert (tau, i_squared) == (0.0, 0.0)
+    assert error == pytest.approx((1 / errors**2).sum() ** -0.5)
+    assert mean == pytest.approx(1.0, abs=0.01)
+
+
+def test_restricted_likelihood_is_at_its_top():
+    rng = np.random.default_rng(0)
+    errors = rng.uniform(0.1, 0.5, 12)
+    values = 0.3 + 0.4 * rng.normal(0, 1, 12) + errors * rng.normal(0, 1, 12)
+
+    def likelihood(tau):
+        weights = 1 / (errors**2 + tau**2)
+        mean = weights @ values / weights.sum()
+        return 0.5 * (np.log(weights).sum() - np.log(weights.sum()) - weights @ (values - mean) ** 2)
+
+    tau = pool_effects(values, errors)[2]
+    assert likelihood(tau) > max(likelihood(0.98 * tau), likelihood(1.02 * tau))
+
+
+def test_centres_have_a_table_a_mean_and_an_outlook():
+    y, p, centre = rows(12, 120, 0.6, 0)
+    found = metrics.validate_centres(y, p, centre, thresholds=[0.3], n_resamples=30, level=0.95)
+    assert list(found.centres) == [str(k) for k in range(12)]
+    one = metrics.validation_summary(y[centre == 3], p[centre == 3], thresholds=[0.3], n_resamples=30, level=0.95)
+    assert found.centres["3"] == one
+    assert "ici" not in found.measures
+    values = np.array([part["intercept"].value for part in found.centres.values()])
+    errors = np.array([part["intercept"].width for part in found.centres.values()]) / (2 * stats.norm.ppf(0.975))
+    mean, error, tau, i_squared = pool_effects(values, errors)
+    assert found["intercept"].value == pytest.approx(mean)
+    assert found["intercept"].width == pytest.approx(2 * stats.t.ppf(0.975, 11) * error)
+    assert found.columns["tau"]["intercept"] == pytest.approx(tau)
+    assert found.columns["I²"]["intercept"] == pytest.approx(i_squared)
+    new = found.columns["new centre"]["intercept"]
+    assert new.width == pytest.approx(2 * stats.t.ppf(0.975, 10) * np.hypot(tau, error))
+    ratio = found["observed_expected"]
+    assert ratio.low * ratio.high == pytest.approx(ratio.value**2)  # symmetric on the logarithmic scale
+    assert "fewer than 30" in str(found)
+    assert "new centre_low" in found.to_frame().columns
+
+
+def test_the_interval_of_a_new_centre_holds_new_centres():
+    held = 0
+    for seed in range(20):
+        found = metrics.validate_centres(*rows(15, 100, 0.6, seed), n_resamples=2)
+        new = found.columns["new centre"]["intercept"]
+        effect = 0.6 * np.random.default_rng(1000 + seed).normal()
+        held += new.low <= effect <= new.high
+    assert held >= 15  # 18 are expected of 90 % intervals
+
+
+def test_centres_without_a_slope_are_named():
+    y, p, centre = rows(5, 100, 0.3, 0)
+    y[centre == 2] = False
+    found = metrics.validate_centres(y, p, centre, n_resamples=2)
+    assert found.remarks[0] == "Left out, as they have no calibration slope: 2."
+    assert found.rows == 400
+    with pytest.raises(InvalidInputError, match="at least three"):
+        metrics.validate_centres(y[:200], p[:200], centre[:200])
+
+
+def summary(slope, error, ratio=1.0, ratio_error=0.1):
+    slopes = Interval.normal(slope, error, 0.95)
+    ends = np.exp(np.log(ratio) + np.array([-1, 1]) * stats.norm.ppf(0.975) * ratio_error)
+    return ValidationSummary(100, 40, 0.95, {"slope": slopes, "observed_expected": Interval(ratio, *ends, 0.95)})
+
+
+def test_rubin_by_hand():
+    # Within .01; between .04 (1 + 1/3) = .05333; total .06333; degrees 2 (.06333 / .05333)² = 2.8203.
+    found = metrics.pool_imputations([summary(1.0, 0.1, 0.9), summary(1.2, 0.1, 1.0), summary(1.4, 0.1, 1.1)])
+    total = 0.01 + 0.04 * 4 / 3
+    degrees = 2 * (total / (0.04 * 4 / 3)) ** 2
+    assert found["slope"].value == pytest.approx(1.2)
+    assert found["slope"].high == pytest.approx(1.2 + stats.t.ppf(0.975, degrees) * np.sqrt(total))
+    assert found.columns["missing"]["slope"] == pytest.approx(0.04 * 4 / 3 / total)
+    assert found["observed_expected"].value == pytest.approx((0.9 * 1.0 * 1.1) ** (1 / 3))
+    assert "pooled by Rubin's rules" in str(found)
+
+
+def test_equal_tables_miss_nothing():
+    found = metrics.pool_imputations([summary(1.1, 0.2)] * 5)
+    assert found["slope"].low == pytest.approx(summary(1.1, 0.2)["slope"].low)
+    assert found.columns["missing"]["slope"] == 0.0
+
+
+def test_rubin_takes_a_curve_at_once():
+    curves, errors = np.array([[0.0, 1.0], [0.2, 1.0]]), np.full((2, 2), 0.1)
+    mean, error, degrees, missing = metrics.rubin_rules(curves, errors)
+    assert mean.tolist() == [0.1, 1.0]
+    assert error == pytest.approx(np.sqrt([0.01 + 1.5 * 0.02, 0.01]))
+    assert np.isinf(degrees[1])
+    assert missing[1] == 0.0
+
+
+def test_refuses_what_cannot_be_pooled():
+    with pytest.raises(InvalidInputError, match="two or more"):
+        metrics.pool_imputations([summary(1.0, 0.1)])
+    other = ValidationSummary(100, 40, 0.9, summary(1.0, 0.1).measures)
+    with pytest.raises(InvalidInputError, match="one level"):
+        metrics.pool_imputations([summary(1.0, 0.1), other])
