@@ -59,11 +59,7 @@ class DecisionCurveDisplay(ModelsDisplay):
     compute = staticmethod(decision_curve)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        standardised: bool = False,
-        curve_kwargs: Mapping[str, Any] | None = None,
+        self, ax: Any = None, *, standardised: bool = False, curve_kwargs: Mapping[str, Any] | None = None
     ) -> Self:
         """Draw.
 
@@ -107,9 +103,8 @@ class DecisionCurveDisplay(ModelsDisplay):
         widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
         treat_all = widest.treat_all * widest.scale(standardised=standardised)
         style = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
-        (self.treat_all_,) = self.ax_.plot(
-            widest.thresholds, treat_all, linestyle=(0, (4, 3)), label=TREAT_ALL, **style
-        )
+        dashed = {"linestyle": (0, (4, 3)), "label": TREAT_ALL} | style
+        self.treat_all_ = axes.draw_curve(self.ax_, widest.thresholds, treat_all, dashed)
         self.treat_none_ = self.ax_.axhline(0.0, label=TREAT_NONE, **style)
 
     def _set_axes(self, standardised: bool) -> None:
@@ -128,7 +123,7 @@ class MurphyDisplay(ModelsDisplay):
     """Mean elementary scores of one or several models; the lower curve is better for users with that threshold.
 
     Make one with `from_predictions` or `from_estimator`, which draw at once and take `thresholds`, `sample_weight` and
-    `pos_label` of `calibrant.metrics.scores_curve`; or from numbers of that function, and draw with `plot`.
+    `pos_label` of `calibrant.metrics.murphy_curve`; or from numbers of that function, and draw with `plot`.
 
     Parameters
     ----------
@@ -174,10 +169,9 @@ class MurphyDisplay(ModelsDisplay):
         self
         """
         self.open_axes(ax)
-        lines = []
-        for i, (result, style) in enumerate(zip(self.results, self.styles(curve_kwargs), strict=True)):
-            options = {"linewidth": 1.6, "label": self.model_name(i)} | style
-            lines.append(axes.draw_curve(self.ax_, result.thresholds, result.scores, options))
+        styles = [{"linewidth": 1.6, "label": self.model_name(i)} | s for i, s in enumerate(self.styles(curve_kwargs))]
+        curves = zip(self.results, styles, strict=True)
+        lines = [axes.draw_curve(self.ax_, curve.thresholds, curve.scores, style) for curve, style in curves]
         self.line_ = one_or_list(lines)
         top = max(float(np.max(result.scores)) for result in self.results)
         limits = {"xlim": (0.0, 1.0), "ylim": (0.0, 1.08 * top or 1.0)}

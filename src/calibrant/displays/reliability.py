@@ -80,11 +80,7 @@ class ReliabilityDisplay(ModelsDisplay):
     compute = staticmethod(reliability)
 
     def __init__(
-        self,
-        results: Reliability | Sequence[Reliability],
-        *,
-        top_label: bool = False,
-        each_class: bool = False,
+        self, results: Reliability | Sequence[Reliability], *, top_label: bool = False, each_class: bool = False
     ) -> None:
         super().__init__(results)
         self.top_label, self.each_class = top_label, each_class

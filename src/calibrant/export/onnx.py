@@ -67,17 +67,11 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
     def run(scores: Floats) -> Floats:
         return np.asarray(run_session(model, {NAMES[shape][0]: scores.astype(dtype)})[0], dtype=np.float64)
 
-    tolerance = parity.TOLERANCE if dtype == "float64" else 1e-6
-    parity.check(map_, run, f"ONNX ({dtype})", tolerance, _probe(map_, dtype))
+    scores, tolerance = parity.probe(map_), parity.TOLERANCE
+    if dtype == "float32":  # only numbers of the type can be asked for
+        scores, tolerance = np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(float), 1e-6
+    parity.check(map_, run, f"ONNX ({dtype})", tolerance, scores)
     return model
-
-
-def _probe(map_: Any, dtype: str) -> Floats:
-    """Scores to compare at that are numbers of the type: others cannot be asked for."""
-    scores = parity.probe(map_)
-    if dtype == "float32":
-        scores = np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(np.float64)
-    return scores
 
 
 def _model(map_: Any, shape: str, dtype: str, opset: int, onnx: Any) -> Any:
@@ -137,8 +131,7 @@ def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str
     """Add the graph of a map to doubles; return the name of its result, NaN where the map accepts no score."""
     result: str = fold(graph_of(map_), partial(_write_node, writer, scores))
     accepts = _accepted_rows if isinstance(map_, MatrixMap) else _accepted_scores
-    accepted = accepts(writer, map_.space, scores)
-    return writer.node("Where", accepted, result, writer.constant(np.nan))
+    return writer.node("Where", accepts(writer, map_.space, scores), result, writer.constant(np.nan))
 
 
 def _write_node(writer: GraphWriter, score: str, node: Node, *parents: str) -> str:

@@ -24,13 +24,7 @@ DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
 ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "mariadb": "mysql", "sparksql": "spark"}
 
 
-def to_sql(
-    map_: FrozenMap,
-    *,
-    dialect: str = "duckdb",
-    column: str = "score",
-    by: Sequence[str] | None = None,
-) -> str:
+def to_sql(map_: FrozenMap, *, dialect: str = "duckdb", column: str = "score", by: Sequence[str] | None = None) -> str:
     """One SQL expression that computes the calibrated probability of a column.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of

@@ -433,11 +433,9 @@ def as_metric(function: Callable[..., float], shape: str = "score") -> Callable[
         return lambda data: _call(function, *unpack(data), weighted=weighted)
     if len(needed) == 1 and shape == "score":
         return function
-    kinds_taken = (
-        "functions of a tally, or of labels and probabilities"
-        if shape == "score"
-        else ("functions of labels and of a matrix of probabilities, since these rows have several classes")
-    )
+    kinds_taken = "functions of a tally, or of labels and probabilities"
+    if shape != "score":
+        kinds_taken = "functions of labels and of a matrix of probabilities, since these rows have several classes"
     raise InvalidInputError(
         f"`metrics` must be {kinds_taken}; {name_of_metric(function)} takes {len(needed)} "
         f"argument{'' if len(needed) == 1 else 's'}."

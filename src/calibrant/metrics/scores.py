@@ -114,7 +114,7 @@ def log_loss(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = N
 def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
     """Area under the ROC curve: how often a positive row scores above a negative one, ties counting half.
 
-    Rows of one class only have no such area and raise `InvalidInputError`. The parameters are those of `accuracy`.
+    Rows of one class only have no such area and raise `InvalidInputError`. The parameters are those of `brier_score`.
 
     Examples
     --------
@@ -182,9 +182,7 @@ def _reference_score(y_true: Any, tally: Tally, reference: Any, sample_weight: A
         return mean_loss(tally, brier_loss, np.full(len(tally), value))
     if isinstance(y_true, Tally):
         raise InvalidInputError("`reference` must be one number where a tally is given, since a tally has no rows.")
-    probabilities = _validation.check_scores(constant, "reference")
-    _validation.check_unit_interval(probabilities, "reference")
-    return mean_loss(as_tally(y_true, probabilities, sample_weight, pos_label), brier_loss)
+    return mean_loss(as_tally(y_true, constant, sample_weight, pos_label, name="reference"), brier_loss)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Is calibration needed? One verdict with one criterion, computed here and worded wherever it is shown."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -164,10 +165,7 @@ class Verdict:
 
 
 def judge_calibration(
-    data: Tally | ScoreSample | ClassSample,
-    gain: Interval | None = None,
-    error: Interval | None = None,
-    rng: Seed = 0,
+    data: Tally | ScoreSample | ClassSample, gain: Interval | None = None, error: Interval | None = None, rng: Seed = 0
 ) -> Verdict:
     """Judge whether raw probabilities need calibration; see `Verdict` for the criterion.
 
@@ -198,7 +196,8 @@ def judge_calibration(
     if isinstance(sample, ScoreSample):
         probabilities = sample.space == "probability" and _validation.are_probabilities(sample.tally.scores)
         if probabilities:
-            p_value = _kuiper_p_value(sample)
+            with suppress(InvalidInputError):  # all probabilities are 0 or 1
+                p_value = kuiper_of(sample).p_value
     elif sample.groups is None:  # labels drawn one by one are no chance that rows in groups could be compared with
         p_value = full_calibration_of(sample, rng=rng).p_value
     return Verdict(
@@ -210,10 +209,3 @@ def judge_calibration(
         probabilities=probabilities,
         shape=sample.shape,
     )
-
-
-def _kuiper_p_value(sample: ScoreSample) -> float | None:
-    try:
-        return kuiper_of(sample).p_value
-    except InvalidInputError:  # all probabilities are 0 or 1
-        return None

@@ -18,6 +18,7 @@ from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
 from calibrant.monitoring.adaptive import AdaptiveCalibrator
+from calibrant.monitoring.forecast_pool import log_likelihood
 from calibrant.tally import Tally, row_count
 
 STATIC, ADAPTIVE = "static", "adaptive"
@@ -224,7 +225,7 @@ def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:
     """Summed log-loss and Brier score of each way, (2, ways)."""
     forecasts = adaptive.forecasts(rows.scores)
     ways = links.clip(np.vstack((forecasts[list(REFITS.values())], adaptive.weights @ forecasts)))
-    log_loss = -(np.log(ways) @ rows.positives + np.log1p(-ways) @ rows.negatives)
+    log_loss = -log_likelihood(ways, rows)
     brier = (1.0 - ways) ** 2 @ rows.positives + ways**2 @ rows.negatives
     return np.array((log_loss, brier))
 

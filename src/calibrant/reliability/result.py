@@ -44,13 +44,7 @@ def table(**columns: Floats) -> Table:
     return out
 
 
-def binned_points(
-    tally: Tally,
-    *,
-    n_bins: int | str = "auto",
-    strategy: str = "quantile",
-    level: float = 0.9,
-) -> Table:
+def binned_points(tally: Tally, *, n_bins: int | str = "auto", strategy: str = "quantile", level: float = 0.9) -> Table:
     """The `points` table of a tally, whose scores with "quantile" may be any numbers.
 
     `squares` is the sum of squared weights in each cell, for weights that are not counts.

@@ -137,20 +137,18 @@ def write_report(
     require("matplotlib", "report", CALLER)
     for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
     check_shape(scores, **for_one_score, top_label=top_label)
+    of_rows = {"sample_weight": sample_weight, "pos_label": pos_label, "groups": groups, "space": space}
     data = make_report_data(
         scores,
         y,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        groups=groups,
-        space=space,
         classes=classes,
         segments=segments,
         segment_keys=segment_keys,
         comparison=comparison,
-        methods=methods,
         method=method,
         top_label=top_label,
+        **of_rows,
+        methods=methods,
         progress=progress,
     )
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)

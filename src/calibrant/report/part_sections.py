@@ -126,9 +126,12 @@ def segments_section(data: ReportData) -> Section | None:
     if len(shown) < len(results.segments):
         sentence += f" The figure shows the first {len(shown)} of {len(results.segments)} segments."
     figures = (Figure(svg, shape="whole" if upright else "wide"),)
-    tables = (_table(results.segments, share), *_loss_table(results))
+    tables = [_table(results.segments, share)]
+    if results.gain is not None:
+        losses = tuple((TITLES[side].capitalize(), f"{loss:.4f}") for side, loss in results.losses.items())
+        tables.append(Table("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), losses))
     sentences = (sentence, *_worth_of_maps(results, level))
-    return Section("segments", "Segments", sentences, figures, tables)
+    return Section("segments", "Segments", sentences, figures, tuple(tables))
 
 
 def _sides(segments: tuple[Segment, ...]) -> list[str]:
@@ -168,13 +171,6 @@ def _predicted(segment: Segment, side: str) -> Cell:
     size, _ = points_estimate(ends, least=1)
     sign = "" if float(size) == 0.0 else "+" if difference > 0 else "−"
     return Cell(percent(mean), f"{sign}{size} points", "off" if segment.off[side] else "")
-
-
-def _loss_table(results: SegmentResults) -> tuple[Table, ...]:
-    if results.gain is None:
-        return ()
-    rows = tuple((TITLES[side].capitalize(), f"{loss:.4f}") for side, loss in results.losses.items())
-    return (Table("Log-loss of rows that the fit did not see", ("Calibration", "Log-loss"), rows),)
 
 
 def _worth_of_maps(results: SegmentResults, level: str) -> tuple[str, ...]:

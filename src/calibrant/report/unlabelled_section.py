@@ -1,7 +1,5 @@
 """The section on rows without labels: what the posterior over maps says of them."""
 
-from __future__ import annotations
-
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
@@ -11,8 +9,6 @@ from calibrant.report.data import ReportData
 from calibrant.report.sections import Cell, Section, Table
 from calibrant.report.wording import count, percent, sentence_case
 from calibrant.tally import Tally, row_count
-
-__all__ = ["unlabelled_section"]
 
 SHARES = ("mean", "accuracy", "precision", "recall", "specificity", "f1", "auc")
 

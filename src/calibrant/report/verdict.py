@@ -109,7 +109,8 @@ def _direction(side: Assessment, words: Outcome) -> list[str]:
     """Sentences on predictions that are too high or low as a whole, and too extreme or timid."""
     sentences = []
     mean, rate = side.mean, side.evaluation.base_rate
-    intercept, slope = (_measure(side, key) for key in ("intercept", "slope"))
+    measures = {row.key: row.estimates[0] for row in side.evaluation.rows}
+    intercept, slope = measures.get("intercept"), measures.get("slope")
     certain = isinstance(intercept, Interval) and (intercept.high < 0.0 or intercept.low > 0.0)
     shifted = certain and abs(mean - rate) > NOTABLE * side.error.value
     if shifted:
@@ -146,11 +147,6 @@ def _after(data: ReportData) -> str:
     if change.low > 0.0:
         return f"{text}, but the predictions as a whole are worse by more than chance explains."
     return f"{text}; the predictions as a whole are not better beyond chance."
-
-
-def _measure(side: Assessment, key: str) -> Interval | float | None:
-    """The estimate of a measure, where it could be computed."""
-    return next((row.estimates[0] for row in side.evaluation.rows if row.key == key), None)
 
 
 def key_figures(data: ReportData, problem: DecisionProblem | None = None) -> list[KeyFigure]:
