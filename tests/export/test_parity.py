@@ -1,7 +1,5 @@
 """The export round trip of every registered method, and the check that guards it."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -59,12 +57,6 @@ def test_a_wrong_export_is_refused():
         parity.check(map_, lambda scores: map_(scores) + 2e-12, "nowhere")
     with pytest.raises(ModelFileError, match="refused"):
         parity.check(map_, lambda scores: np.where(scores == 0.5, np.nan, map_(scores)), "nowhere")
-
-
-def test_the_vector_is_what_the_map_says(full_map):
-    for map_ in (CalibrationMap(functions.Sigmoid(1.0, 0.3, "logit"), "probability"), full_map):
-        vector = json.loads(parity.vector_text(map_))
-        np.testing.assert_allclose(map_(vector["scores"]), vector["probabilities"], atol=1e-15)
 
 
 def test_the_probe_of_a_matrix_has_rows_that_the_map_accepts_and_exact_zeros(map_of_probabilities):

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant.multiclass.features import Curve, separate, weighted_quantiles
+from calibrant._numerics.bins import weighted_quantiles
+from calibrant.multiclass.features import Curve, separate
 
 
 def test_curves_have_neither_constant_nor_line_and_unit_variance():
@@ -45,4 +46,5 @@ def test_weighted_quantiles_count_weight_two_as_two_values():
     at = np.linspace(0.01, 0.99, 9)
     repeated = np.repeat(x, w.astype(int))
     assert weighted_quantiles(x, w, at).tolist() == weighted_quantiles(repeated, np.ones(7), at).tolist()
+    assert weighted_quantiles(np.array([0.1, 0.9]), np.array([9.0, 1.0]), [0.0, 0.9, 0.95]).tolist() == [0.1, 0.1, 0.9]
     assert weighted_quantiles(x, np.ones(4), [0.25, 0.5, 1.0]).tolist() == [1.0, 2.0, 7.0]

@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant import Tally
-from calibrant.report.calibration_sections import meaning_section, score_reaching, weighted_quantiles
+from calibrant.report.calibration_sections import meaning_section, score_reaching
 
 
 def test_scores_mean_what_the_map_says(data):
@@ -64,8 +63,3 @@ def test_one_half_may_never_or_always_or_not_only_above_be_reached(data):
     assert first(0.1) == "No score in these rows reaches one half: the highest probability is 10.0 %."
     assert first(0.7) == "At every score in these rows, the event is more likely than not."
     assert first(0.7, 0.1).startswith("No single score parts the rows where the event is more likely than not")
-
-
-def test_quantiles_count_rows():
-    tally = Tally.from_arrays([0.1] * 9 + [0.9], [0] * 10)
-    assert weighted_quantiles(tally, np.array([0.0, 0.5, 0.9, 0.95, 1.0])).tolist() == [0.1, 0.1, 0.1, 0.9, 0.9]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._typing import Bools, Floats, Ints
+from calibrant._typing import ArrayLike, Bools, Floats, Ints
 
 
 def bin_of(scores: Floats, edges: Floats) -> Ints:
@@ -59,6 +59,17 @@ Ordinals: TypeAlias = npt.NDArray[np.int64]
 _MAGNITUDE = np.int64(2**63 - 1)
 ROUNDED_BITS = np.int64(12)  # of the 52 of a double: more than arithmetic blurs, fewer than anybody writes down
 _HALF_A_STEP = np.int64(1) << (ROUNDED_BITS - np.int64(1))
+
+
+def weighted_quantiles(x: Floats, weights: Floats, at: ArrayLike) -> Floats:
+    """The smallest values with at least these shares of the weight at or below them. O(n log n).
+
+    A value of weight 2 counts exactly like two values.
+    """
+    order = np.argsort(x)
+    below = np.cumsum(weights[order])
+    place = np.searchsorted(below, (np.asarray(at) - 1e-12) * below[-1])  # rounding must not pass a value over
+    return x[order][np.minimum(place, len(x) - 1)]
 
 
 def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:

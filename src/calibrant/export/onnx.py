@@ -81,7 +81,7 @@ def _model(map_: Any, shape: str, dtype: str, opset: int, onnx: Any) -> Any:
     result = write_map(writer, map_, writer.node("Cast", name_in, to=onnx.TensorProto.DOUBLE))
     writer.node("Cast", result, output=name_out, to=writer.type(dtype))
     model = writer.model({name_in: (dtype, size)}, {name_out: (dtype, size)}, {"": opset})
-    properties = {"method": map_.method, "test_vector": json.dumps(parity.vector(map_))}
+    properties = {"method": map_.method, "test_vector": json.dumps(map_.test_vector())}
     if shape == "matrix":
         properties["classes"] = ",".join(map(str, map_.classes))
     onnx.helper.set_model_props(model, properties)

@@ -61,7 +61,13 @@ def probe(map_: FrozenMap) -> Floats:
 def _probe_score(map_: Any) -> Floats:
     """A grid, both ends, very small values, all knots and the doubles next to them."""
     knots = map_.function.knots()
-    low, high = _span(map_)
+    if map_.space == "probability":
+        low, high = 0.0, 1.0
+    elif len(knots):
+        wide = 0.1 * float(knots[-1] - knots[0]) + 1.0
+        low, high = float(knots[0]) - wide, float(knots[-1]) + wide
+    else:
+        low, high = -40.0, 40.0
     tiny = 10.0 ** np.arange(-18.0, -1.0, 0.5)
     grid = np.concatenate((np.linspace(low, high, 1001), low + tiny * (high - low), high - tiny * (high - low)))
     around = np.concatenate((knots, np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)))
@@ -79,25 +85,6 @@ def _probe_matrix(map_: MatrixMap) -> Floats:
     if map_.space != "probability":
         return np.concatenate((logits, 500.0 * sure))
     return np.concatenate((softmax(logits), sure, softmax(np.concatenate((10.0 * sure, 33.0 * sure)))))
-
-
-def _span(map_: Any) -> tuple[float, float]:
-    """All probabilities, or a range of decision scores that contains every knot."""
-    if map_.space == "probability":
-        return 0.0, 1.0
-    knots = map_.function.knots()
-    if len(knots) == 0:
-        return -40.0, 40.0
-    wide = 0.1 * float(knots[-1] - knots[0]) + 1.0
-    return float(knots[0]) - wide, float(knots[-1]) + wide
-
-
-def vector(map_: FrozenMap) -> dict[str, Any]:
-    """The few scores and probabilities that an export carries, so that its user can check it too."""
-    if isinstance(map_, MatrixMap):
-        return map_.test_vector()
-    scores = np.linspace(*_span(map_), 9).round(6)
-    return {"scores": scores.tolist(), "probabilities": map_(scores).tolist()}
 
 
 def check(

@@ -86,7 +86,7 @@ def _write(map_: Any, name: str) -> str:
         result=result,
         low=repr(low),
         high=repr(high),
-        **parity.vector(map_),
+        **map_.test_vector(),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import fft
 
 from calibrant import _limits
-from calibrant._numerics import links
+from calibrant._numerics import bins, links
 from calibrant._numerics.beta import expectation, sign_changes
 from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats
@@ -208,9 +208,7 @@ class Gaps(NamedTuple):
 
     def quantile(self, share: float) -> float:
         """The smallest gap that at least a share of the rows does not exceed: E50, E90, Emax."""
-        order = np.argsort(self.sizes)
-        reached = np.cumsum(self.mass[order]) / self.mass.sum()
-        return float(self.sizes[order][min(int(np.searchsorted(reached, share - 1e-12)), len(order) - 1)])
+        return float(bins.weighted_quantiles(self.sizes, self.mass, share))
 
 
 def tce_bpm(

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibrant._numerics.bins import weighted_quantiles
 from calibrant._numerics.links import log_odds
 from calibrant._typing import ArrayLike, Floats, Ints
 
@@ -98,17 +99,6 @@ def separate(knots: Floats) -> Floats:
         if knot - kept[-1] > LEAST_GAP:
             kept.append(knot)
     return np.array(kept)
-
-
-def weighted_quantiles(x: Floats, weights: Floats, at: ArrayLike) -> Floats:
-    """The smallest values with at least these shares of the weight at or below them. O(n log n).
-
-    A value of weight 2 counts exactly like two values.
-    """
-    order = np.argsort(x)
-    below = np.cumsum(weights[order])
-    place = np.searchsorted(below, np.asarray(at) * below[-1])
-    return x[order][np.minimum(place, len(x) - 1)]
 
 
 def floor_for_zeros(p: Floats) -> float:

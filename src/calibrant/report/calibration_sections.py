@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._numerics import bins
 from calibrant._typing import Floats
 from calibrant.comparison import MethodResult
 from calibrant.displays.forest import Series
@@ -118,14 +119,8 @@ def _table_points(data: ReportData) -> Columns:
     if data.rows is None:
         return np.asarray(data.map[np.unique(np.linspace(0, len(data.map) - 1, len(QUANTILES)).astype(int))])
     scores = data.rows.scores
-    typical = [float(f"{score:.2g}") for score in weighted_quantiles(data.rows, QUANTILES)]
+    typical = [float(f"{score:.2g}") for score in bins.weighted_quantiles(scores, data.rows.totals, QUANTILES)]
     return tabulate_map(data.calibrator, np.unique(np.clip(typical, scores[0], scores[-1])), data.level)
-
-
-def weighted_quantiles(tally: Tally, at: Floats) -> Floats:
-    """Quantiles of the scores of a tally by the number of rows."""
-    below = np.cumsum(tally.totals) / tally.total
-    return np.asarray(tally.scores[np.minimum(np.searchsorted(below, at - 1e-12), len(tally) - 1)])
 
 
 def score_reaching(data: ReportData, probability: float) -> float | None:
