@@ -49,3 +49,21 @@ def test_platt_targets_by_hand():
 
 def test_platt_targets_of_one_class_stay_inside():
     assert links.platt_targets(np.array([3.0]), np.array([3.0])) == pytest.approx([3 * 4 / 5])
+
+
+def test_rows_tied_at_an_end_prove_no_more_than_the_rule_of_succession():
+    scores = np.array([0.0, 0.2, 0.5, 0.9, 1.0])
+    low, high = links.provable_ends(scores, np.array([8.0, 10.0, 10.0, 10.0, 18.0]))
+    assert low == pytest.approx(1 / 10)
+    assert high == pytest.approx(1 - 1 / 20)
+    assert links.provable_ends(scores[1:4], np.ones(3)) == (0.0, 1.0)
+
+
+def test_few_tied_rows_hold_few_others():
+    scores = np.concatenate(([0.0], np.linspace(0.01, 0.99, 99)))
+    low, high = links.provable_ends(scores, np.ones(100))
+    assert low == pytest.approx(0.01)
+    assert high == 1.0
+    assert links.provable_ends(np.array([0.0]), np.array([3.0])) == (0.2, 1.0)
+    low, high = links.provable_ends(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    assert low < high

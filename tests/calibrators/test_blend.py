@@ -332,3 +332,11 @@ def test_scores_next_to_zero_have_draws_and_intervals():
     assert np.isfinite(blend.sample_maps(scores)).all()
     low, high = blend.predict_interval(scores)
     assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
+
+
+def test_a_few_rows_tied_at_zero_do_not_prove_that_nothing_happens_there():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((np.zeros(20), rng.uniform(0.01, 1.0, 80).round(2)))
+    blend = Blend().fit(scores, rng.random(100) < scores)
+    assert 0.005 < blend.predict([0.0])[0] < 0.05
+    assert blend.members_["identity"].predict([0.0])[0] == pytest.approx(1 / 22)

@@ -6,6 +6,7 @@ from scipy.stats import norm
 from calibrant import simulate
 from calibrant.calibrators.spline_posterior import (
     Curves,
+    Reading,
     SplinePosterior,
     centres,
     fit_posterior,
@@ -22,7 +23,13 @@ def two_curves():
     rng = np.random.default_rng(0)
     knots = knot_vector(np.linspace(-2.0, 2.0, 11), np.ones(11), 8, 0.4)
     parts = [
-        Curves((limit,), knots, np.array([weight]), rng.normal(size=(1, 8)), np.tril(rng.normal(size=(1, 8, 8))))
+        Curves(
+            (Reading(-limit, limit),),
+            knots,
+            np.array([weight]),
+            rng.normal(size=(1, 8)),
+            np.tril(rng.normal(size=(1, 8, 8))),
+        )
         for limit, weight in ((36.0, 0.3), (3.0, 0.7))
     ]
     return SplinePosterior(tuple(parts))
@@ -32,7 +39,7 @@ def test_quantiles_invert_the_mixtures_distribution(two_curves):
     at = two_curves.quantile(Z, 0.2)
     below = 0.0
     for part in two_curves.parts:
-        mean, spread = part.moments(Z, part.limits[0])
+        mean, spread = part.moments(Z, part.readings[0])
         below = below + part.weights[0] * norm.cdf((at - mean[0]) / spread[0])
     np.testing.assert_allclose(below, 0.2, atol=1e-8)
 
@@ -44,25 +51,25 @@ def test_draws_have_the_moments(two_curves):
 
 def test_outside_the_knots_a_curve_goes_on_as_its_straight_part(two_curves):
     part = two_curves.parts[0]
-    mean, _ = part.moments(np.array([5.0, 6.0, 7.0]), 36.0)
+    mean, _ = part.moments(np.array([5.0, 6.0, 7.0]), part.readings[0])
     slope = line_reader(centres(part.knots))[1] @ part.modes[0]
     np.testing.assert_allclose(np.diff(mean[0]), 1.0 + slope)
 
 
 def test_beyond_its_limit_a_curve_is_flat(two_curves):
-    mean, _ = two_curves.parts[1].moments(np.array([3.0, 5.0, 30.0]), 3.0)
+    mean, _ = two_curves.parts[1].moments(np.array([3.0, 5.0, 30.0]), Reading(-3.0, 3.0))
     assert np.ptp(mean) == 0.0
 
 
 def test_readings_of_one_part_are_averaged_where_scores_are_extreme():
     data = simulate.from_truth("nearly_calibrated", 400)
     posterior = fit_posterior(data.tally, 28, 200)
-    assert all(len(part.limits) == 2 for part in posterior.parts)
+    assert all(len(part.readings) == 2 for part in posterior.parts)
     apart = SplinePosterior(
         tuple(
-            Curves((limit,), part.knots, 0.5 * part.weights, part.modes, part.roots)
+            Curves((reading,), part.knots, 0.5 * part.weights, part.modes, part.roots)
             for part in posterior.parts
-            for limit in part.limits
+            for reading in part.readings
         )
     )
     np.testing.assert_allclose(posterior.mean(Z), apart.mean(Z), atol=1e-9)

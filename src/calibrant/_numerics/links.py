@@ -10,6 +10,7 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 
 EPS = float(np.finfo(np.float64).eps)
+AT_THE_END = 1e-12  # as near to 0 or 1 as scores that count as one
 SAMPLE_ROWS = 2000
 BLOCK_ROWS = 1024  # stay in the processor's cache
 MAX_STEPS = 100
@@ -20,6 +21,23 @@ LARGEST_LOGIT = 1e100
 def clip(probabilities: Floats) -> Floats:
     """Move probabilities away from 0 and 1, so that their logarithms exist."""
     return np.clip(probabilities, EPS, 1.0 - EPS)
+
+
+def provable_ends(scores: Floats, totals: Floats) -> tuple[float, float]:
+    """Between which probabilities sorted scores are believable: m rows tied at 0 or 1 prove no more than 1 / (m + 2).
+
+    So says Laplace's rule of succession about m rows that all agree. Of the other rows no more are held with the tied
+    ones than those are, so that a row or two at an end do not blur the rest. An end without rows stays 0 or 1.
+    """
+    return _provable_end(scores, totals), 1.0 - _provable_end(1.0 - scores[::-1], totals[::-1])
+
+
+def _provable_end(distances: Floats, totals: Floats) -> float:
+    if distances[0] > AT_THE_END:
+        return 0.0
+    tied = float(totals[0])
+    beyond = int(np.searchsorted(np.cumsum(totals), 2.0 * tied))
+    return min(1.0 / (tied + 2.0), float(distances[beyond]) if beyond < len(distances) else 1.0)
 
 
 def logit(probabilities: Floats) -> Floats:

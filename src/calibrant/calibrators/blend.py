@@ -15,7 +15,7 @@ from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.decreases import Fall, pool_outside, pool_unsupported_decreases
-from calibrant.calibrators.identity import Identity
+from calibrant.calibrators.identity import HeldIdentity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
 from calibrant.intervals import Interval
@@ -137,13 +137,14 @@ class Blend(BayesianCalibrator):
         prior = _prior_rows(n_rows)
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
-        self._gain = _gain(likelihoods @ weights, likelihoods[:, 0], counts)
+        raw = links.clip(self._cells.scores)
+        self._gain = _gain(likelihoods @ weights, np.concatenate((raw, 1.0 - raw)), counts)
         self._left_out_loss = float(-np.average(np.log(likelihoods @ weights), weights=counts))
         return weights
 
     def _unfitted(self) -> dict[str, Calibrator]:
         return {
-            "identity": Identity(),
+            "identity": HeldIdentity(),
             "temperature": BayesianTemperature(),
             "spline": SplineCalibration(),
             "bayes_iso": BayesIso(max_cells=FEW_CELLS),

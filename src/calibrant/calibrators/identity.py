@@ -1,7 +1,11 @@
 """Doing nothing: the baseline that every method must beat."""
 
+import numpy as np
+
+from calibrant._numerics import links
 from calibrant.calibrators.base import Calibrator
 from calibrant.maps.functions import Identity as IdentityForm
+from calibrant.maps.functions import Linear, MapFunction
 from calibrant.tally import Tally
 
 
@@ -22,5 +26,13 @@ class Identity(Calibrator):
     space = "probability"
     monotone = True
 
-    def fit_map(self, tally: Tally) -> IdentityForm:  # noqa: ARG002 - nothing to learn
+    def fit_map(self, tally: Tally) -> MapFunction:  # noqa: ARG002 - nothing to learn
         return IdentityForm()
+
+
+class HeldIdentity(Identity):
+    """The score as a member of `Blend`: at 0 and 1 no surer than the rows tied there can prove."""
+
+    def fit_map(self, tally: Tally) -> MapFunction:
+        ends = np.array(links.provable_ends(tally.scores, tally.totals))
+        return IdentityForm() if tuple(ends) == (0.0, 1.0) else Linear(ends, ends)

@@ -31,7 +31,8 @@ class SplineCalibration(BayesianCalibrator):
     one. The calibrated probability is the posterior mean.
 
     Scores very near 0 and 1, such as the votes of a forest, often say less than they seem to: the model averages,
-    again by evidence, over reading scores as they are and reading all beyond 0.0001 and 0.9999 as these.
+    again by evidence, over reading scores as they are and reading all beyond 0.0001 and 0.9999 as these; or beyond
+    1 / (m + 2) from an end at which m rows are tied, since they can prove no more.
 
     Scores must be probabilities. Map decision scores by the logistic function first.
 
@@ -146,7 +147,7 @@ def _tabulate(posterior: SplinePosterior) -> tuple[Floats, Floats]:
 
 def _breaks(posterior: SplinePosterior) -> Floats:
     """Logits where curves may bend: the ends of the knots, and where extreme scores begin to be read as one."""
-    limits = [sign * limit for part in posterior.parts for limit in part.limits for sign in (-1.0, 1.0)]
+    limits = [end for part in posterior.parts for reading in part.readings for end in reading]
     inner = np.unique([*limits, *(end for part in posterior.parts for end in (part.knots[0], part.knots[-1]))])
     # Breaks too close for a curve between them are one.
     inner = inner[np.diff(inner, prepend=-np.inf) > CLOSE]

@@ -89,6 +89,17 @@ def roughness(centre: Floats, order: int, bend: tuple[float, float] | None = Non
     return rows.T @ rows
 
 
+class Reading(NamedTuple):
+    """How extreme scores are read: held within two logits."""
+
+    low: float
+    high: float
+
+    def hold(self, z: Floats) -> Floats:
+        """The logits of scores as they are read."""
+        return np.clip(z, self.low, self.high)
+
+
 class Kind(NamedTuple):
     """A family of curves: its prior share, the derivative that its prior holds near zero, and the scales t2 of it.
 
@@ -114,36 +125,36 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Curves:
-    """Gaussian curves logit p = x + basis(x) · c, where x is the logit of the score, held within ± a limit.
+    """Gaussian curves logit p = x + basis(x) · c, where x is the logit of the score as it is read.
 
-    `limits` are the readings of extreme scores that this part averages, with equal weights. `modes` (C, K) are the
-    means of c; `roots` (C, K, K) hold R with covariance RᵀR; `weights` (C,) are posterior weights.
+    `readings` of extreme scores are averaged with equal weights. `modes` (C, K) are the means of c; `roots` (C, K, K)
+    hold R with covariance RᵀR; `weights` (C,) are posterior weights.
     """
 
-    limits: tuple[float, ...]
+    readings: tuple[Reading, ...]
     knots: Floats
     weights: Floats
     modes: Floats
     roots: Floats
 
-    def moments(self, z: Floats, limit: float) -> tuple[Floats, Floats]:
+    def moments(self, z: Floats, reading: Reading) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the logit of p under each component, (C, n) each."""
         from calibrant._compiled import logistic_normal
 
-        x, values, first, beyond = self._design(z, limit)
+        x, values, first, beyond = self._design(z, reading)
         means, spreads = logistic_normal.curve_moments(values, first, beyond, self._slope(), self.modes, self.roots)
         return x + means, spreads
 
-    def curves(self, z: Floats, limit: float, coefficients: Floats) -> Floats:
+    def curves(self, z: Floats, reading: Reading, coefficients: Floats) -> Floats:
         """The logit of p on curves with the given coefficients, (d, n) for (d, K)."""
-        x, values, first, beyond = self._design(z, limit)
+        x, values, first, beyond = self._design(z, reading)
         columns = first[:, None] + np.arange(values.shape[1])
         local = np.einsum("na,dna->dn", values, coefficients[:, columns])
         return x + local + np.outer(coefficients @ self._slope(), beyond)
 
-    def _design(self, z: Floats, limit: float) -> tuple[Floats, Floats, Ints, Floats]:
+    def _design(self, z: Floats, reading: Reading) -> tuple[Floats, Floats, Ints, Floats]:
         """The offsets, the local basis, and how far each point is outside the knots: there curves go on straight."""
-        x = np.clip(z, -limit, limit)
+        x = reading.hold(z)
         values, first = local_basis(x, self.knots)
         return x, values, first, x - np.clip(x, self.knots[0], self.knots[-1])
 
@@ -173,18 +184,19 @@ class SplinePosterior:
 
     def _piecewise(self, z: Floats, function: Callable[[Floats, Floats, Floats], Floats]) -> Floats:
         """Apply a function of (weights, means, spreads): readings agree, and are one, where no score is extreme."""
-        extreme = np.abs(z) > min(limit for part in self.parts for limit in part.limits)
+        every = [reading for part in self.parts for reading in part.readings]
+        extreme = (z < max(reading.low for reading in every)) | (z > min(reading.high for reading in every))
         out = np.empty(len(z))
-        for chosen, readings in ((~extreme, 1), (extreme, None)):
+        for chosen, most in ((~extreme, 1), (extreme, None)):
             if chosen.any():
-                out[chosen] = function(*self._mixture(z[chosen], readings))
+                out[chosen] = function(*self._mixture(z[chosen], most))
         return out
 
-    def _mixture(self, z: Floats, readings: int | None) -> tuple[Floats, Floats, Floats]:
+    def _mixture(self, z: Floats, most: int | None) -> tuple[Floats, Floats, Floats]:
         found = [
-            (part.weights / len(part.limits[:readings]), *part.moments(z, limit))
+            (part.weights / len(part.readings[:most]), *part.moments(z, reading))
             for part in self.parts
-            for limit in part.limits[:readings]
+            for reading in part.readings[:most]
         ]
         weights, means, spreads = (np.concatenate(column) for column in zip(*found, strict=True))
         return weights, means, spreads
@@ -197,15 +209,16 @@ class SplinePosterior:
         local = np.concatenate([np.arange(len(part.weights)) for part in self.parts])
         weights = np.concatenate([part.weights for part in self.parts])
         drawn = rng.choice(len(weights), size=n_draws, p=weights / weights.sum())
-        reading = rng.random(n_draws)
+        which_reading = rng.random(n_draws)
         noise = rng.standard_normal((n_draws, self.parts[0].modes.shape[1]))
         out = np.empty((n_draws, len(z)))
         for i, part in enumerate(self.parts):
-            for j, limit in enumerate(part.limits):
-                chosen = np.flatnonzero((owner[drawn] == i) & ((reading * len(part.limits)).astype(int) == j))
+            for j, reading in enumerate(part.readings):
+                of_reading = (which_reading * len(part.readings)).astype(int) == j
+                chosen = np.flatnonzero((owner[drawn] == i) & of_reading)
                 which = local[drawn[chosen]]
                 coefficients = part.modes[which] + np.einsum("dj,djk->dk", noise[chosen], part.roots[which])
-                out[chosen] = part.curves(z, limit, coefficients)
+                out[chosen] = part.curves(z, reading, coefficients)
         return out
 
 
@@ -235,7 +248,7 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
 class _Fits(NamedTuple):
     """The fits of all kinds of curves and all scales with one reading of extreme scores."""
 
-    limits: tuple[float, ...]
+    readings: tuple[Reading, ...]
     knots: Floats
     evidence: Floats
     modes: Floats
@@ -248,10 +261,10 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
 
     cells = _of_two_classes(tally.coarsen(max_cells))
     z = links.logit(cells.scores)
-    limits = tuple(float(links.logit(np.array(end))) for end in (1.0 - RESERVE, 1.0))
+    readings = _readings(cells)
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
-    readings = [limits] if np.abs(z).max() <= limits[0] else [limits[:1], limits[1:]]
-    fits = [_fit_kinds(z, cells, reading, n_basis) for reading in readings]
+    groups = [readings] if (readings[0].hold(z) == z).all() else [readings[:1], readings[1:]]
+    fits = [_fit_kinds(z, cells, group, n_basis) for group in groups]
     # Evidences of both readings are on one scale: a component counts among all, whichever reading it has.
     best = max(float(fit.evidence.max()) for fit in fits)
     weights = [np.exp(fit.evidence - best) for fit in fits]
@@ -261,8 +274,16 @@ def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior
         kept = weight > NEGLIGIBLE
         if kept.any():
             roots = laplace.inverses(fit.factors[kept])
-            parts.append(Curves(fit.limits, fit.knots, weight[kept] / total, fit.modes[kept], roots))
+            parts.append(Curves(fit.readings, fit.knots, weight[kept] / total, fit.modes[kept], roots))
     return SplinePosterior(tuple(parts))
+
+
+def _readings(cells: Tally) -> tuple[Reading, Reading]:
+    """Extreme scores held where the rows tied at 0 and 1 can prove them, at least at the reserve; and as they are."""
+    low, high = links.provable_ends(cells.scores, cells.totals)
+    ends = np.array([[max(low, RESERVE), min(high, 1.0 - RESERVE)], [0.0, 1.0]])
+    held, raw = links.logit(ends).tolist()
+    return Reading(*held), Reading(*raw)
 
 
 def _of_two_classes(cells: Tally) -> Tally:
@@ -278,14 +299,14 @@ def _of_two_classes(cells: Tally) -> Tally:
     return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
 
 
-def _fit_kinds(z: Floats, cells: Tally, limits: tuple[float, ...], n_basis: int) -> _Fits:
-    x = np.clip(z, -limits[0], limits[0])
+def _fit_kinds(z: Floats, cells: Tally, readings: tuple[Reading, ...], n_basis: int) -> _Fits:
+    x = readings[0].hold(z)
     knots = knot_vector(x, cells.totals, n_basis, DENSITY)
     data = (*local_basis(x, knots), x, cells.positives, cells.totals)
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
     centre = centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
     grids = [_fit_kind(data, centre, kind) for kind in KINDS]
-    return _Fits(limits, knots, *(np.concatenate(columns) for columns in zip(*grids, strict=True)))
+    return _Fits(readings, knots, *(np.concatenate(columns) for columns in zip(*grids, strict=True)))
 
 
 def _fit_kind(
