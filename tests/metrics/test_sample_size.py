@@ -8,7 +8,13 @@ from scipy import stats
 from calibrant import metrics
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.sample_size import _expected_auc, _rows_for_auc, _rows_for_ratio, required_rows
+from calibrant.metrics.sample_size import (
+    _expected_auc,
+    _rows_for_auc,
+    _rows_for_ratio,
+    required_development_rows,
+    required_rows,
+)
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
@@ -64,3 +70,17 @@ def test_weights_are_repeated_rows():
 def test_refuses_what_has_no_answer(p, options, message):
     with pytest.raises(InvalidInputError, match=message):
         required_rows(p, **options)
+
+
+def test_development_as_published():
+    # Riley and others 2019; the figures are those of the authors' program pmsampsize.
+    found = required_development_rows(24, 0.174, r_squared=0.288)
+    assert found == {"shrinkage": 623, "r_squared": 662, "rate": 221, "rows": 662}
+    # That from the C statistic is by a million simulated rows there, and by an integral here.
+    found = required_development_rows(24, 0.174, auc=0.89)
+    assert found == {"shrinkage": 615, "r_squared": 660, "rate": 221, "rows": 660}
+
+
+def test_development_needs_one_measure():
+    with pytest.raises(InvalidInputError, match="One of `r_squared` and `auc`"):
+        required_development_rows(10, 0.2)

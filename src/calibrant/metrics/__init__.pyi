@@ -44,6 +44,7 @@ from calibrant.metrics.risk_coverage import coverage_at_risk as coverage_at_risk
 from calibrant.metrics.risk_coverage import excess_aurc as excess_aurc
 from calibrant.metrics.risk_coverage import risk_coverage_curve as risk_coverage_curve
 from calibrant.metrics.sample_size import RequiredRows as RequiredRows
+from calibrant.metrics.sample_size import required_development_rows as required_development_rows
 from calibrant.metrics.sample_size import required_rows as required_rows
 from calibrant.metrics.scores import MurphyCurve as MurphyCurve
 from calibrant.metrics.scores import brier_score as brier_score

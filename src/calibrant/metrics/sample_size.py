@@ -144,3 +144,66 @@ def _rows_for_auc(auc: float, rate: float, error: float) -> float:
     while variance(most) > error**2:
         most *= 2.0
     return float(optimize.brentq(lambda rows: variance(rows) - error**2, 2.0, most)) if most > 4.0 else most
+
+
+def required_development_rows(
+    parameters: int, rate: float, *, r_squared: float | None = None, auc: float | None = None, shrinkage: float = 0.9
+) -> dict[str, int]:
+    """The rows needed to develop a model with so many candidate parameters, by Riley's three criteria.
+
+    Parameters
+    ----------
+    parameters : int
+        Number of candidate parameters: a predictor of k categories has k − 1.
+    rate : float
+        Expected share of positives.
+    r_squared : float, optional
+        Expected R² of Cox and Snell, such as that of an earlier model after correction for optimism.
+    auc : float, optional
+        Expected area under the ROC curve instead; R² follows if the linear predictor is normal in each class.
+    shrinkage : float
+        The calibration slope to expect in new rows: 0.9 is little overfitting.
+
+    Returns
+    -------
+    dict of str to int
+        Rows for "shrinkage"; for an optimism of at most 0.05 in Nagelkerke's "r_squared"; for the overall "rate" within
+        0.05 at 95 %; and the largest of these, "rows".
+
+    References
+    ----------
+    Riley, Snell, Ensor, Burke, Harrell, Moons, Collins 2019, "Minimum sample size for developing a multivariable
+    prediction model: part II". Riley, Van Calster, Collins 2021, "A note on estimating the Cox–Snell R² from a reported
+    C statistic".
+
+    Examples
+    --------
+    >>> from calibrant.metrics import required_development_rows
+    >>> required_development_rows(24, 0.174, r_squared=0.288)
+    {'shrinkage': 623, 'r_squared': 662, 'rate': 221, 'rows': 662}
+    """
+    _validation.check_count("parameters", parameters)
+    if (r_squared is None) == (auc is None):
+        raise InvalidInputError("One of `r_squared` and `auc` must be given; got both or neither.")
+    _validation.check_number("rate", rate, "rate")
+    none = rate * np.log(rate) + (1.0 - rate) * np.log(1.0 - rate)
+    explained = _explained(auc, rate, none) if r_squared is None else r_squared
+    in_new_rows = explained / (explained + 0.05 * (1.0 - np.exp(2.0 * none)))
+    sizes = {
+        name: parameters / ((slope - 1.0) * np.log(1.0 - explained / slope))
+        for name, slope in (("shrinkage", shrinkage), ("r_squared", in_new_rows))
+    }
+    sizes["rate"] = (special.ndtri(0.975) / 0.05) ** 2 * rate * (1.0 - rate)
+    whole = {name: int(np.ceil(size - 1e-9)) for name, size in sizes.items()}
+    return whole | {"rows": max(whole.values())}
+
+
+def _explained(auc: Any, rate: float, none: float) -> float:
+    """R² of Cox and Snell where the linear predictor is normal with variance 1 in each class, from the AUC."""
+    apart = np.sqrt(2.0) * special.ndtri(_validation.check_number("auc", auc, "rate"))
+    x = np.linspace(-9.0, 9.0, 2001)
+    density = np.exp(-0.5 * x * x) / np.exp(-0.5 * x * x).sum()
+    odds = np.log(rate / (1.0 - rate)) - 0.5 * apart**2
+    positive = density @ np.logaddexp(0.0, -(odds + apart * (x + apart)))
+    negative = density @ np.logaddexp(0.0, odds + apart * x)
+    return float(1.0 - np.exp(2.0 * (rate * positive + (1.0 - rate) * negative + none)))
