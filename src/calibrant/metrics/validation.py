@@ -216,6 +216,9 @@ def validation_summary(
     and Emax, as it does every distance, so their lower end is also that of replicates reflected in squares where this
     is lower: for a calibrated model it reaches 0.
 
+    In 100 simulations of each setting, 95 % intervals held the truth in 91 to 100 % for independent rows, and in
+    90 to 100 % for rows of 12 or 50 centres with `groups` (``python -m benchmarks.accuracy.clinic summaries 100``).
+
     References
     ----------
     Van Calster, Nieboer, Vergouwe, De Cock, Pencina, Steyerberg 2016, "A calibration hierarchy for risk models was
