@@ -8,7 +8,7 @@ SIZE = 8
 
 def model_of(positives, totals, size=SIZE):
     positives, totals = np.asarray(positives, dtype=float), np.asarray(totals, dtype=float)
-    return build_model(positives, totals, spread_levels(find_windows(positives, totals), size), size)
+    return build_model(positives, totals, spread_levels(*find_windows(positives, totals), size), size)
 
 
 def slow_inside(model):
@@ -64,6 +64,6 @@ def test_without_likelihood_the_sums_are_the_prior():
     model = model_of([0.5e-9], [1e-9], size=32)
     masses = sum_outside(model, sum_inside(model)).sum(axis=1)[0]
     p = np.linspace(0.0, 1.0, 1001)
-    levels = spread_levels(find_windows(np.array([0.5e-9]), np.array([1e-9])), 32).p
+    levels = spread_levels(*find_windows(np.array([0.5e-9]), np.array([1e-9])), 32).p
     middles = 0.5 * (levels[1:] + levels[:-1])
     np.testing.assert_allclose(np.interp(p, middles, np.cumsum(masses)[:-1]), p, atol=0.02)

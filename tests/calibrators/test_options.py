@@ -39,7 +39,6 @@ WRONG = [
     ),
     (EnsembleTemperatureScaling, {"composed": "beta"}, "`composed`"),
     (SplineCalibration, {"n_basis": 3}, "`n_basis` must be an integer of at least 6"),
-    (SplineCalibration, {"max_cells": 0}, "`max_cells` must be an integer of at least 1"),
     (BayesIso, {"max_cells": 0}, "`max_cells`"),
     (BayesIso, {"max_cells": 1000}, "`max_cells` must be at most 201"),
     (ABB, {"lam": 0}, "`lam` must be a positive number"),

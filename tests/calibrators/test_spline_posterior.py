@@ -63,7 +63,7 @@ def test_beyond_its_limit_a_curve_is_flat(two_curves):
 
 def test_readings_of_one_part_are_averaged_where_scores_are_extreme():
     data = simulate.from_truth("nearly_calibrated", 400)
-    posterior = fit_posterior(data.tally, 28, 200)
+    posterior = fit_posterior(data.tally.coarsen(200), 28)
     assert all(len(part.readings) == 2 for part in posterior.parts)
     apart = SplinePosterior(
         tuple(
@@ -77,9 +77,9 @@ def test_readings_of_one_part_are_averaged_where_scores_are_extreme():
 
 
 def test_weights_sum_to_one_and_evidence_prefers_what_the_data_show():
-    calm = fit_posterior(simulate.from_truth("nearly_calibrated", 2000).tally, 28, 200)
+    calm = fit_posterior(simulate.from_truth("nearly_calibrated", 2000).tally.coarsen(200), 28)
     assert sum(part.weights.sum() for part in calm.parts) == pytest.approx(1.0)
-    wild = fit_posterior(simulate.from_truth("wave", 20_000).tally, 28, 200)
+    wild = fit_posterior(simulate.from_truth("wave", 20_000).tally.coarsen(200), 28)
     inside = np.linspace(-2.0, 2.0, 21)
 
     def bend(posterior):

@@ -43,6 +43,13 @@ def nearest_monotone(y: Floats) -> Floats:
     return 0.5 * (so_far + to_come)
 
 
+def second_differences(x: Floats) -> Floats:
+    """The matrix of second divided differences at x, each weighted by the stretch that it stands for, (n − 2, n)."""
+    gap = np.diff(x)
+    slopes = np.diff(np.eye(len(x)), axis=0) / gap[:, None]
+    return np.diff(slopes, axis=0) / np.sqrt(0.5 * (gap[1:] + gap[:-1]))[:, None]
+
+
 def straight_pieces(x: Floats, y: Floats, breaks: Floats) -> tuple[Floats, Floats]:
     """Points of straight pieces that follow the curve through the nodes (x, y).
 

@@ -202,8 +202,9 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
     features = _features(z, knots)
     sizes = (0, 1, 2, features.shape[1])[: len(names)]
     fits = [fit_logistic(features[:, :k], tally.positives, tally.totals, offsets=z) for k in sizes[1:]]
-    functions = [Identity(), *(_function(fit.coefficients, knots) for fit in fits)]
-    deviances = [-2.0 * log_likelihood(tally, links.logit(function(tally.scores))) for function in functions]
+    moves = [np.empty(0), *(fit.coefficients for fit in fits)]
+    maps = [_map(name, own, knots) for name, own in zip(names, moves, strict=True)]
+    deviances = [-2.0 * log_likelihood(tally, links.logit(map_.function(tally.scores))) for map_ in maps]
 
     def p_value(small: int, large: int) -> float:
         degrees = sizes[large] - sizes[small]
@@ -217,7 +218,7 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
             parameters=sizes[i],
             deviance=deviances[i],
             p_values={names[j]: p_value(i, j) for j in range(i + 1, len(names))},
-            map_=_map(functions[i], name),
+            map_=maps[i],
         )
         for i, name in enumerate(names)
     )
@@ -237,22 +238,16 @@ def _wald_p_value(rows: GroupedRows, fit: Fit, knots: Floats, n_free: int) -> fl
     return float(special.fdtrc(len(off), degrees, off @ np.linalg.pinv(covariance) @ off / len(off)))
 
 
-def _function(moves: Floats, knots: Floats) -> MapFunction:
+def _map(name: str, moves: Floats, knots: Floats) -> CalibrationMap:
     """The update by how far it moves logit(p); a curve as points at the knots, with the slopes outside them."""
-    intercept, slopes = float(moves[0]), 1.0 + np.cumsum(moves[1:])
-    if len(moves) <= 2:
-        return Sigmoid(float(slopes[0]) if len(slopes) else 1.0, intercept, "logit")
-    heights = intercept + slopes[0] * knots[0] + np.append(0.0, np.cumsum(slopes[1:-1] * np.diff(knots)))
-    return LogitLinear(knots, heights, float(slopes[0]), float(slopes[-1]))
-
-
-def _map(function: MapFunction, name: str) -> CalibrationMap:
-    rising = True
-    if isinstance(function, Sigmoid):
-        rising = function.slope >= 0.0
-    elif isinstance(function, LogitLinear):
-        rising = bool(min(function.slope_below, function.slope_above, *np.diff(function.y)) >= 0.0)
-    return CalibrationMap(function, "probability", rising, f"update: {name}")
+    function: MapFunction = Identity()
+    slopes = 1.0 + np.cumsum(moves[1:])
+    if len(moves) > 2:
+        heights = moves[0] + slopes[0] * knots[0] + np.append(0.0, np.cumsum(slopes[1:-1] * np.diff(knots)))
+        function = LogitLinear(knots, heights, float(slopes[0]), float(slopes[-1]))
+    elif len(moves):
+        function = Sigmoid(float(slopes[0]) if len(slopes) else 1.0, float(moves[0]), "logit")
+    return CalibrationMap(function, "probability", bool((slopes >= 0.0).all()), f"update: {name}")
 
 
 def _sentence(chosen: Update, updates: tuple[Update, ...], alpha: float) -> str:

@@ -41,19 +41,6 @@ LEAST_LIKELIHOOD, LEAST_SHARE = 1e-280, 1e-9
 OWN_PART = 0.1  # of a step within which cells at the same level are drawn apart
 
 
-class Windows(NamedTuple):
-    """Between which places of the scale each cell's value lies."""
-
-    low: Floats
-    high: Floats
-
-    def widen(self, below: Bools, above: Bools) -> "Windows":
-        """Move the lower ends of some windows, and the upper ends of some, outwards by half of their widths."""
-        half = 0.5 * (self.high - self.low)
-        low, high = np.where(below, self.low - half, self.low), np.where(above, self.high + half, self.high)
-        return Windows(np.maximum(low, 0.0), np.minimum(high, 1.0))
-
-
 class Levels(NamedTuple):
     """The grid of probabilities p, with q = 1 − p, and where in it the window of each cell starts and stops."""
 
@@ -68,8 +55,8 @@ class Levels(NamedTuple):
         return np.interp(2.0 * places, np.arange(len(self.halves)), self.halves)
 
 
-def find_windows(positives: Floats, totals: Floats) -> Windows:
-    """The window of each cell, by intervals of shares in blocks of cells. O(m log m).
+def find_windows(positives: Floats, totals: Floats) -> tuple[Floats, Floats]:
+    """Between which places of the scale each cell's value lies, by intervals of shares in blocks of cells. O(m log m).
 
     A value is at least the mean of a block that ends with its cell, and at most that of one that begins with it; where
     the labels contradict the order, it is near the mean of its block in the isotonic fit.
@@ -94,7 +81,7 @@ def find_windows(positives: Floats, totals: Floats) -> Windows:
     from_low, from_high = betaincinv(POWER, POWER, low), betaincinv(POWER, POWER, 1.0 - high)
     # Tails towards 0 and 1 are long: where an end is near, the window reaches it.
     near = NEAR * (1.0 - from_low - from_high)
-    return Windows(np.where(from_low < near, 0.0, from_low), 1.0 - np.where(from_high < near, 0.0, from_high))
+    return np.where(from_low < near, 0.0, from_low), 1.0 - np.where(from_high < near, 0.0, from_high)
 
 
 def _score_interval(positives: Floats, totals: Floats) -> tuple[Floats, Floats]:
@@ -105,9 +92,14 @@ def _score_interval(positives: Floats, totals: Floats) -> tuple[Floats, Floats]:
     return np.maximum(middle - half, 0.0) / (rows + square), np.minimum((middle + half) / (rows + square), 1.0)
 
 
-def spread_levels(windows: Windows, size: int) -> Levels:
+def widen(low: Floats, high: Floats, below: Bools, above: Bools) -> tuple[Floats, Floats]:
+    """Move the lower ends of some windows, and the upper ends of some, outwards by half of their widths."""
+    half = 0.5 * (high - low)
+    return np.where(below, np.maximum(low - half, 0.0), low), np.where(above, np.minimum(high + half, 1.0), high)
+
+
+def spread_levels(low: Floats, high: Floats, size: int) -> Levels:
     """A grid of which every window has at most `size` levels, and the fullest nearly so many. O(m²)."""
-    low, high = windows
     ends = np.unique(np.concatenate(([0.0, 1.0], low, high)))
     middles = 0.5 * (ends[1:] + ends[:-1])
     covered = (low[:, None] < middles) & (middles < high[:, None])
@@ -308,9 +300,9 @@ def integrate(positives: Floats, totals: Floats, size: int | None = None) -> Pos
     scale = np.minimum(1.0, HEAVIEST / totals)
     k, n = positives * scale, totals * scale
     size = size or int(np.clip((PRODUCTS / len(n)) ** (1.0 / 3.0), FEWEST_LEVELS, MOST_LEVELS))
-    windows = find_windows(k, n)
+    low, high = find_windows(k, n)
     for _ in range(MOST_TRIES):
-        levels = spread_levels(windows, size)
+        levels = spread_levels(low, high, size)
         model = build_model(k, n, levels, size)
         table = sum_inside(model)
         if table[0, -1] < LEAST_LIKELIHOOD:
@@ -321,7 +313,7 @@ def integrate(positives: Floats, totals: Floats, size: int | None = None) -> Pos
         below, above = _edges(levels, model.places[1:-1], masses)
         if max(below.max(), above.max()) <= WORST_EDGE:
             break
-        windows = windows.widen(below > WORST_EDGE, above > WORST_EDGE)
+        low, high = widen(low, high, below > WORST_EDGE, above > WORST_EDGE)
     edge = float(max(below.max(), above.max()))
     return Posterior(levels.p[model.places[1:-1]], masses, edge, k, n, levels)
 

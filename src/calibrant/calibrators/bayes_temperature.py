@@ -34,11 +34,6 @@ class BayesianTemperature(BayesianCalibrator):
     prior is centred on the identity, so a handful of rows changes little. It is the Bayesian relative of
     `EnsembleTemperatureScaling`, and the member of `Blend` that speaks first when data are few.
 
-    Parameters
-    ----------
-    max_cells : int
-        The model is fitted to at most this many cells of equal mass.
-
     Attributes
     ----------
     temperature_ : float
@@ -66,11 +61,8 @@ class BayesianTemperature(BayesianCalibrator):
     space = "probability"
     monotone = True
 
-    def __init__(self, *, max_cells: int = _limits.SMOOTH_CELLS) -> None:
-        self.max_cells = max_cells
-
     def fit_map(self, tally: Tally) -> LogitLinear:
-        cells = tally.coarsen(self.max_cells)
+        cells = tally.coarsen(_limits.SMOOTH_CELLS)
         self._grid = grid_posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)

@@ -42,8 +42,6 @@ class SplineCalibration(BayesianCalibrator):
         Replace the curve, and every curve of the posterior, by the nearest non-decreasing one.
     n_basis : int
         How many B-splines make f.
-    max_cells : int
-        The model is fitted to at most this many cells of equal mass.
 
     Attributes
     ----------
@@ -77,22 +75,14 @@ class SplineCalibration(BayesianCalibrator):
     reference = "this library"
     space = "probability"
 
-    def __init__(
-        self,
-        *,
-        monotone: bool = False,
-        n_basis: int = 28,
-        max_cells: int = _limits.SMOOTH_CELLS,
-    ) -> None:
+    def __init__(self, *, monotone: bool = False, n_basis: int = 28) -> None:
         self.monotone = monotone
         self.n_basis = n_basis
-        self.max_cells = max_cells
 
     def fit_map(self, tally: Tally) -> LogitLinear:
         _validation.check_count("n_basis", self.n_basis, LEAST_BASIS)
-        _validation.check_count("max_cells", self.max_cells)
         self._ends: dict[float, Floats] = {}
-        self.posterior_ = fit_posterior(tally, self.n_basis, self.max_cells)
+        self.posterior_ = fit_posterior(tally.coarsen(_limits.SMOOTH_CELLS), self.n_basis)
         x, y = _tabulate(self.posterior_)
         return LogitLinear(x, self._shaped(y), 0.0, 0.0)
 

@@ -12,7 +12,7 @@ from scipy.interpolate import BSpline
 from scipy.special import ndtr
 
 from calibrant._numerics import links
-from calibrant._numerics.piecewise import halve
+from calibrant._numerics.piecewise import halve, second_differences
 from calibrant._typing import Floats, Ints
 from calibrant.tally import Tally
 
@@ -74,15 +74,13 @@ def roughness(centre: Floats, order: int, bend: tuple[float, float] | None = Non
     Straight lines cost nothing, whatever the order: they have a prior of their own. `bend` names a stretch of the
     basis, as shares of it, where a second derivative costs only as much as one `ease` times smaller elsewhere.
     """
-    gap = np.diff(centre)
-    slope = np.diff(np.eye(len(centre)), axis=0) / gap[:, None]
     if order == 1:
-        rows = slope * np.sqrt(gap)[:, None]
+        gap = np.diff(centre)[:, None]
+        rows = np.diff(np.eye(len(centre)), axis=0) / gap * np.sqrt(gap)
         line = np.column_stack((np.ones(len(centre)), centre))
         rows = rows - (rows @ line) @ line_reader(centre)
     else:
-        wide = 0.5 * (gap[1:] + gap[:-1])
-        rows = np.diff(slope, axis=0) / np.sqrt(wide)[:, None]
+        rows = second_differences(centre)
         if bend is not None:
             middle = (np.arange(len(rows)) + 0.5) / len(rows)
             rows[(bend[0] <= middle) & (middle < bend[1])] /= ease
@@ -255,11 +253,11 @@ class _Fits(NamedTuple):
     factors: Floats
 
 
-def fit_posterior(tally: Tally, n_basis: int, max_cells: int) -> SplinePosterior:
+def fit_posterior(tally: Tally, n_basis: int) -> SplinePosterior:
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
     from calibrant._compiled import laplace
 
-    cells = _of_two_classes(tally.coarsen(max_cells))
+    cells = _of_two_classes(tally)
     z = links.logit(cells.scores)
     readings = _readings(cells)
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.

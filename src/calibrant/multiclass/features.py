@@ -10,6 +10,7 @@ import numpy as np
 
 from calibrant._numerics.bins import weighted_quantiles
 from calibrant._numerics.links import log_odds
+from calibrant._numerics.piecewise import second_differences
 from calibrant._typing import ArrayLike, Floats, Ints
 
 LEAST_GAP = 1e-3  # knots that are closer than this become one
@@ -46,7 +47,7 @@ class Curve:
         m = len(apart)
         if m < 3:
             return cls(apart, np.zeros((m, 0)))
-        bend = _bends(apart)
+        bend = second_differences(apart)
         line = np.linalg.qr(np.column_stack((np.ones(m), apart - apart.mean())))[0]
         root = bend.T @ np.linalg.inv(bend @ bend.T)  # a square root of the penalty's pseudo-inverse
         root -= line @ (line.T @ root)
@@ -77,19 +78,6 @@ class Curve:
         out *= share
         out += np.take(values, cell, axis=1)
         return out
-
-
-def _bends(knots: Floats) -> Floats:
-    """Second divided differences, each weighted by the stretch that it stands for, (knots − 2, knots)."""
-    gap = np.diff(knots)
-    before, after = gap[:-1], gap[1:]
-    weight = 1.0 / np.sqrt(0.5 * (before + after))
-    out = np.zeros((len(knots) - 2, len(knots)))
-    at = np.arange(len(knots) - 2)
-    out[at, at] = weight / before
-    out[at, at + 1] = -weight * (1.0 / before + 1.0 / after)
-    out[at, at + 2] = weight / after
-    return out
 
 
 def separate(knots: Floats) -> Floats:

@@ -49,16 +49,12 @@ class Layout:
     def __len__(self) -> int:
         return len(self.group)
 
-    def ranges(self, k: int) -> tuple[slice, slice, slice]:
+    def places(self, k: int) -> Ints:
         """Where the coefficients of class k are: shared, own, and its rows of the matrices."""
         own = self.n_shared + k * self.n_own
         width = (self.n_classes - 1) * sum(b in self.blocks for b in PAIRS)
         row = self.n_shared + self.n_classes * self.n_own + k * width
-        return slice(0, self.n_shared), slice(own, own + self.n_own), slice(row, row + width)
-
-    def places(self, k: int) -> Ints:
-        """The same as numbers."""
-        return np.concatenate([np.arange(part.start, part.stop) for part in self.ranges(k)])
+        return np.r_[: self.n_shared, own : own + self.n_own, row : row + width]
 
     @cached_property
     def members(self) -> dict[str, Ints]:
@@ -171,23 +167,12 @@ class Rows:
             for k, features in enumerate(classes):
                 weighted = mass[k] * features
                 own[k] += weighted @ features.T
-                self._place(weighted, k, mean)
+                mean[self.places[k]] += weighted
             mean /= np.sqrt(w)  # it holds w times the mean: its square divided by w is w times the mean's square
             out -= mean @ mean.T
         for places, block in zip(self.places, own, strict=True):
             out[places[:, None], places] += block
         return out
-
-    def _place(self, values: Floats, k: int, out: Floats) -> None:
-        """Add the features of class k to those of all coefficients; only shared ones have been written before."""
-        start = 0
-        for number, part in enumerate(self.layout.ranges(k)):
-            lines = values[start : start + part.stop - part.start]
-            if number == 0:
-                out[part] += lines
-            else:
-                out[part] = lines
-            start += len(lines)
 
     def arrow(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         """The same without what links classes: shared (S, S), shared with class (K, S, C), class (K, C, C)."""
