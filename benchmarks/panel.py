@@ -141,6 +141,8 @@ def compare_tables(folder, rivals):
     for name in TABLES:
         table = pd.read_parquet(folder / f"{name}.parquet")
         scores, y = table.drop(columns="y"), table["y"].to_numpy(float)
+        of_numbers = scores.select_dtypes("number").columns
+        scores[of_numbers] = scores[of_numbers].where(scores[of_numbers] >= 0.0)  # flare systems write -0.01 for a gap
         for size in SIZES:
             if size > 0.7 * len(y):
                 continue
