@@ -14,16 +14,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
-from calibrant.metrics.samples import (
-    Column,
-    Labels,
-    ScoreSample,
-    Seed,
-    as_tally,
-    both_classes,
-    read_classes,
-    read_sample,
-)
+from calibrant.metrics.samples import Column, ScoreSample, Seed, as_tally, both_classes, read_classes, read_sample
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
 
@@ -60,7 +51,7 @@ class Decomposition:
 
 
 def corp_decomposition(
-    y_true: Labels,
+    y_true: ArrayLike | Tally,
     y_prob: Column = None,
     *,
     loss: str | Loss = "brier",
@@ -75,7 +66,7 @@ def corp_decomposition(
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
+        ArrayLike | Tally; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     loss : {"brier", "log"} or callable
@@ -163,7 +154,7 @@ def refinement_by_recalibration(
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
+        ArrayLike | Tally; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     loss : {"log", "brier"}

@@ -22,17 +22,8 @@ from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.cumulative import ks_calibration_error
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.decomposition import corp_decomposition, refinement_of
-from calibrant.metrics.multiclass import class_tallies, top_label_tally
-from calibrant.metrics.samples import (
-    ClassSample,
-    Column,
-    Labels,
-    Metric,
-    ScoreSample,
-    Seed,
-    describe_rows,
-    read_problem,
-)
+from calibrant.metrics.multiclass import class_wise, of_top_label
+from calibrant.metrics.samples import ClassSample, Column, Metric, ScoreSample, Seed, describe_rows, read_problem
 from calibrant.metrics.scores import brier_score, log_loss, mean_of, roc_auc
 from calibrant.metrics.validation import slope_of
 from calibrant.metrics.verdict import Verdict, judge_calibration
@@ -188,18 +179,10 @@ def _accuracy(sample: ClassSample) -> float:
     return sample.mean(sample.probabilities.argmax(axis=1) == sample.labels)
 
 
-def _top_label(metric: Metric, sample: ClassSample) -> float:
-    return metric(top_label_tally(sample.labels, sample.probabilities, sample.weights))
-
-
-def _class_wise(metric: Metric, sample: ClassSample) -> float:
-    return float(np.mean([metric(tally) for tally in class_tallies(sample)]))
-
-
 _DEBIASED = partial(debiased_calibration_error, p=1)
 _ECE = partial(expected_calibration_error, strategy="quantile")
-_TOP_ECE, _TOP_SMOOTH = partial(_top_label, _ECE), partial(_top_label, smooth_calibration_error)
-_CLASS_ECE = partial(_class_wise, _ECE)
+_TOP_ECE, _TOP_SMOOTH = partial(of_top_label, _ECE), partial(of_top_label, smooth_calibration_error)
+_CLASS_ECE = partial(class_wise, _ECE)
 _UNIT = (0.0, 1.0)
 MEASURES = {
     "score": (
@@ -230,7 +213,7 @@ MEASURES = {
 
 
 def evaluate(
-    y_true: Labels,
+    y_true: ArrayLike | Tally,
     y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     metrics: Iterable[str | Callable[..., float]] | None = None,

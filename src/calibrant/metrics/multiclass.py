@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.cumulative import CalibrationTest
-from calibrant.metrics.samples import ClassSample, Column, Seed, read_classes
+from calibrant.metrics.samples import ClassSample, Column, Metric, Seed, read_classes
 from calibrant.tally import Tally
 
 MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
@@ -53,8 +54,7 @@ def class_wise_calibration_error(
     >>> round(metrics.class_wise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), 4)
     0.1778
     """
-    sample = read_classes(y_true, y_prob, sample_weight)
-    return float(np.mean([metric(tally, **options) for tally in class_tallies(sample)]))
+    return class_wise(partial(metric, **options), read_classes(y_true, y_prob, sample_weight))
 
 
 def top_label_calibration_error(
@@ -75,8 +75,17 @@ def top_label_calibration_error(
     >>> round(metrics.top_label_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), 4)
     0.2667
     """
-    sample = read_classes(y_true, y_prob, sample_weight)
-    return float(metric(top_label_tally(sample.labels, sample.probabilities, sample.weights), **options))
+    return of_top_label(partial(metric, **options), read_classes(y_true, y_prob, sample_weight))
+
+
+def class_wise(metric: Metric, sample: ClassSample) -> float:
+    """The mean over classes of a metric of each class against the rest."""
+    return float(np.mean([metric(tally) for tally in class_tallies(sample)]))
+
+
+def of_top_label(metric: Metric, sample: ClassSample) -> float:
+    """A metric of the probability of the most probable class of each row, and whether it was right."""
+    return float(metric(top_label_tally(sample.labels, sample.probabilities, sample.weights)))
 
 
 def class_tallies(sample: ClassSample) -> Iterator[Tally]:

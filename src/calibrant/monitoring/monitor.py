@@ -23,16 +23,8 @@ from calibrant.monitoring.e_values import (
     warn_if_together,
     weights_of,
 )
-from calibrant.monitoring.named_tallies import (
-    ALL,
-    NEW,
-    TOP,
-    NamedTallies,
-    gather,
-    predict_tallies,
-    read_named_tallies,
-    whole,
-)
+from calibrant.monitoring.named_tallies import ALL, NEW, TOP, gather, predict_tallies, read_named_tallies, whole
+from calibrant.tally import Tally
 
 KIND = "monitor"
 MOST_RESIDUALS = 100  # of the last looks: more are not needed to see whether rows share their outcome
@@ -216,7 +208,7 @@ class CalibrationMonitor:
         )
 
 
-def _start(tallies: NamedTallies, segments: Sequence[Hashable] | None) -> dict[Any, SequentialTest]:
+def _start(tallies: Mapping[Any, Tally], segments: Sequence[Hashable] | None) -> dict[Any, SequentialTest]:
     """One test for each name of the first look; segments have one more, of those to come."""
     are_segments = segments is not None or not (ALL in tallies or TOP in tallies)
     names = [*(tallies if segments is None else segments), NEW] if are_segments else list(tallies)
