@@ -44,8 +44,8 @@ def test_intervals_shrink_with_the_number_of_rows(interval):
 
 def test_stretching_the_scores_does_not_move_the_akaike_interval():
     data = simulate.from_truth("hump", 400, rng=1)
-    plain = ABB().fit(data.scores, data.labels)._interval_model.bounds(100, np.random.default_rng(0))
-    cubed = ABB().fit(data.scores**3, data.labels)._interval_model.bounds(100, np.random.default_rng(0))
+    plain = ABB().fit(data.scores, data.labels)._bounds(100, np.random.default_rng(0))
+    cubed = ABB().fit(data.scores**3, data.labels)._bounds(100, np.random.default_rng(0))
     # Cells are means of scores where they had to be merged; here each score is its own cell or nearly so.
     np.testing.assert_allclose(plain[1], cubed[1], atol=1e-12)
     np.testing.assert_allclose(plain[2], cubed[2], atol=1e-12)
