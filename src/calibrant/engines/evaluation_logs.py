@@ -81,6 +81,19 @@ def read_lm_eval(path: str | os.PathLike[str], *, metric: str = "acc") -> Evalua
     -------
     EvaluationLog
         The confidence is the softmax of the log-likelihoods of the options, at the largest of them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant.engines import read_lm_eval
+    >>> line = '{"doc_id": 0, "target": 0, "filtered_resps": [[-0.5, true], [-2.0, false]], "acc": 1.0}'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "samples_task.jsonl"
+    ...     _ = path.write_text(line)
+    ...     log = read_lm_eval(path)
+    >>> log.right.tolist(), log.options.tolist()
+    ([1.0], [[-0.5, -2.0]])
     """
     ids: list[Any] = []
     values: list[Floats] = []
@@ -128,6 +141,19 @@ def read_inspect(
     -------
     EvaluationLog
         Grades "C", "P" and "I" are 1, 0.5 and 0, as in Inspect.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from calibrant.engines import read_inspect
+    >>> sample = '{"id": 1, "scores": {"match": {"value": "C", "metadata": {"sure": 0.8}}}}'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "log.json"
+    ...     _ = path.write_text('{"samples": [' + sample + "]}")
+    ...     log = read_inspect(path, confidence="sure")
+    >>> log.right.tolist(), log.confidence.tolist()
+    ([1.0], [0.8])
     """
     ids, sure, right = [], [], []
     for sample in _inspect_samples(Path(path)):
