@@ -25,7 +25,7 @@ def test_methods_of_other_packages(cli, data, tmp_path, monkeypatch):
     """Whatever the registry names is a method of the command line."""
     isotonic = registry.get("isotonic")
     mine = type("Mine", (isotonic,), {"__doc__": "A method from elsewhere.\n\nMore."})
-    names = {"score": ("platt", "mine"), "matrix": ()}
+    names = {"score": ("platt", "mine"), "matrix": (), "panel": ()}
     monkeypatch.setattr(registry, "names", lambda shape="score": names[shape])
     monkeypatch.setattr(registry, "get", lambda name, _shape="score": mine if name == "mine" else isotonic)
     assert method_names("score") == ["platt", "mine"]

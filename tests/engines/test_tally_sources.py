@@ -14,7 +14,6 @@ from calibrant.errors import InvalidInputError
 pytest.importorskip("narwhals", reason="engines need Narwhals")
 duckdb = pytest.importorskip("duckdb", reason="engines need DuckDB")
 pa = pytest.importorskip("pyarrow", reason="engines need pyarrow")
-feather = pytest.importorskip("pyarrow.feather", reason="engines need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet", reason="engines need pyarrow")
 
 
@@ -43,17 +42,14 @@ def test_files(tmp_path, rows):
     rows.frame.to_csv(tmp_path / "t.csv", index=False)
     rows.frame.to_csv(tmp_path / "t.csv.gz", index=False)
     parquet.write_table(rows.arrow, tmp_path / "t.parquet")
-    feather.write_feather(rows.arrow, tmp_path / "t.arrow", compression="uncompressed")
-    for name in ("t.csv", "t.csv.gz", "t.parquet", "t.arrow"):
+    for name in ("t.csv", "t.csv.gz", "t.parquet"):
         assert count(tmp_path / name) == rows.tally, name
 
 
 def test_a_glob_is_the_sum_of_its_files(tmp_path, rows):
     for i in range(3):
         parquet.write_table(rows.arrow.slice(i * 200, 200), tmp_path / f"part-{i}.parquet")
-        feather.write_feather(rows.arrow.slice(i * 200, 200), tmp_path / f"part-{i}.arrow")
     assert count(str(tmp_path / "*.parquet")) == rows.tally
-    assert count(str(tmp_path / "*.arrow")) == rows.tally
 
 
 def test_a_duckdb_relation_stays_in_its_connection():

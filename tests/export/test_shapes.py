@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import PlattScaling, SegmentedCalibrator, export
+from calibrant import PanelCalibrator, PlattScaling, SegmentedCalibrator, export
 from calibrant.errors import InvalidInputError, MissingExtraError
 from calibrant.export.parity import OFFERED, SHAPES
 from calibrant.multiclass.scaling import VectorScaling
@@ -18,6 +18,7 @@ def maps():
     return {
         "score": PlattScaling().fit(scores, y).map_,
         "matrix": VectorScaling().fit(matrix, np.arange(60) % 3).map_,
+        "panel": PanelCalibrator().fit({"a": scores, "b": scores[::-1]}, y).map_,
         "segments": SegmentedCalibrator("platt").fit(scores, y, segment=["a", "b"] * 30).map_,
     }
 
@@ -33,7 +34,8 @@ def test_each_shape_is_written_or_refused(maps, name, shape):
             pytest.skip(str(error))
         return
     others = [other for other, shapes in OFFERED.items() if shape in shapes]
-    sentence = rf"is written for maps of .*; this is a map of {SHAPES[shape]}\. Export it to .*`{others[0]}`"
+    instead = f"Export it to .*`{others[0]}`" if others else r"Save it: `calibrant\.load`"
+    sentence = rf"is written for maps of .*; this is a map of {SHAPES[shape]}\. {instead}"
     with pytest.raises(InvalidInputError, match=sentence):
         write(maps[shape])
 
