@@ -11,7 +11,7 @@ LOW, HIGH = 0.87, 0.95
 
 INTRODUCTION = """# How often the intervals hold
 
-Every 90 % interval of the library, on data whose truth is known: how often it held the truth, and how wide it was. A
+90 % intervals of the library on data whose truth is known: how often they held the truth, and how wide they were. A
 cell outside {low:.2f} to {high:.2f} is bold. With 300 runs the figures have a standard error of about 0.02, and less
 where each run is an average over many scores. Above {high:.2f} an interval is wider than it need be.
 
@@ -111,7 +111,7 @@ A map that changes few decisions, right or too weak.
 """,
     ),
     "F10": (
-        "The gain by recalibration",
+        "What calibrating again would gain",
         """
 Against its own expectation.
 """,
@@ -141,7 +141,7 @@ def _line(row: Row) -> str:
     outside = row.finding not in NOT_INTERVALS and not LOW <= round(row.coverage, 2) <= HIGH
     held = f"**{row.coverage:.3f}**" if outside else f"{row.coverage:.3f}"
     width = "" if row.width != row.width else f"{row.width:.3g}"  # nan: there is none
-    return f"| {row.cell} | {row.runs or ''} | {held} | {width} |\n"
+    return f"| `{row.cell}` | {row.runs or ''} | {held} | {width} |\n"
 
 
 def write_page(rows: list[Row]) -> None:
