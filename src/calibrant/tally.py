@@ -23,7 +23,8 @@ class Tally:
     the sum of the tallies of shards is the tally of the whole. All data are checked when a tally is made, so
     whoever holds one holds checked data. Make one with `from_arrays`, not with the constructor.
 
-    Scores that agree in about 12 digits, as p and 1 − (1 − p) do, are one score: the smallest of them.
+    Scores that agree in about 12 digits, as p and 1 − (1 − p) do, are one score: the smallest of them. Those next to 1
+    are taken as they are, since the odds of 1 − 1e-13 and 1 − 1e-15 differ a hundredfold.
 
     Attributes
     ----------

@@ -50,7 +50,10 @@ def test_scores_that_differ_by_rounding_are_one(parts):
     assert np.array_equal(sums[0], found)
 
 
-@pytest.mark.parametrize("scores", [np.arange(2.0**40 - 50, 2.0**40), 0.5 + np.arange(50) * 1e-11])
+@pytest.mark.parametrize(
+    "scores",
+    [np.arange(2.0**40 - 50, 2.0**40), 0.5 + np.arange(50) * 1e-11, np.sort(1.0 - 2.0 ** -np.arange(20.0, 54.0))],
+)
 def test_scores_that_somebody_may_have_written_stay_apart(scores):
     assert np.array_equal(bins.group_sums(scores, scores, scores)[0], scores)
 

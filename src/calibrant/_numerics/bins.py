@@ -59,6 +59,8 @@ Ordinals: TypeAlias = npt.NDArray[np.int64]
 _MAGNITUDE = np.int64(2**63 - 1)
 ROUNDED_BITS = np.int64(12)  # of the 52 of a double: more than arithmetic blurs, fewer than anybody writes down
 _HALF_A_STEP = np.int64(1) << (ROUNDED_BITS - np.int64(1))
+_KEPT_BITS = -(np.int64(1) << ROUNDED_BITS)
+NEAR_ONE = 1.0 - 1e-6  # from here to 1 the digits of 1 − p are what matters, and rounding has left few of them
 
 
 def weighted_quantiles(x: Floats, weights: Floats, at: ArrayLike) -> Floats:
@@ -105,7 +107,8 @@ def _count(ordered: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
 def group_sums(scores: Floats, positives: Floats, totals: Floats) -> tuple[Floats, Floats, Floats]:
     """Distinct sorted scores with the sums of `positives` and `totals` over equal scores. O(n log n).
 
-    Scores that agree in their first 40 bits, about 12 digits, are one score, the smallest of them.
+    Scores that agree in their first 40 bits, about 12 digits, are one score, the smallest of them; but for those
+    between 1 − 1e-6 and 1, where odds differ a hundredfold within the last digits.
     """
     order = np.argsort(scores)
     ordered = scores[order] + 0.0
@@ -121,8 +124,11 @@ def _starts(ordered: Floats) -> Ints:
     p and 1 − (1 − p) are equal but for rounding, which must not tell rows apart. Scores are compared by a rounding that
     depends on nothing else, not by their distance, so that the sum of tallies is that of all rows in any order.
     """
-    rounded = ordered.view(np.int64) + _HALF_A_STEP
-    rounded >>= ROUNDED_BITS
+    bits = ordered.view(np.int64)
+    rounded = bits + _HALF_A_STEP
+    rounded &= _KEPT_BITS
+    near_one = slice(*np.searchsorted(ordered, (NEAR_ONE, 1.0)))
+    rounded[near_one] = bits[near_one]
     first = np.empty(len(ordered), dtype=np.bool_)
     first[0] = True
     np.not_equal(rounded[1:], rounded[:-1], out=first[1:])
