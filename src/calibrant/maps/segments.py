@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,6 +30,7 @@ SIZES = {LINE: 2, CURVE: len(WAVES)}
 LARGEST_U = 4.0
 MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
+ROUNDING = 1e-9  # how far below 0 rounding may put a variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +82,14 @@ class Effects(NamedTuple):
     wide: Floats
     prior: Floats
 
-    def have_size(self, size: int) -> bool:
-        """Whether they fit each other, and are of `size` coefficients."""
+    def are_sound(self, size: int) -> bool:
+        """Whether they fit each other, and could be moments of `size` coefficients."""
         count = len(self.mean)
         shapes = [(count, size), (count, size, size), (count, size, size), (size, size)]
-        return [part.shape for part in self] == shapes
+        if [part.shape for part in self] != shapes:
+            return False
+        variances = [np.linalg.eigvalsh(part).ravel() for part in self[1:]]
+        return all(bool((own >= -ROUNDING * max(1.0, own.max())).all()) for own in variances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +158,16 @@ class TermEffects:
         """The term with these fields, of keys with these numbers of segments."""
         effects = Effects(*(read_floats(data, name) for name in Effects._fields))
         keys, kind = tuple(data["keys"]), data["kind"]
-        levels = np.array(data["levels"], dtype=np.intp).reshape(len(effects.mean), len(keys))
-        known = all(k in range(len(sizes)) for k in keys) and bool((levels < [sizes[k] for k in keys]).all())
-        if not (known and len(levels) and effects.have_size(SIZES[kind])):
+        lines = [tuple(line) for line in data["levels"]]
+        whole = all(type(number) is int for line in (keys, *lines) for number in line)
+        if not whole or not all(0 <= k < len(sizes) for k in keys):
+            raise ModelFileError("The numbers of these segments are damaged.")
+        levels = np.array(lines, dtype=np.intp).reshape(len(effects.mean), len(keys))
+        inside = (levels >= 0) & (levels < [sizes[k] for k in keys])
+        # Levels are searched by halves: out of order, a segment would silently get the effect of another one.
+        if not lines or not inside.all() or not all(a < b for a, b in pairwise(lines)):
+            raise ModelFileError("The order of these segments is damaged.")
+        if not effects.are_sound(SIZES[kind]) or not 0.0 <= data["difference"] <= 1.0:
             raise ModelFileError("The effects of these segments are damaged.")
         return cls(keys, kind, levels, *effects, float(data["difference"]))
 
