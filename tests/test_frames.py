@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from calibrant import compare, evaluate, simulate
-from calibrant._frames import make_frame
+from calibrant._tables import make_frame
 from calibrant.errors import MissingExtraError
 
 

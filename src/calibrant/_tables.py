@@ -1,13 +1,16 @@
-"""Tables of results: as aligned text, as HTML for notebooks, and as Markdown and LaTeX for papers."""
+"""Tables of results: as aligned text, HTML for notebooks, Markdown and LaTeX for papers, and as data frames."""
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Table", "TableResult", "align", "html_list", "html_table"]
+from calibrant.errors import MissingExtraError
+
+__all__ = ["Table", "TableResult", "align", "html_list", "html_table", "make_frame"]
 
 
 class Table(NamedTuple):
@@ -119,3 +122,29 @@ def _align(column: int) -> str:
 def html_list(texts: Iterable[str]) -> str:
     """The texts as items."""
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+
+
+def make_frame(rows: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> Any:
+    """A data frame of rows, or of columns; an interval in a cell becomes three columns: `x`, `x_low` and `x_high`.
+
+    Examples
+    --------
+    >>> from calibrant._tables import make_frame
+    >>> make_frame([{"name": "a", "loss": {"value": 0.5, "low": 0.4, "high": 0.6}}]).columns.tolist()
+    ['name', 'loss', 'loss_low', 'loss_high']
+    """
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise MissingExtraError("`to_frame` needs the package `pandas`; run: pip install pandas") from error
+    return pandas.DataFrame(rows if isinstance(rows, Mapping) else [_flat(row) for row in rows])
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= {key if part == "value" else f"{key}_{part}": own for part, own in value.items()}
+        else:
+            flat[key] = value
+    return flat

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
 from calibrant._numerics import bins
+from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError, ModelFileError
 

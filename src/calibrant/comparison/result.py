@@ -5,8 +5,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from calibrant._frames import make_frame
-from calibrant._tables import align, html_list, html_table
+from calibrant._tables import align, html_list, html_table, make_frame
 from calibrant._validation import check_choice
 from calibrant.comparison.problems import Problem
 from calibrant.intervals import Interval, plain

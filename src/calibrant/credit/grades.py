@@ -10,7 +10,7 @@ from scipy import special
 from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
-from calibrant._frames import make_frame
+from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Step

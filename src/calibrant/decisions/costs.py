@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
+from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import plain

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
 from calibrant._numerics.beta import clopper_pearson
+from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
 from calibrant.decisions.gate_rows import GateRows, top_score
 from calibrant.errors import InvalidInputError

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
 from calibrant._numerics.piecewise import halve
-from calibrant._tables import align
+from calibrant._tables import align, make_frame
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.decisions.gate_rows import GateRows
 from calibrant.decisions.gates import GUARANTEES, N_DRAWS, Acceptance, make_acceptance

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._frames import make_frame
+from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 

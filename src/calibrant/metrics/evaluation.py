@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
-from calibrant._tables import Table, TableResult, align
+from calibrant._tables import Table, TableResult, align, make_frame
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from calibrant import _validation
-from calibrant._frames import make_frame
+from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.intervals import Interval
 from calibrant.metrics.bootstrap import resampled_interval

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import special
 
 from calibrant import _limits, _validation
-from calibrant._frames import make_frame
 from calibrant._numerics import links
 from calibrant._numerics.beta import clopper_pearson
-from calibrant._tables import Table, TableResult, align
+from calibrant._tables import Table, TableResult, align, make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain

@@ -11,9 +11,9 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._files import AnyPath
-from calibrant._frames import make_frame
 from calibrant._numerics import links
 from calibrant._numerics.piecewise import interpolate
+from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import quantile_ends

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import _validation
-from calibrant._frames import make_frame
 from calibrant._numerics import links
-from calibrant._tables import align
+from calibrant._tables import align, make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError

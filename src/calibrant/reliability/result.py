@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from sklearn.base import clone
 
-from calibrant._frames import make_frame
 from calibrant._numerics import bins, links
 from calibrant._numerics.beta import clopper_pearson
+from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry

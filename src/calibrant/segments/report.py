@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._frames import make_frame
-from calibrant._tables import align
+from calibrant._tables import align, make_frame
 from calibrant._typing import Floats
 from calibrant.maps.segments import SegmentedMap
 from calibrant.segments.search import Cells

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from calibrant import _limits, _validation
 from calibrant._typing import Floats
-from calibrant._validation.labels import plain
+from calibrant._validation import plain
 from calibrant.calibrators.base import Calibrator
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Step

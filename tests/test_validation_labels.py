@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant._validation.labels import (
+from calibrant._validation import (
     as_plain_labels,
     find_extremes,
     find_two_classes,
