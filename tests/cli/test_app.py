@@ -13,7 +13,7 @@ from calibrant.cli import app
 
 def test_help_and_version(cli):
     text = cli("--help").out
-    commands = ["fit", "apply", "evaluate", "compare", "report", "export", "monitor", "simulate", "methods", "demo"]
+    commands = ["fit", "apply", "evaluate", "compare", "report", "export", "monitor", "methods", "demo"]
     commands += ["replay", "adapt"]
     assert all(command in text for command in commands)
     assert cli("--version").out == f"calibrant {calibrant.__version__}\n"

@@ -54,9 +54,19 @@ def test_numbers_that_are_no_probabilities_are_said_by_column(cli, refused, tabl
 def test_what_is_not_for_several_scores(refused, cli, table, tmp_path):
     path, model = tmp_path / "data.csv", tmp_path / "m.json"
     table.to_csv(path, index=False)
-    assert "--by and --groups are not for several scores" in refused(
+    assert "--by, --groups and --top-label are not for several scores" in refused(
         "fit", path, *SCORES, "--method", "panel", "--by", "sure"
     )
     cli("fit", path, *SCORES, "--method", "panel", "-o", model)
     assert "finds them by their names" in refused("apply", model, path, "--score", "judge_a", "-o", tmp_path / "o.csv")
     assert "this is a map of several scores. Save it" in refused("export", model, "-o", tmp_path / "map.sql")
+
+
+def test_rows_without_a_label_are_refused_or_left_out(cli, refused, table, tmp_path):
+    path, model = tmp_path / "data.csv", tmp_path / "m.json"
+    table.astype({"right": "Int64"}).assign(right=lambda rows: rows["right"].where(rows.index > 1)).to_csv(
+        path, index=False
+    )
+    command = ("fit", path, *SCORES, "--method", "panel", "-o", model)
+    assert refused(*command).startswith("2 of 300 rows have no label. Add --drop-missing")
+    assert "298 rows" in cli(*command, "--drop-missing").err

@@ -9,10 +9,8 @@ from typing import Annotated
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.compare import compare, evaluate, report
-from calibrant.cli.demo import demo, simulate
+from calibrant.cli.compare import compare, demo, evaluate, gate, report
 from calibrant.cli.errors import WARNED, check_interruption, explain, interruption, report_interruption
-from calibrant.cli.gate import gate
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
 from calibrant.cli.monitoring import adapt, monitor, replay
@@ -23,7 +21,7 @@ VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, estimate, gate, report, monitor, replay),
     "Calibrate": (fit, apply, export, adapt),
-    "Learn": (demo, methods, simulate),
+    "Learn": (demo, methods),
 }
 
 

@@ -175,7 +175,7 @@ def drop_missing(table: Table, columns: Columns) -> Table:
 def describe_missing(table: Table, columns: Columns) -> str | None:
     """Say how many rows have no score or no label; None if all have both."""
     scores = " OR ".join(table.lacks(name) for name in columns.scores)
-    wanted = ("true", scores, table.lacks(columns.label))
+    wanted = ("true", scores or "false", table.lacks(columns.label))
     counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in wanted)
     rows, no_score, no_label = table.values(f"SELECT {counts} FROM rows")[0]
     lacking = ((no_score, "score"), (no_label, "label"))

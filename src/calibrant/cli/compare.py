@@ -1,4 +1,4 @@
-"""compare, evaluate, report: how good probabilities are and which method suits them, as a table or as a page."""
+"""compare, evaluate, gate, report, demo: how good probabilities are, which method suits them, which rows to accept."""
 
 from __future__ import annotations
 
@@ -23,10 +23,31 @@ WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE"}
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
 COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
-PRECISION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
+SECTION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
-UNLABELLED = "Rows without labels, with the same score column; the page then says what to expect of them."
+UNLABELLED = (
+    "Rows without labels, with the same score column: for them the gate is meant, and the page says what to expect."
+)
+PRECISION = "The wanted share of right rows among accepted ones, such as 0.95."
+BUDGET = "In place of --precision: how many rows people can look at, as a share below 1 or a number."
+CONFIDENCE = "The probability with which the precision is kept."
+GUARANTEE = "finite_sample, which holds for every truth; or posterior, which accepts more and assumes more."
+Unlabelled = Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")]
+
+BEFORE = """\
+AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
+Can its probabilities be trusted, and if not, which calibration fixes them?
+
+"""
+AFTER = """
+The report is in {output}; open it in a browser. With data of your own, in columns score and label:
+
+  calibrant compare data.csv                     # which method?
+  calibrant report data.csv -o report.html       # the same page
+  calibrant fit data.csv -o model.json           # learn the map
+  calibrant apply model.json new.csv -o out.csv  # use it
+"""
 
 
 @options.reads_rows("weight", "groups", "space", "top_label")
@@ -142,6 +163,49 @@ def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
     }
 
 
+@options.reads_rows("weight", "by", "space", "top_label")
+def gate(
+    rows: options.RowOptions,
+    *,
+    precision: Annotated[float | None, options.option(PRECISION, "--precision", "-p", value="SHARE")] = None,
+    budget: Annotated[float | None, options.option(BUDGET, "--budget", value="ROWS")] = None,
+    confidence: Annotated[float, options.option(CONFIDENCE, "--confidence", value="LEVEL")] = 0.9,
+    guarantee: Annotated[str, options.option(GUARANTEE, "--guarantee", value="WHAT")] = "finite_sample",
+    unlabelled: Unlabelled = None,
+    as_json: options.As_json = False,
+) -> None:
+    """Find the lowest score from which accepted rows keep a precision, and say how many pass.
+
+    With --by a gate for each segment, all of which keep it at once; with the scores of several classes, of the top one.
+    """
+    problem = rows.read(most_segments=MOST_SEGMENTS)
+    problem.check_probabilities()
+    if problem.segments and (precision is None or unlabelled is not None):
+        raise Refusal("A gate for each segment needs --precision, and takes neither --budget nor --unlabelled.")
+    asked: dict[str, Any] = {"precision": precision, "confidence": confidence, "guarantee": guarantee}
+    with progress("finding the gate"):
+        found = _find_gate(problem, asked, budget, unlabelled)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        sys.stdout.write(f"{found}\n")
+
+
+def _find_gate(problem: Problem, asked: dict[str, Any], budget: float | None, unlabelled: str | None) -> Any:
+    from calibrant import Blend
+    from calibrant.decisions import acceptance, acceptance_by_segment
+
+    if problem.segments:
+        return acceptance_by_segment(problem.parts, **asked)
+    target = None if unlabelled is None else read_unlabelled([unlabelled], list(problem.columns.scores))
+    asked |= {"budget": budget, "unlabelled": target, "space": problem.space}
+    if problem.shape == "matrix":
+        scores, labels, weights, _ = problem.rows
+        return acceptance(labels, scores, sample_weight=weights, **asked)
+    blend = Blend(space=problem.space).fit_tally(problem.tally)  # names the calibrated probability beside the score
+    return acceptance(problem.tally, calibrator=blend, **asked)
+
+
 @options.reads_rows("weight", "by", "groups", "space", "top_label")
 def report(
     rows: options.RowOptions,
@@ -151,8 +215,8 @@ def report(
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
     cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
     thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
-    precision: Annotated[float | None, options.option(PRECISION, "--precision", value="SHARE")] = None,
-    unlabelled: Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")] = None,
+    precision: Annotated[float | None, options.option(SECTION, "--precision", value="SHARE")] = None,
+    unlabelled: Unlabelled = None,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
@@ -200,3 +264,29 @@ def _commands(rows: options.RowOptions, columns: Columns) -> str:
     again = [*scores, *top] if len(columns.scores) == 1 or top else []  # a model of all classes knows its columns
     apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
+
+
+def demo(output: Page = "calibrant-demo.html") -> None:
+    """Run the whole job on a bundled data set: train, score, compare, and write a report."""
+    check_target(output)
+    problem = _score_digits()
+    sys.stdout.write(BEFORE)
+    sys.stdout.flush()
+    comparison = run_comparison(problem)
+    show_comparison(comparison)
+    write_page(output, problem, comparison=comparison, title="Is the digit above four?")
+    sys.stdout.write(AFTER.format(output=output))
+
+
+def _score_digits() -> Problem:
+    """Score digits that the model has not seen."""
+    from sklearn.datasets import load_digits
+    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.model_selection import train_test_split
+
+    from calibrant import Tally
+
+    pixels, digit = load_digits(return_X_y=True)
+    train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
+    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
+    return Problem("score", Columns(("score",), "label"), Tally.from_arrays(scores, y_rest))

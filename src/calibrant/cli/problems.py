@@ -106,14 +106,13 @@ class Problem:
         """Fit a calibrator of this shape."""
         if self.shape == "segments":
             calibrator.fit_tallies(self.segments, self.columns.by)
-        elif self.shape == "panel":
-            calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
-        elif self.shape == "matrix":
-            # Column numbers, because the order of the columns need not be that of the labels.
-            calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
-            calibrator.map_ = replace(calibrator.map_, classes=self.classes, columns=self.columns.scores)
-        else:
+        elif self.shape == "score":
             calibrator.fit_tally(self.tally)
+        else:
+            # Labels of a matrix are column numbers, because the order of the columns need not be that of the labels.
+            calibrator.fit(self.rows.scores, self.rows.labels, self.rows.weights)
+        if self.shape == "matrix":
+            calibrator.map_ = replace(calibrator.map_, classes=self.classes, columns=self.columns.scores)
 
     def calibrated(self, map_: FrozenMap | None) -> Problem:
         """Return the same rows with probabilities as scores: those of a map, the softmax of logits, or as they are."""
@@ -170,37 +169,44 @@ def read_problem(
     with nullcontext(source) if isinstance(source, Table) else open_table(source) as table:
         columns = choose_columns(table, named, any_scores=panel)
         chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
-        if panel:
-            return _read_panel(table, columns, chosen, positive)
-        is_matrix = len(columns.scores) > 1 and not top_label
-        _refuse_options(columns, is_matrix, chosen, positive, top_label)
-        rows = drop(table, columns) if drop_missing else table
+        shape = "panel" if panel else "matrix" if len(columns.scores) > 1 and not top_label else "score"
+        _refuse_options(shape, columns, chosen, positive, top_label)
+        rows = drop(table, needed_columns(shape, columns)) if drop_missing else table
         if crossfitted and columns.weight is not None:
             _warn_of_copies(rows, columns.weight)
-        if is_matrix:
-            return _read_matrix(rows, columns, chosen)
+        about: dict[str, Any] = {"space": chosen, "name": table.name}
+        if shape == "matrix":
+            classes = _classes_of(rows, columns)
+            return Problem(shape, columns, rows=_fetch(rows, columns, shape, classes=classes), classes=classes, **about)
         view, names = _view_top_label(rows, columns) if top_label else (rows, columns)
         label = like.positive if like is not None else _positive_label(view, names.label, positive)
-        about: dict[str, Any] = {"space": chosen, "name": table.name, "positive": label}
+        about["positive"] = label
+        if panel:
+            return Problem(shape, columns, rows=_fetch(rows, columns, shape, positive=label), **about)
         if columns.by:
             if most_segments is not None:
                 _check_number_of_segments(view, columns.by, most_segments)
-            segments = _count_segments(view, names, label)
+            # What is neither text, number nor boolean becomes text.
+            others = {name: quote(name) for name in (names.score, names.label, names.weight) if name is not None}
+            casts = {name: view.segment(name) for name in columns.by}
+            segments = _count(view.select(others | casts), names, label, [*columns.by])
             return Problem("segments", columns, sum(segments.values(), Tally.empty()), segments, **about)
         tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
-        in_groups = _read_grouped_rows(view, names, label) if columns.groups else None
-        return Problem("score", columns, tally, rows=in_groups, **about)
+        in_groups = _fetch(view, names, shape, positive=label) if columns.groups else None
+        return Problem(shape, columns, tally, rows=in_groups, **about)
 
 
-def _refuse_options(columns: Columns, is_matrix: bool, space: str, positive: str | None, top_label: bool) -> None:
+def _refuse_options(shape: str, columns: Columns, space: str, positive: str | None, top_label: bool) -> None:
     """Refuse options that say nothing about rows of this shape."""
-    several = len(columns.scores) > 1
+    several, panel, by = len(columns.scores) > 1, shape == "panel", columns.by
     refusals = {
+        "--by, --groups and --top-label are not for several scores of a row; leave them out.": panel
+        and (by or columns.groups or top_label),
         "--top-label needs the score columns of all classes; name them with --score a,b,c.": top_label and not several,
         "--top-label takes probabilities; leave out --space decision.": top_label and space == "decision",
-        "--positive is for one score; leave it out with several.": several and positive is not None,
-        "--by with several classes needs --top-label.": is_matrix and columns.by,
-        "--groups and --by cannot go together.": columns.by and columns.groups,
+        "--positive is for one score; leave it out with several.": several and not panel and positive is not None,
+        "--by with several classes needs --top-label.": shape == "matrix" and by,
+        "--groups and --by cannot go together.": by and columns.groups,
     }
     for sentence, applies in refusals.items():
         if applies:
@@ -279,24 +285,29 @@ def _check_number_of_segments(table: Table, by: tuple[str, ...], most: int) -> N
         raise Refusal(f"--by '{names}' has about {n_segments} values; choose a column with at most {most}.")
 
 
-def _count_segments(table: Table, columns: Columns, positive: Any) -> dict[tuple[Any, ...], Tally]:
-    """Count the rows of each segment, a tuple of its keys; what is neither text, number nor boolean becomes text."""
-    casts = {name: table.segment(name) for name in columns.by}
-    others = {name: quote(name) for name in (columns.score, columns.label, columns.weight) if name is not None}
-    tallies: dict[tuple[Any, ...], Tally] = _count(table.select(others | casts), columns, positive, [*columns.by])
-    return tallies
+def needed_columns(shape: str, columns: Columns) -> Columns:
+    """The columns that no row may lack: of several scores some may be missing."""
+    return replace(columns, scores=()) if shape == "panel" else columns
 
 
-def _fetch(table: Table, columns: Columns, label: str) -> tuple[Any, Any, Any, Any]:
-    """Fetch scores (n, K), labels, weights and groups of single rows; a missing group is refused."""
+def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ...] = (), positive: Any = None) -> Rows:
+    """Fetch single rows: a matrix (n, K) with the columns of its labels, several scores by name, or one score."""
     import numpy as np
 
-    lacking = describe_missing(table, columns)
+    from calibrant._validation import encode_labels
+
+    lacking = describe_missing(table, needed_columns(shape, columns))
     if lacking is not None:
         raise Refusal(f"{lacking} {REPAIR}")
     # Single precision takes half of the memory where there is no more.
-    kind = "FLOAT" if all(table.kind(name) == "FLOAT" for name in columns.scores) else "DOUBLE"
-    wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, name in enumerate(columns.scores)} | {"label": label}
+    number = "FLOAT" if all(table.kind(name) == "FLOAT" for name in columns.scores) else "DOUBLE"
+    kinds = dict.fromkeys(columns.scores, number)
+    if shape == "panel":
+        numbers = [name for name in kinds if table.is_number(name) and table.kind(name) != "BOOLEAN"]
+        kinds |= {name: "VARCHAR" for name in kinds if name not in numbers}
+    wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, (name, kind) in enumerate(kinds.items())}
+    as_text = shape == "matrix" and not table.is_number(columns.label)
+    wanted["label"] = f"{quote(columns.label)}::VARCHAR" if as_text else quote(columns.label)
     wanted |= {} if columns.weight is None else {"weight": f"{quote(columns.weight)}::DOUBLE"}
     wanted |= {} if columns.groups is None else {"group": quote(columns.groups)}
     with progress(f"reading {table.name}"):
@@ -306,59 +317,20 @@ def _fetch(table: Table, columns: Columns, label: str) -> tuple[Any, Any, Any, A
     missing = int(np.ma.getmaskarray(found["group"]).sum()) if "group" in found else 0
     if missing:
         raise Refusal(f"--groups '{columns.groups}' is missing in {missing} rows; drop them, or give each its own.")
-    scores = np.column_stack([np.ma.filled(found[f"s{k}"], np.nan) for k in range(len(columns.scores))])
+    scores: Any = [
+        np.ma.filled(found[f"s{k}"].astype(object), None) if kind == "VARCHAR" else np.ma.filled(found[f"s{k}"], np.nan)
+        for k, kind in enumerate(kinds.values())
+    ]
+    labels = np.ma.getdata(found["label"])
+    if shape == "matrix":
+        known, inverse = np.unique(labels, return_inverse=True)
+        labels = np.array([classes.index(value) for value in known.tolist()], dtype=np.intp)[inverse]
+        scores = np.column_stack(scores)
+    else:
+        labels, _ = encode_labels(labels, positive, "label")
+        scores = dict(zip(columns.scores, scores, strict=True)) if shape == "panel" else scores[0]
     weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
-    return scores, np.ma.getdata(found["label"]), weights, found.get("group")
-
-
-def _read_grouped_rows(table: Table, columns: Columns, positive: Any) -> Rows:
-    """Read rows whose groups must stay together; a tally would no longer know them."""
-    from calibrant._validation import encode_labels
-
-    scores, labels, weights, groups = _fetch(table, columns, quote(columns.label))
-    encoded, _ = encode_labels(labels, positive, "label")
-    return Rows(scores[:, 0], encoded, weights, groups)
-
-
-def _read_matrix(table: Table, columns: Columns, space: str) -> Problem:
-    """Read a column for each class, with the column numbers of the labels."""
-    import numpy as np
-
-    classes = _classes_of(table, columns)
-    label = quote(columns.label) if table.is_number(columns.label) else f"{quote(columns.label)}::VARCHAR"
-    scores, labels, weights, groups = _fetch(table, columns, label)
-    known, inverse = np.unique(labels, return_inverse=True)
-    numbers = np.array([classes.index(value) for value in known.tolist()], dtype=np.intp)[inverse]
-    rows = Rows(scores, numbers, weights, groups)
-    return Problem("matrix", columns, rows=rows, classes=classes, space=space, name=table.name)
-
-
-def _read_panel(table: Table, columns: Columns, space: str, positive: str | None) -> Problem:
-    """Read several scores by name, numbers or text, missing ones included."""
-    import numpy as np
-
-    from calibrant._validation import encode_labels
-
-    if columns.by or columns.groups:
-        raise Refusal("--by and --groups are not for several scores of a row; leave them out.")
-    numbers = {name for name in columns.scores if table.is_number(name) and table.kind(name) != "BOOLEAN"}
-    kinds = {name: "DOUBLE" if name in numbers else "VARCHAR" for name in columns.scores}
-    wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, (name, kind) in enumerate(kinds.items())}
-    wanted |= {"label": quote(columns.label)}
-    wanted |= {} if columns.weight is None else {"weight": f"{quote(columns.weight)}::DOUBLE"}
-    label = _positive_label(table, columns.label, positive)
-    with progress(f"reading {table.name}"):
-        found = table.select(wanted).relation.fetchnumpy()
-    if np.ma.getmaskarray(found["label"]).any():
-        raise Refusal(f"'{shorten(columns.label)}' is missing in some rows. {REPAIR}")
-    scores: dict[str, Any] = {}
-    for k, name in enumerate(kinds):
-        column = found[f"s{k}"].astype(float if name in numbers else object)
-        scores[name] = np.ma.filled(column, np.nan if name in numbers else None)
-    labels, _ = encode_labels(np.ma.getdata(found["label"]), label, "label")
-    weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
-    rows = Rows(scores, labels, weights)
-    return Problem("panel", columns, rows=rows, space=space, name=table.name, positive=label)
+    return Rows(scores, labels, weights, found.get("group"))
 
 
 def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:
