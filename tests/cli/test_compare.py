@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from calibrant import compare
@@ -21,6 +22,25 @@ def test_compare(cli, refused, data):
     assert {row["name"] for row in plain["results"]} == {"identity", "platt"}
     assert "got 'plat'. Did you mean 'platt'?" in refused("compare", data, "-m", "plat")
     assert "--folds must be" in refused("compare", data, "--folds", "1")
+
+
+def test_over_time_methods_are_judged_on_what_came_later(cli, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    scores, day = rng.random(400), rng.permutation(np.arange(400) // 20)
+    labels = (rng.random(400) < scores**2).astype(int)
+    rows = tmp_path / "d.csv"
+    rows.write_text(
+        "score,label,day\n" + "\n".join(f"{float(s)!r},{y},{d}" for s, y, d in zip(scores, labels, day, strict=True))
+    )
+    found = cli("compare", rows, "-s", "score", "-l", "label", "-m", "platt", "--time", "day")
+    assert found.code == 0, found.err
+    alone = compare(scores, labels, methods=["platt"], time=day)
+    assert found.out.startswith(alone.title.split(";")[0])
+    assert "5 blocks of time" in found.out
+    assert f"{alone['platt'].log_loss.value:.4f}" in found.out
+    assert "cannot go together" in refused("compare", rows, "--time", "day", "--groups", "day")
+    assert "--time must name a column" in refused("compare", rows, "--time", "d")
+    assert "Lower --folds" in refused("compare", rows, "-s", "score", "-l", "label", "--time", "day", "--folds", "20")
 
 
 def test_weights_that_may_not_be_counts_are_worth_a_warning(cli, refused, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant import Blend
+from calibrant import Blend, load
 from calibrant.monitoring import AdaptiveCalibrator, walk_forward
 
 
@@ -40,6 +40,25 @@ def test_a_replay_says_what_the_library_says_and_goes_on(cli, history, tmp_path)
     after = found.adaptive.updated([0.5] * 30 + [0.4] * 20, [1] * 30 + [0] * 20, "2026-09")
     assert AdaptiveCalibrator.load(state).history[-1] == after.history[-1]
     assert (tmp_path / "map.json").exists()
+
+
+def test_days_are_joined_and_the_number_of_periods_is_said(cli, refused, history, tmp_path):
+    path, scores, labels, month = history
+    days = [f"{m}-{1 + row % 28:02}" for row, m in enumerate(month)]
+    rows = [f"{d},{float(s)!r},{y}" for d, s, y in zip(days, scores, labels, strict=True)]
+    by_day = tmp_path / "days.csv"
+    by_day.write_text("\n".join(["day,score,label", *rows]) + "\n")
+    joined = cli("replay", by_day, "--time", "day", "--every", "month", "-o", tmp_path / "map.json")
+    assert joined.code == 0, joined.err
+    assert joined.out == f"{walk_forward(scores, labels, month)}\n"
+    assert "8 periods, one for each month, 200 rows on average" in joined.err
+    assert load(tmp_path / "map.json") == walk_forward(scores, labels, month).adaptive.map_
+    months = cli("replay", path, "--time", "month")
+    assert "8 periods, one for each value of 'month', 200 rows on average" in months.err
+    assert "write it with -o map.json" in months.err
+    assert "map_" not in months.out + months.err
+    for wrong, message in {"label": "--every needs dates in --time", "moon": "--time must name a column"}.items():
+        assert message in refused("replay", by_day, "--time", wrong, "--every", "month", "-s", "score", "-l", "label")
 
 
 def test_adapt_begins_with_a_model(cli, refused, history, tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.metrics import log_loss
 
@@ -279,8 +280,8 @@ def test_scores_are_those_of_scikit_learn_on_rows_left_out(matrix):
     assert raw.brier_score.value == pytest.approx(((np.eye(3)[y] - scores) ** 2).sum(axis=1).mean())
     assert table["temperature"].log_loss.value == pytest.approx(log_loss(y, own.probabilities))
     rng = np.random.default_rng(0)
-    test = read_problem(scores, y).split(4, rng)[0]
-    train = np.setdiff1d(np.arange(len(y)), test)
+    train, test = read_problem(scores, y).split(4, rng)[0]
+    np.testing.assert_array_equal(train, np.setdiff1d(np.arange(len(y)), test))
     expected = TemperatureScaling().fit(scores[train], y[train]).predict_proba(scores[test])
     np.testing.assert_allclose(own.probabilities[test], expected)
 
@@ -306,7 +307,7 @@ def test_calibrated_probabilities_are_left_alone(matrix):
 
 def test_folds_share_out_every_class(matrix):
     scores, y, _ = matrix
-    folds = read_problem(scores, y).split(5, np.random.default_rng(0))
+    folds = [test for _, test in read_problem(scores, y).split(5, np.random.default_rng(0))]
     np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(len(y)))
     counts = np.array([np.bincount(y[fold], minlength=3) for fold in folds])
     assert (np.ptp(counts, axis=0) <= 1).all()
@@ -389,8 +390,9 @@ def test_groups_of_several_classes_stay_in_one_fold_and_intervals_allow_for_them
     widths = [table["identity"].log_loss.high - table["identity"].log_loss.low for table in (grouped, plain)]
     assert widths[0] == pytest.approx(3 * widths[1], rel=0.03)
     assert grouped.verdict.p_value is None
-    for fold in read_problem(*rows[:2], groups=rows[2]).split(5, np.random.default_rng(0)):
-        assert not set(rows[2][fold]) & set(np.delete(rows[2], fold))
+    for fit, judge in read_problem(*rows[:2], groups=rows[2]).split(5, np.random.default_rng(0)):
+        assert not set(rows[2][judge]) & set(rows[2][fit])
+        assert len(fit) + len(judge) == len(rows[2])
 
 
 def test_crossfit_predicts_only_what_was_left_out():
@@ -418,3 +420,82 @@ def test_a_registered_method_for_matrices_is_compared_by_its_name(matrix, monkey
     assert table["mine"].log_loss == table["vector_scaling"].log_loss
     with pytest.raises(InvalidInputError, match="mine"):
         compare(scores[:, 0], y == 0, methods=["mine"])
+
+
+def _rows_over_time(rng, shape, n=600):
+    """Rows in random order of twelve months, in which a score comes to mean more; and the months."""
+    month = rng.permutation(np.repeat(np.arange(12), n // 12))
+    if shape == "score":
+        scores = rng.random(n)
+        return scores, rng.random(n) < scores ** np.where(month < 6, 1.0, 0.5), month
+    scores = rng.dirichlet(np.ones(3), n)
+    return scores, (scores.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=2), month
+
+
+@pytest.mark.parametrize("shape", ["score", "matrix"])
+def test_over_time_no_row_is_judged_by_a_fit_that_has_seen_its_month_or_a_later_one(shape):
+    scores, y, month = _rows_over_time(np.random.default_rng(0), shape)
+    problem = read_problem(scores, y, time=month)
+    folds = problem.split(5, np.random.default_rng(0))
+    assert len(folds) == 5
+    judged = 0
+    for number, fold in enumerate(folds):
+        if shape == "score":
+            when = dict(zip(scores, month, strict=True))
+            fit, judge = ([when[score] for score in part.scores] for part in (fold.train, fold.test))
+        else:
+            fit, judge = month[fold[0]], month[fold[1]]
+        assert max(fit) < min(judge)
+        assert len(fit) == 100 * (number + 1)
+        judged += len(judge)
+    assert judged == 500
+    # What is judged does not depend on rows to come: change the labels of the last block.
+    method = "platt" if shape == "score" else "temperature"
+    later = np.where(month >= 10, np.random.default_rng(1).permutation(y), y)
+    before, after = (
+        compare(scores, labels, methods=[method], time=month).fits[method].out_of_fold for labels in (y, later)
+    )
+    assert sorted(before.probabilities.ravel()) == pytest.approx(sorted(after.probabilities.ravel()))
+
+
+def test_over_time_the_losses_are_those_of_an_expanding_window():
+    scores, y, month = _rows_over_time(np.random.default_rng(2), "score")
+    found = compare(scores, y, methods=["platt"], time=[f"2026-{m + 1:02}" for m in month], cv=5)
+    predicted = np.empty(len(y))
+    for start in range(2, 12, 2):
+        block = (month >= start) & (month < start + 2)
+        predicted[block] = PlattScaling().fit(scores[month < start], y[month < start]).predict(scores[block])
+    judged = month >= 2
+    assert found["platt"].log_loss.value == pytest.approx(log_loss(y[judged], predicted[judged]))
+    assert found["identity"].log_loss.value == pytest.approx(log_loss(y[judged], scores[judged]))
+    assert "5 blocks of time, each judged by fits to the rows before it" in str(found)
+    # The ten months that were judged are ten draws.
+    losses = -np.log(np.where(y, predicted, 1 - predicted))
+    sums = np.array([(losses[month == m] - losses[judged].mean()).sum() for m in range(2, 12)])
+    width = 2 * stats.t.ppf(0.95, 9) * np.sqrt(10 / 9 * (sums @ sums)) / judged.sum()
+    assert found["platt"].log_loss.width == pytest.approx(width)
+
+
+def test_over_time_groups_keep_the_intervals():
+    scores, y, month = _rows_over_time(np.random.default_rng(3), "score")
+    patients = np.arange(600) % 40
+    by_month, by_patient = (
+        compare(scores, y, methods=["platt"], time=month, groups=groups)["platt"].log_loss
+        for groups in (None, patients)
+    )
+    assert by_month.value == pytest.approx(by_patient.value)
+    assert by_month.width != pytest.approx(by_patient.width, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"time": [1, 1, 2, 2, 3, 3, 4, 4]}, "more than 5 different values, for 5 blocks"),
+        ({"time": [1, 2, 3]}, "time"),
+        ({"time": range(8), "repeats": 2}, "`repeats` must be 1 with `time`"),
+        ({"scores": Tally.from_arrays([0.1, 0.9] * 4, [0, 1] * 4), "y": None, "time": range(8)}, "`time` needs labels"),
+    ],
+)
+def test_a_time_that_gives_no_order_is_refused(change, message):
+    with pytest.raises(InvalidInputError, match=message):
+        compare(**{"scores": [0.1, 0.9] * 4, "y": [0, 1] * 4} | change)

@@ -6,6 +6,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from calibrant import Blend, PlattScaling, SplineCalibration, Tally
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.samples import number_times
 from calibrant.monitoring import AdaptiveCalibrator, walk_forward
 
 
@@ -77,6 +78,36 @@ def test_time_may_be_text_or_dates(kind):
 
 
 @pytest.mark.parametrize(
+    ("every", "first", "last", "number"),
+    [
+        ("day", "2025-12-29", "2026-04-07", 100),
+        ("week", "2025-12-29", "2026-04-06", 15),
+        ("month", "2025-12", "2026-04", 5),
+        ("quarter", "2025-10", "2026-04", 3),
+        ("year", "2025", "2026", 2),
+    ],
+)
+@pytest.mark.parametrize("kind", ["text", "dates", "objects"])
+def test_dates_are_joined_to_longer_periods(every, first, last, number, kind):
+    """A hundred days from a Monday on."""
+    days = np.datetime64("2025-12-29") + np.arange(100)
+    given = {"text": days.astype(str), "dates": days.astype("datetime64[s]"), "objects": days.astype(object)}[kind]
+    names, codes = number_times(given, 100, every)
+    assert (names[0], names[-1], len(names)) == (first, last, number)
+    assert (np.diff(codes) >= 0).all()
+
+
+def test_a_replay_by_month_is_that_of_months():
+    rng = np.random.default_rng(4)
+    scores, y, period = history(rng, 5, 100)
+    days = np.datetime64("2026-01") + period + np.timedelta64(0, "D") + rng.integers(0, 28, len(period))
+    found = walk_forward(scores, y, days, every="month", reference=PlattScaling())
+    assert found.periods == ("2026-02", "2026-03", "2026-04", "2026-05")
+    expected = walk_forward(scores, y, period, reference=PlattScaling())
+    assert found["adaptive"].log_loss.value == pytest.approx(expected["adaptive"].log_loss.value)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"time": [1, 1, 1, 2]}, "at least two periods after the 1 of the reference; got 2"),
@@ -88,6 +119,9 @@ def test_time_may_be_text_or_dates(kind):
         ),
         ({"time": [1, "a", None, 2.0]}, "`time` must"),
         ({"delay": -1}, "`delay` must"),
+        ({"every": "month"}, "`every` needs dates in `time`, such as 2026-01-31; got"),
+        ({"every": "month", "time": ["May", "June", "July", "May"]}, "`every` needs dates"),
+        ({"every": "fortnight"}, "`every` must be one of"),
         ({"n_reference": 0}, "`n_reference` must"),
     ],
 )

@@ -26,6 +26,7 @@ THRESHOLDS = "Lowest and highest probability from which one might act; adds a se
 SECTION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
+BLOCKS = "Column of times: judge methods on blocks of time, each by fits to the rows before it."
 UNLABELLED = (
     "Rows without labels, with the same score column: for them the gate is meant, and the page says what to expect."
 )
@@ -57,6 +58,7 @@ def compare(
     method: options.Methods = None,
     folds: Annotated[int, options.option("Number of folds.", "--folds", value="FOLDS")] = 5,
     repeats: Annotated[int, options.option("Number of repeated cross-validations.", "--repeats", value="REPEATS")] = 1,
+    time: Annotated[str | None, options.option(BLOCKS, "--time", value="COLUMN")] = None,
     level: options.Level = 0.9,
     seed: options.Seed = 0,
     as_json: options.As_json = False,
@@ -67,7 +69,7 @@ def compare(
     """
     names = split(method or [])
     check_methods(names)
-    problem = rows.read(crossfitted=True)
+    problem = rows.read(crossfitted=True, time=time)
     problem.check_probabilities()
     comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
     if as_json:

@@ -18,10 +18,13 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # What the library calls by the names of its arguments, the command line calls by its options.
-SAME = "alpha by cost_fn cost_fp dialect format label level method missing name repeats score space threshold weight"
+SAME = (
+    "alpha by cost_fn cost_fp delay dialect every format label level method missing name repeats score space threshold "
+    "time weight"
+)
 RENAMED = (
-    "pos_label positive, methods method, cv folds, n rows, segment by, column score, scores score, y label, "
-    "sample_weight weight, quantity what, thresholds thresholds, costs cost-fp"
+    "pos_label positive, methods method, cv folds, n rows, n_reference first, segment by, column score, scores score, "
+    "y label, sample_weight weight, quantity what, thresholds thresholds, costs cost-fp"
 )
 OPTION = {name: name.replace("_", "-") for name in SAME.split()} | dict(pair.split() for pair in RENAMED.split(", "))
 

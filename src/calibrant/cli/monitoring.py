@@ -23,6 +23,7 @@ MONITOR_STATE = "File that keeps the monitor between calls, made when missing; e
 FALSE_ALARM = "Probability of a false alarm, over all looks together."
 PROMOTE = 4  # the exit code for "a better map is available", next to that of an alarm
 TIME = "Column of the period of each row, such as its month; periods follow each other in their order."
+EVERY = "Join dates: day, week, month, quarter or year; by default each value is a period."
 DELAY = "How many periods late labels are; 0 if known before the next period."
 FIRST = "Fit the static map to so many first periods."
 CLUSTERED = "Rows of a period may share their outcome: count each period as one piece of evidence."
@@ -150,11 +151,13 @@ def replay(
     rows: options.RowOptions,
     *,
     time: Annotated[str, options.option(TIME, "--time", value="COLUMN")],
+    every: Annotated[str | None, options.option(EVERY, "--every", value="LENGTH")] = None,
     delay: Delay = 0,
     first: Annotated[int, options.option(FIRST, "--first", value="PERIODS", min=1)] = 1,
     clustered: Clustered = False,
     level: options.Level = 0.9,
     save: Annotated[str | None, options.option(SAVE, "--save", value="FILE")] = None,
+    output: Annotated[str | None, options.option(MAP, "--output", "-o", value="FILE")] = None,
     as_json: options.As_json = False,
 ) -> None:
     """Replay a history: what standing still, refits that forget and adapting would have brought."""
@@ -162,15 +165,22 @@ def replay(
     from calibrant.monitoring import walk_forward
 
     check_target(save, rows.files)
-    scores, labels, _, periods = _one_score(replace(rows, groups=time).read()).rows
+    check_target(output, rows.files)
+    scores, labels, _, periods = _one_score(rows.read(time=time)).rows
     method = registry.create(registry.DEFAULT_METHOD, space=rows.space or "probability")
-    how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level}
+    how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level, "every": every}
     with progress("replaying"):
         found = walk_forward(scores, labels, periods, reference=method, **how)
+    made, length = len(found.periods) + first, f"each value of '{time}'" if every is None else f"each {every}"
+    note(f"{made} periods, one for {length}, {len(scores) / made:.0f} rows on average; --every makes others of dates.")
     if as_json:
         print_json({"ways": found.results, "promote": found.adaptive.promote()})
     else:
         sys.stdout.write("\n".join(map(escape, str(found).split("\n"))) + "\n")
+    if output is not None:
+        found.adaptive.map_.save(output)
+    elif found.adaptive.promote():
+        note("To use the better map, write it with -o map.json, and `calibrant apply` it.")
     if save is not None:
         found.adaptive.save(save)
         note(f"Saved to {save}; go on with `calibrant adapt {save}` and the rows of the next period.")

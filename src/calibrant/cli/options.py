@@ -1,7 +1,7 @@
 """Options that several commands share, each declared once; those that say which labelled rows to read, together."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Signature, signature
 from typing import Annotated, Any
@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from calibrant.cli.columns import Columns
+from calibrant.cli.errors import Refusal
 from calibrant.cli.problems import Problem, read_problem
+from calibrant.errors import InvalidInputError
 
 TABLES = "Tables: CSV, Parquet or JSON lines; paths or 'globs'; - is standard input."
 SCORES = "Column of scores; for several classes a,b,c, one column each."
@@ -81,8 +83,15 @@ class RowOptions:
     space: Space = None
     top_label: Top = False
 
-    def read(self, **how: Any) -> Problem:
-        """Read these rows."""
+    def read(self, *, time: str | None = None, **how: Any) -> Problem:
+        """Read these rows, with a column of times in place of groups where one is named."""
+        if time is not None:
+            if self.groups is not None:
+                raise Refusal("--time and --groups cannot go together.")
+            try:
+                return replace(replace(self, groups=time).read(**how), over_time=True)
+            except (Refusal, InvalidInputError) as refusal:
+                raise Refusal(str(refusal).replace("--groups", "--time")) from refusal
         columns = Columns(tuple(self.score or ()), self.label or "", self.weight, tuple(self.by or ()), self.groups)
         said = {name: getattr(self, name) for name in ("drop_missing", "positive", "space", "top_label")}
         return read_problem(self.files, columns, **said | how)

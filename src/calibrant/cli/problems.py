@@ -58,6 +58,8 @@ class Problem:
         What the scores are.
     positive : label
         The positive one of two labels; None where the labels say it.
+    over_time : bool
+        Whether the groups of the rows are their times.
     """
 
     shape: str
@@ -69,6 +71,7 @@ class Problem:
     space: str = "probability"
     name: str = ""
     positive: Any = None
+    over_time: bool = False
 
     @property
     def method_shape(self) -> str:
@@ -88,7 +91,8 @@ class Problem:
         if self.rows is None:
             return {"scores": self.tally, "space": self.space}
         scores, labels, weights, groups = self.rows
-        return {"scores": scores, "y": labels, "sample_weight": weights, "groups": groups, "space": self.space}
+        of_groups = {"time" if self.over_time else "groups": groups}
+        return {"scores": scores, "y": labels, "sample_weight": weights, "space": self.space} | of_groups
 
     @property
     def parts(self) -> dict[str, Tally]:

@@ -1,9 +1,9 @@
 """`compare`: all methods on the same folds, judged by proper scores on rows not seen; and the rule that recommends."""
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -129,6 +129,7 @@ def compare(
     cv: int = 5,
     repeats: int = 1,
     groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     level: float = 0.9,
     rng: Seed = 0,
     progress: Progress = None,
@@ -175,6 +176,10 @@ def compare(
         The group of each row, such as a patient, a match or a day: rows of one group stay in one fold, and all
         intervals and the test behind the verdict allow for their dependence. It takes some twenty groups at least. The
         test of full calibration, of several classes, needs independent rows and is left out.
+    time : array-like of shape (n,), optional
+        When each row was scored: numbers, dates or text that can be ordered. Rows then fall into `cv` + 1 blocks, one
+        after the other, and each but the first is judged by fits to the rows before it, as they are used. Rows of one
+        time stay in one block; without `groups` the intervals take them as one.
     level : float
         Confidence level of the intervals.
     rng : int, numpy.random.Generator or None
@@ -196,11 +201,17 @@ def compare(
     ['platt', 'isotonic', 'identity']
     >>> table.recommended, table["platt"].log_loss_difference.high < 0
     ('platt', True)
+    >>> over_time = calibrant.compare(data.scores, data.labels, methods=["platt"], time=[i // 50 for i in range(2000)])
+    >>> over_time.fits["platt"].out_of_fold.tally().total  # the first of six blocks is not judged
+    1650.0
     """
     _validation.check_level(level)
     _validation.check_count("cv", cv, 2)
     _validation.check_count("repeats", repeats)
-    problem = read_problem(scores, y, sample_weight=sample_weight, pos_label=pos_label, groups=groups, space=space)
+    if time is not None and repeats > 1:
+        raise InvalidInputError(f"`repeats` must be 1 with `time`, which has one order; got {repeats}.")
+    beside = {"sample_weight": sample_weight, "pos_label": pos_label, "groups": groups, "time": time}
+    problem = read_problem(scores, y, **beside, space=space)
     problem.check(cv)
     sample = problem.sample
     candidates = name_candidates(methods, sample.shape, space, sample.n_classes)
@@ -229,6 +240,7 @@ def compare(
         level=level,
         cv=cv,
         repeats=repeats,
+        over_time=time is not None,
         tied=choice.tied,
         remarks=(*problem.remarks, *choice.notes),
         verdict=judge_calibration(sample, choice.gain),
@@ -252,12 +264,12 @@ def _run(name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repe
         return Run(None, 0.0, "decision scores are not probabilities, so they cannot be used as they are.")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        start = time.perf_counter()
+        start = perf_counter()
         try:
             predictions = problem.crossfit(calibrator, folds, repeats)
         except Exception as error:  # whatever breaks one method must not take the others down
             return Run(None, 0.0, _explain_failure(problem, calibrator, error))
-        seconds = (time.perf_counter() - start) / len(folds)
+        seconds = (perf_counter() - start) / len(folds)
     return Run(predictions, seconds, str(caught[0].message) if caught else "")
 
 

@@ -36,7 +36,7 @@ class ScoreProblem:
             )
 
     def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
-        """Folds of the tally, with groups kept together."""
+        """Folds of the tally, with groups kept together or in the order of time."""
         return split_sample(self.sample, cv, rng)
 
     def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
@@ -74,23 +74,23 @@ class MatrixProblem:
             )
 
     def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
-        """The rows to judge in each fold."""
+        """The rows to fit and the rows to judge in each fold."""
         return split_classes(self.sample, cv, rng)
 
     def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
         """Predict the rows of each fold."""
         sample, folds_each = self.sample, len(folds) // repeats
         probabilities = np.empty((repeats, *sample.scores.shape))
-        for number, test in enumerate(folds):
-            train = np.setdiff1d(np.arange(len(sample.labels)), test, assume_unique=True)
+        for number, (train, test) in enumerate(folds):
             fitted = clone(calibrator).fit(sample.scores[train], sample.labels[train], sample.weights[train])
             probabilities[number // folds_each, test] = fitted.predict_proba(sample.scores[test])
+        judged = np.sort(np.concatenate([test for _, test in folds[:folds_each]]))  # in time, all but the first
         return OutOfFold(
-            probabilities=probabilities.reshape(-1, sample.n_classes),
-            labels=np.tile(sample.labels, repeats),
-            counts=np.tile(sample.weights, repeats),
+            probabilities=probabilities[:, judged].reshape(-1, sample.n_classes),
+            labels=np.tile(sample.labels[judged], repeats),
+            counts=np.tile(sample.weights[judged], repeats),
             repeats=repeats,
-            members=group_members(sample, repeats),
+            members=group_members(sample, judged, repeats),
         )
 
     def fit(self, calibrator: Any) -> Any:
@@ -113,6 +113,7 @@ def read_problem(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     groups: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     space: str = "probability",
 ) -> Problem:
     """Read rows of any shape to compare methods on: a column for each of three or more classes is a matrix.
@@ -125,11 +126,11 @@ def read_problem(
     """
     _validation.check_choice("space", space, _validation.SPACES)
     if isinstance(scores, Tally):
-        sample = read_sample(scores, y, sample_weight, pos_label, groups, space=space, names=NAMES)
+        sample = read_sample(scores, y, sample_weight, pos_label, groups, time=time, space=space, names=NAMES)
     elif y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
     else:
         several = _validation.is_class_matrix(scores)
         positive = pos_label if several else _validation.choose_positive(y, pos_label)
-        sample = read_sample(y, scores, sample_weight, positive, groups, space=space, names=NAMES)
+        sample = read_sample(y, scores, sample_weight, positive, groups, time=time, space=space, names=NAMES)
     return MatrixProblem(sample.without_weightless()) if isinstance(sample, ClassSample) else ScoreProblem(sample)

@@ -128,6 +128,8 @@ class Comparison:
         of the intervals.
     cv, repeats : int
         Number of folds, and of repeated cross-validations.
+    over_time : bool
+        Whether folds are blocks of time, each judged by fits to the rows before it.
     tied : tuple of str
         Other methods that are not worse than the recommended one by more than chance, in the order of the ranking.
     remarks : tuple of str
@@ -163,6 +165,7 @@ class Comparison:
     remarks: tuple[str, ...] = ()
     verdict: Verdict | None = None
     n_classes: int = 2
+    over_time: bool = False
     fits: dict[str, MethodFit] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, name: str) -> MethodResult:
@@ -192,7 +195,10 @@ class Comparison:
         """The rows and folds of the comparison, in a line."""
         times = "" if self.repeats == 1 else f", {self.repeats} times"
         rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
-        return f"{rows}; {self.cv}-fold cross-validation{times}; {100 * self.level:g} % intervals in brackets"
+        folds = f"{self.cv}-fold cross-validation{times}"
+        if self.over_time:
+            folds = f"{self.cv} blocks of time, each judged by fits to the rows before it"
+        return f"{rows}; {folds}; {100 * self.level:g} % intervals in brackets"
 
     @property
     def headers(self) -> tuple[str, ...]:

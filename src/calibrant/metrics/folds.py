@@ -13,7 +13,7 @@ from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.intervals import Interval
 from calibrant.metrics.multiclass import top_label_tally
-from calibrant.metrics.samples import ClassSample, GroupedRows, ScoreSample, Seed
+from calibrant.metrics.samples import ClassSample, GroupedRows, Groups, ScoreSample, Seed
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
 from calibrant.tally import Tally
 
@@ -28,7 +28,7 @@ Learn: TypeAlias = Callable[[Tally, Floats], Floats]  # rows to fit and scores t
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to fit and rows to judge; together they are all rows.
+    """Rows to fit and rows to judge; together they are all rows, unless rows to fit must come before.
 
     `members`, where rows have groups, counts the rows of each group (first axis) among the positives, then among the
     negatives of every cell to judge (second axis).
@@ -93,19 +93,20 @@ def _shares(counts: Floats, cv: int, generator: np.random.Generator) -> list[Flo
     return shares
 
 
-def _fold(tally: Tally, positives: Floats, negatives: Floats, members: csr_array | None = None) -> Fold:
+def _fold(tally: Tally, positives: Floats, negatives: Floats) -> Fold:
     """The fold that judges so many of the rows of each cell."""
-
-    def filled(positives: Floats, negatives: Floats) -> Tally:
-        totals = positives + negatives
-        return Tally(tally.scores[totals > 0.0], positives[totals > 0.0], totals[totals > 0.0])
-
     rest = np.maximum(tally.positives - positives, 0.0), np.maximum(tally.negatives - negatives, 0.0)
-    return Fold(filled(*rest), filled(positives, negatives), members)
+    return Fold(_filled(tally, *rest), _filled(tally, positives, negatives))
+
+
+def _filled(tally: Tally, positives: Floats, negatives: Floats) -> Tally:
+    """So many rows of the cells of a tally."""
+    totals = positives + negatives
+    return Tally(tally.scores[totals > 0.0], positives[totals > 0.0], totals[totals > 0.0])
 
 
 def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> list[Fold]:
-    """Folds of rows with their groups kept together, of a tally joined to at most `max_cells` cells.
+    """Folds of rows with their groups kept together or in the order of time, of a tally of at most `max_cells` cells.
 
     Examples
     --------
@@ -121,15 +122,16 @@ def split_rows(rows: GroupedRows, cv: int, max_cells: int, rng: Seed = 0) -> lis
     cells, cell = tally.coarsen(max_cells), rows.cell_of_rows(tally, max_cells)
     folds = []
     for number in range(cv):
-        judged = (fold_of_row == number) & (rows.weights > 0.0)
-        weights = np.where(judged, rows.weights, 0.0)
-        positives, negatives = (
-            np.bincount(cell, weights * label, len(cells)).astype(np.float64) for label in (rows.labels, ~rows.labels)
-        )
+        parts = []
+        for chosen in (rows.groups.learnt(fold_of_row, number), fold_of_row == number):
+            weights = np.where(chosen, rows.weights, 0.0)
+            counts = (np.bincount(cell, weights * label, len(cells)) for label in (rows.labels, ~rows.labels))
+            positives, negatives = (count.astype(np.float64) for count in counts)
+            parts.append(_filled(cells, positives, negatives))
         # The cell among those with rows to judge; rows that are not judged have no weight, wherever they are put.
         filled = np.cumsum(positives + negatives > 0.0)
         columns = np.maximum(filled - 1, 0)[cell] + np.where(rows.labels, 0, filled[-1])
-        folds.append(_fold(cells, positives, negatives, rows.groups.cross(weights, columns, 2 * filled[-1])))
+        folds.append(Fold(parts[0], parts[1], rows.groups.cross(weights, columns, 2 * filled[-1])))
     return [fold for fold in folds if len(fold.test) and len(fold.train)]
 
 
@@ -140,20 +142,22 @@ def split_sample(sample: ScoreSample, cv: int, rng: Seed = 0, max_cells: int = _
     return split_tally(sample.tally.coarsen(max_cells), cv, rng)
 
 
-def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[Ints]:
-    """The rows to judge in each fold: every class dealt out in random order, each going on where the last ended.
+def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[tuple[Ints, Ints]]:
+    """The rows to fit and to judge in each fold: every class dealt out at random, going on where the last ended.
 
-    Groups are dealt out instead, whatever their classes.
+    Groups are dealt out instead, whatever their classes; or rows follow each other in time.
     """
     generator = np.random.default_rng(rng)
+    groups = sample.groups or Groups(np.empty(0, dtype=np.intp), 0)
     if sample.groups is not None:
-        fold_of_row = sample.groups.deal(cv, generator)
+        fold_of_row = groups.deal(cv, generator)
     else:
         shuffled = generator.permutation(len(sample.labels))
         by_class = shuffled[np.argsort(sample.labels[shuffled], kind="stable")]
         fold_of_row = np.empty(len(by_class), dtype=np.intp)
         fold_of_row[by_class] = np.arange(len(by_class)) % cv
-    return [np.flatnonzero(fold_of_row == number) for number in range(cv)]
+    masks = [(groups.learnt(fold_of_row, number), fold_of_row == number) for number in range(cv)]
+    return [(np.flatnonzero(fit), np.flatnonzero(judge)) for fit, judge in masks if fit.any() and judge.any()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,14 +264,19 @@ def _join_members(folds: Sequence[Fold]) -> csr_array | None:
     from scipy import sparse
 
     positive, negative = [m[:, :size] for m, size in members], [m[:, size:] for m, size in members]
-    return sparse.hstack([*positive, *negative], format="csr")
+    return _judged_groups(sparse.hstack([*positive, *negative], format="csr"))
 
 
-def group_members(sample: ClassSample, repeats: int) -> csr_array | None:
-    """The weight of each row of a matrix in its group, once for each repeat; None without groups."""
+def group_members(sample: ClassSample, judged: Ints, repeats: int) -> csr_array | None:
+    """The weight of each judged row of a matrix in its group, once for each repeat; None without groups."""
     if sample.groups is None:
         return None
     from scipy import sparse
 
-    by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))
-    return sparse.hstack([by_group] * repeats, format="csr")
+    by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))[:, judged]
+    return _judged_groups(sparse.hstack([by_group] * repeats, format="csr"))
+
+
+def _judged_groups(members: csr_array) -> csr_array:
+    """The groups that have rows to judge: errors are those of sums over them."""
+    return members[members.sum(axis=1) > 0.0]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FEW_GROUPS = 30  # below which what is said of groups rests on few independent numbers
 BLOCK = 64  # replicates drawn at a time, to bound the memory
+# Unit of numpy's dates, how many of it a period has, and one with which a period begins: 1970-01-05 was a Monday.
+EVERY = {"day": ("D", 1, 0), "week": ("D", 7, 4), "month": ("M", 1, 0), "quarter": ("M", 3, 0), "year": ("Y", 1, 0)}
 
 Labels: TypeAlias = ArrayLike | Tally  # labels of the rows, or a tally in place of all data
 Column: TypeAlias = ArrayLike | None
@@ -75,6 +77,8 @@ def both_classes(tally: Tally, metric: str) -> None:
 class Groups(NamedTuple):
     """Which rows belong together, such as those of a patient: the number of each row's group, 0 … number − 1.
 
+    `times`, where rows have an order, is the number of each row's time; folds then follow it.
+
     Examples
     --------
     >>> from calibrant.metrics.samples import number_groups
@@ -85,13 +89,30 @@ class Groups(NamedTuple):
 
     codes: Ints
     number: int
+    times: Ints | None = None
 
     def deal(self, cv: int, rng: Seed = 0) -> Ints:
-        """The fold of each row, one for all rows of a group; groups are dealt at random, evenly up to one."""
+        """The fold of each row, one for all rows of a group; groups are dealt at random, evenly up to one.
+
+        In the order of time, rows fall into `cv` + 1 blocks of about as many; the first, −1, is never judged.
+        """
         _validation.check_count("cv", cv, 2)
+        if self.times is not None:
+            rows = np.bincount(self.times)
+            if cv >= len(rows):
+                raise InvalidInputError(
+                    f"`time` must have more than {cv} different values, for {cv} blocks with rows before them; got "
+                    f"{len(rows)}. Lower `cv`, or give the time more finely."
+                )
+            middle = (np.cumsum(rows) - 0.5 * rows) / len(self.times)
+            return (middle * (cv + 1)).astype(np.intp)[self.times] - 1
         if cv > self.number:
             raise InvalidInputError(f"`cv` must be at most the number of groups, {self.number}; got {cv}.")
         return (np.random.default_rng(rng).permutation(self.number) % cv)[self.codes]
+
+    def learnt(self, fold_of_row: Ints, number: int) -> Bools:
+        """The rows to fit where a fold is judged: all others; in the order of time, those before it."""
+        return fold_of_row != number if self.times is None else fold_of_row < number
 
     def draw(self, n_resamples: int, rng: np.random.Generator) -> Ints:
         """Number of times that each group occurs in bootstrap replicates, (n_resamples, number)."""
@@ -114,6 +135,8 @@ class Groups(NamedTuple):
     def remark(self) -> str:
         """What a reader of intervals must know about the groups."""
         kept = f"Rows are in {self.number} groups, which are kept together."
+        if self.times is not None:
+            kept = f"Rows are in {self.number} groups or times; the intervals allow for rows of one that are alike."
         few = " With fewer than 30 groups, intervals and tests are approximate."
         return kept + few if self.number < FEW_GROUPS else kept
 
@@ -127,8 +150,44 @@ class Groups(NamedTuple):
         return tails * float(np.sqrt(self.number / (self.number - 1)))
 
 
-def number_groups(groups: ArrayLike, n_rows: int) -> Groups:
-    """Check a column of groups and number them; there must be at least two.
+def number_times(time: ArrayLike, n_rows: int, every: str | None = None) -> tuple[list[Any], Ints]:
+    """The different times in order, and the number of each row's; dates may be joined, `every` month for instance.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import number_times
+    >>> number_times(["May", "April", "May"], 3)[0]
+    ['April', 'May']
+    >>> number_times(["2026-05-31", "2026-04-01", "2026-05-02"], 3, "month")[0]
+    ['2026-04', '2026-05']
+    """
+    stamps = _validation.as_array(time, "time").ravel()
+    _validation.check_same_length(n_rows, len(stamps), "time")
+    if every is not None:
+        stamps = _join_dates(stamps, _validation.check_choice("every", every, list(EVERY)))
+    try:
+        times, codes = np.unique(stamps, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInputError("`time` must be all numbers, all dates or all text, to have an order.") from error
+    if any(_validation.is_missing(one) for one in times):
+        raise InvalidInputError("`time` must be known for every row; got missing values. Drop these rows first.")
+    return [str(one) if times.dtype.kind in "MO" else one.item() for one in times], codes
+
+
+def _join_dates(stamps: np.ndarray[Any, Any], every: str) -> np.ndarray[Any, Any]:
+    """The day, month or year with which the period of each date begins."""
+    unit, length, first = EVERY[every]
+    try:
+        if stamps.dtype.kind not in "MOU":
+            raise TypeError("a number is no date")
+        dates = stamps.astype(f"datetime64[{unit}]")
+        return dates - (dates.astype(np.int64) - first) % length
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"`every` needs dates in `time`, such as 2026-01-31; got {stamps[0]!r}.") from error
+
+
+def number_groups(groups: ArrayLike | None, n_rows: int, time: ArrayLike | None = None) -> Groups:
+    """Check a column of groups and number them; there must be at least two. Without groups, rows of one time are one.
 
     Examples
     --------
@@ -136,6 +195,11 @@ def number_groups(groups: ArrayLike, n_rows: int) -> Groups:
     >>> number_groups([7, 3, 7], 3).codes.tolist()
     [1, 0, 1]
     """
+    if time is not None:
+        order, times = number_times(time, n_rows)
+        if groups is None:
+            return Groups(times, len(order), times)
+        return number_groups(groups, n_rows)._replace(times=times)
     names = _validation.as_array(groups, "groups")
     if names.ndim != 1:
         raise InvalidInputError(f"`groups` must have shape (n,), one group for each row; got shape {names.shape}.")
@@ -199,7 +263,8 @@ class Sample:
     @property
     def remarks(self) -> list[str]:
         """What a reader of the intervals must know about the rows."""
-        return [] if self.groups is None else [self.groups.remark]
+        alone = self.groups is None or self.groups.number == len(self.groups.codes)  # times that one row has each
+        return [] if self.groups is None or alone else [self.groups.remark]
 
 
 def describe_rows(n_rows: float, base_rate: float, n_classes: int) -> str:
@@ -327,7 +392,10 @@ class ClassSample(Sample):
         if self.weights.all():
             return self
         counts = self.weights > 0.0
-        groups = None if self.groups is None else number_groups(self.groups.codes[counts], int(counts.sum()))
+        groups = None
+        if self.groups is not None:
+            times = None if self.groups.times is None else self.groups.times[counts]
+            groups = number_groups(self.groups.codes[counts], int(counts.sum()))._replace(times=times)
         labels, weights = self.labels[counts], self.weights[counts]
         return replace(self, scores=self.scores[counts], labels=labels, weights=weights, groups=groups)
 
@@ -355,20 +423,22 @@ def read_sample(
     pos_label: Any = None,
     groups: ArrayLike | None = None,
     *,
+    time: ArrayLike | None = None,
     space: str = "probability",
     names: tuple[str, str] = ("y_true", "y_prob"),
 ) -> ScoreSample:
-    """Read one score: labels and scores, which the caller calls `names`, with or without groups; or a tally alone."""
+    """Read one score: labels and scores, which the caller calls `names`, maybe in groups or in time; or a tally."""
     probabilities = space == "probability"
-    if groups is None:
+    if groups is None and time is None:
         tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
         return ScoreSample(tally, space=space)
     if isinstance(y_true, Tally) or y_prob is None:
-        raise InvalidInputError("`groups` needs labels and scores of rows; a tally no longer knows its rows.")
+        name = "time" if groups is None else "groups"
+        raise InvalidInputError(f"`{name}` needs labels and scores of rows; a tally no longer knows its rows.")
     scores, labels, weights = read_columns(y_true, y_prob, sample_weight, pos_label, names=names)
     if probabilities:
         _validation.check_unit_interval(scores, names[1])
-    rows = GroupedRows(scores, labels, weights, number_groups(groups, len(scores)))
+    rows = GroupedRows(scores, labels, weights, number_groups(groups, len(scores), time))
     return ScoreSample(rows.tally(), rows, space)
 
 
@@ -401,6 +471,7 @@ def read_classes(
     sample_weight: Column = None,
     groups: ArrayLike | None = None,
     *,
+    time: ArrayLike | None = None,
     space: str = "probability",
     name: str = "y_true",
 ) -> ClassSample:
@@ -413,7 +484,7 @@ def read_classes(
         labels=labels,
         weights=fill_weights(sample_weight, len(matrix)),
         classes=classes,
-        groups=None if groups is None else number_groups(groups, len(matrix)),
+        groups=None if groups is None and time is None else number_groups(groups, len(matrix), time),
         space=space,
     )
 
@@ -425,6 +496,7 @@ def read_problem(
     pos_label: Any = None,
     groups: ArrayLike | None = None,
     *,
+    time: ArrayLike | None = None,
     space: str = "probability",
     names: tuple[str, str] = ("y_true", "y_prob"),
 ) -> ScoreSample | ClassSample:
@@ -439,8 +511,8 @@ def read_problem(
     if scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores):
         if pos_label is not None:
             raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
-        return read_classes(y_true, scores, sample_weight, groups, space=space, name=names[0])
-    return read_sample(y_true, scores, sample_weight, pos_label, groups, space=space, names=names)
+        return read_classes(y_true, scores, sample_weight, groups, time=time, space=space, name=names[0])
+    return read_sample(y_true, scores, sample_weight, pos_label, groups, time=time, space=space, names=names)
 
 
 def count_rows(tally: Tally) -> int:

@@ -305,7 +305,7 @@ class AdaptiveCalibrator:
         after = f"After {self._pool.periods} period{'s' * (self._pool.periods != 1)}"
         largest = self._pool.largest_log_e_value / math.log(10.0)
         if self.promote():
-            return f"{after} a better map is available, `map_`: the e-value for it has reached 10 to the {largest:.1f}."
+            return f"{after} a better map is available: the e-value for it has reached 10 to the {largest:.1f}."
         return f"{after} keep the reference map: the largest e-value against it is {10.0**largest:.3g}, less than 20."
 
     def save(self, path: AnyPath) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,12 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
+from calibrant.metrics.samples import number_times, read_columns
 from calibrant.monitoring.adaptive import AdaptiveCalibrator
 from calibrant.monitoring.forecast_pool import log_likelihood
 from calibrant.tally import Tally, row_count
 
+NAMES = ("y", "scores")
 STATIC, ADAPTIVE = "static", "adaptive"
 #: The ways that are compared, and which of the forecasts each of them is: the reference, or the refit so forgetting.
 REFITS = {STATIC: 0, "all rows": 1, "forgetting 0.97": 2, "forgetting 0.7": 4}
@@ -129,6 +130,7 @@ def walk_forward(
     y: ArrayLike,
     time: ArrayLike,
     *,
+    every: str | None = None,
     delay: int = 0,
     n_reference: int = 1,
     reference: Any = None,
@@ -147,6 +149,8 @@ def walk_forward(
         Labels.
     time : array-like of shape (n,)
         The period of each row, such as its month: numbers, dates or text, in whose order periods follow each other.
+    every : {"day", "week", "month", "quarter", "year"}, optional
+        The length of a period, where `time` has dates; by default each value of `time` is a period.
     delay : int
         How many periods late labels are: those of a period are known before the next one is predicted if 0.
     n_reference : int
@@ -177,13 +181,13 @@ def walk_forward(
     >>> found["adaptive"].log_loss_difference.high < 0
     True
     """
-    periods, tallies = _split(scores, y, time, pos_label)
+    periods, tallies = _split(scores, y, time, every, pos_label)
     _validation.check_count("delay", delay, least=0)
     first = _validation.check_count("n_reference", n_reference)
     if len(periods) < first + 2:
         raise InvalidInputError(
             f"`time` must have at least two periods after the {first} of the reference; got {len(periods)} in all. "
-            "Name shorter periods, or lower `n_reference`."
+            "Make shorter periods, or lower `n_reference`."
         )
     known = sum(tallies[:first], Tally.empty())
     fitted = (registry.create(registry.DEFAULT_METHOD) if reference is None else reference).fit_tally(known)
@@ -200,24 +204,15 @@ def walk_forward(
     return _summarise(np.array(losses), rows, periods[first:], adaptive, _validation.check_level(level))
 
 
-def _split(scores: ArrayLike, y: ArrayLike, time: ArrayLike, pos_label: Any) -> tuple[list[Any], list[Tally]]:
+def _split(
+    scores: ArrayLike, y: ArrayLike, time: ArrayLike, every: str | None, pos_label: Any
+) -> tuple[list[Any], list[Tally]]:
     """The periods in order, and the tally of each."""
-    values = _validation.check_scores(scores)
-    positive, _ = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
-    stamps = _validation.as_array(time, "time").ravel()
-    for column, name in ((positive, "y"), (stamps, "time")):
-        _validation.check_same_length(len(values), len(column), name)
-    try:
-        periods, period_of_row = np.unique(stamps, return_inverse=True)
-    except TypeError as error:
-        raise InvalidInputError("`time` must be all numbers, all dates or all text, to have an order.") from error
-    if any(_validation.is_missing(period) for period in periods):
-        raise InvalidInputError("`time` must be known for every row; got missing values. Drop these rows first.")
-    names = [str(period) if periods.dtype.kind in "MO" else period.item() for period in periods]
+    values, positive, _ = read_columns(y, scores, pos_label=_validation.choose_positive(y, pos_label), names=NAMES)
+    names, period_of_row = number_times(time, len(values), every)
     order = np.argsort(period_of_row, kind="stable")
-    starts = np.searchsorted(period_of_row[order], np.arange(len(periods) + 1))
-    rows = [order[low:high] for low, high in pairwise(starts)]
-    return names, [Tally.from_arrays(values[row], positive[row]) for row in rows]
+    starts = np.searchsorted(period_of_row[order], np.arange(1, len(names)))
+    return names, [Tally.from_arrays(values[rows], positive[rows]) for rows in np.split(order, starts)]
 
 
 def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:

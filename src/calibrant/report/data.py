@@ -256,6 +256,10 @@ def make_report_data(
     ('bayes_iso', True)
     """
     options = {"space": "probability", "level": LEVEL, "cv": FOLDS, **options}
+    if comparison is not None and comparison.over_time:
+        raise InvalidInputError(
+            "`comparison` must have judged every row; one over `time` has not judged the first. Leave it out."
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
