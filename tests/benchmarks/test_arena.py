@@ -15,8 +15,9 @@ from calibrant.calibrators import METHODS
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
 
-from benchmarks.arena import calarena, methods, runner, sources, summary  # noqa: E402
+from benchmarks.arena import methods, runner, sources, summary  # noqa: E402
 from benchmarks.arena.__main__ import main  # noqa: E402
+from benchmarks.calarena import slot  # noqa: E402
 
 DATA = ROOT / "tests" / "data"
 
@@ -210,7 +211,7 @@ def test_the_slot_answers_with_a_column_for_each_class():
     expected = np.column_stack((1 - positive, positive))
     two = np.column_stack((1 - data.scores, data.scores))
     for p in (data.scores, data.scores[:, None], two, two.astype(np.float32)):
-        found = calarena.CalArenaSlot("platt").fit(p, data.labels).predict_proba(p)
+        found = slot.CalArenaSlot("platt").fit(p, data.labels).predict_proba(p)
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -225,7 +226,7 @@ def test_the_slot_calibrates_several_classes(method, absent):
     data = simulate.temperature_logits(300, rng=0)
     p = probabilities_of_classes(data)
     keep = data.labels > 0 if absent else np.ones(300, bool)
-    found = calarena.CalArenaSlot(method).fit(p[keep], data.labels[keep]).predict_proba(p)
+    found = slot.CalArenaSlot(method).fit(p[keep], data.labels[keep]).predict_proba(p)
     assert found.shape == p.shape
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
@@ -234,13 +235,13 @@ def test_the_slot_leaves_the_whole_matrix_to_a_method_that_takes_it():
     data = simulate.temperature_logits(300, rng=0)
     p = probabilities_of_classes(data)
     expected = TemperatureScaling().fit(p, data.labels).predict_proba(p)
-    np.testing.assert_allclose(calarena.CalArenaSlot("temperature").fit(p, data.labels).predict_proba(p), expected)
+    np.testing.assert_allclose(slot.CalArenaSlot("temperature").fit(p, data.labels).predict_proba(p), expected)
 
 
 def test_every_method_has_its_slot():
-    assert len(calarena.CUSTOM_CALIBRATORS) == len(METHODS["score"]) + len(METHODS["matrix"])
-    assert calarena.CUSTOM_CALIBRATORS["calibrant-Blend"]().method == "blend"
-    matrix_blend = calarena.CUSTOM_CALIBRATORS["calibrant-MatrixBlend"]()
+    assert len(slot.CUSTOM_CALIBRATORS) == len(METHODS["score"]) + len(METHODS["matrix"])
+    assert slot.CUSTOM_CALIBRATORS["calibrant-Blend"]().method == "blend"
+    matrix_blend = slot.CUSTOM_CALIBRATORS["calibrant-MatrixBlend"]()
     assert (matrix_blend.method, matrix_blend.shape) == ("blend", "matrix")
 
 

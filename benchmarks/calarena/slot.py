@@ -3,7 +3,7 @@
 How to enter it: clone https://github.com/probkit/CalArena, put its data files where its README says, install
 calibrant into its environment, copy this file beside ``custom_calibrators.py``, and write there
 
-    from calarena import CUSTOM_CALIBRATORS
+    from slot import CUSTOM_CALIBRATORS
 
 Then every method of calibrant is a calibrator of the benchmark, under the name of its class:
 

@@ -1,0 +1,1 @@
+"""calibrant in CalArena, the public benchmark of calibrators: its slot, a patch for probmetrics, and a run."""
