@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from calibrant import BayesianTemperature, Blend, CalibratedClassifier, PlattScaling
 from calibrant.calibrators.base import BayesianCalibrator
-from calibrant.classifier.estimator import with_own_map
+from calibrant.classifier.splits import with_own_map
 from calibrant.maps.functions import Step
 
 

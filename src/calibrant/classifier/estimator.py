@@ -23,17 +23,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.classifier.rows import ClassifierRows, find_segments
-from calibrant.classifier.views import CalibratedModel, ClassScores, Recipe, choose_recipe
+from calibrant.classifier.splits import CrossFit, Split, calibrate_splits, with_own_map
+from calibrant.classifier.views import CalibratedModel, Recipe, choose_recipe
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.estimation import Estimate
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 SHOWN_CLASSES = 5
-# Models keep maps of their own if these make the labels of left-out rows this many times as likely.
-ODDS_FOR_OWN_MAPS = 20.0
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -90,6 +89,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     of their own if these make the labels of left-out rows more than twenty times as likely, which happens where
     models differ, or if some model lacks a class. Other methods, and segments, have maps for each model, as in
     scikit-learn.
+
+    A model whose training failed, such as a booster that diverged on one split, would spoil the average, and its
+    scores the map. It is left out, with a warning, if its loss on held-out rows is beyond doubt higher than that of
+    the others and if it is worse on rows that it was trained on, too, so that its rows are not to blame.
 
     A class that is missing from the training part of a split has probability 0 in the model of that split, and a
     warning says so.
@@ -189,17 +192,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return _checked([recipe.calibrate(self.estimator, scores, data.codes, data.weights)])
         splits = _splits(self.cv, data, for_split, ensemble=ensemble)
         parallel = Parallel(n_jobs=self.n_jobs)
+        fitted = parallel(delayed(_fit_split)(recipe, clone(self.estimator), data, *split) for split in splits)
+        _warn_of_missing([split.scores.known for split in fitted])
+        models = calibrate_splits(CrossFit(recipe, data, parallel, pooled=not ensemble), fitted)
         if ensemble:
-            pairs = parallel(delayed(_fit_and_calibrate)(recipe, clone(self.estimator), data, *s) for s in splits)
-            models, parts = (list(column) for column in zip(*pairs, strict=True))
-            _warn_of_missing([model.known for model in models])
-            return _checked(share_map(recipe, models, parts, data, [test for _, test in splits]))
-        parts = parallel(delayed(_fit_and_score)(recipe, clone(self.estimator), data, *s) for s in splits)
-        _warn_of_missing([part.known for _, part in parts])
-        rows = np.concatenate([test for _, test in splits])
-        scores = ClassScores.stacked([part for _, part in parts])
-        model = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
-        return _checked([recipe.calibrate(model, scores, data.codes[rows], data.weights_of(rows))])
+            return _checked(models)
+        whole = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
+        return _checked([replace(models[0], estimator=whole, held_out=None)])
 
     def predict_proba(self, X: Any, segment: Any = None) -> Floats:
         """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
@@ -381,18 +380,9 @@ def _splits(cv: Any, data: ClassifierRows, for_split: Mapping[str, Any], *, ense
     return splits
 
 
-def _fit_and_score(
-    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
-) -> tuple[Any, ClassScores]:
+def _fit_split(recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints) -> Split:
     estimator.fit(_safe_indexing(data.X, train), data.labels[train], **data.fit_params_of(train))
-    return estimator, recipe.scores(estimator, _safe_indexing(data.X, test), data.segment_of(test))
-
-
-def _fit_and_calibrate(
-    recipe: Recipe, estimator: Any, data: ClassifierRows, train: Ints, test: Ints
-) -> tuple[CalibratedModel, ClassScores]:
-    estimator, scores = _fit_and_score(recipe, estimator, data, train, test)
-    return recipe.calibrate(estimator, scores, data.codes[test], data.weights_of(test)), scores
+    return Split(estimator, train, test, recipe.scores(estimator, _safe_indexing(data.X, test), data.segment_of(test)))
 
 
 def _warn_of_missing(known: list[Any]) -> None:
@@ -427,61 +417,3 @@ def _texts(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
     texts = [calibrator.summary() for calibrator in model.calibrators if hasattr(calibrator, "summary")]
     owners = [f", class {name}" for name in names] if len(texts) == len(names) > 1 else [""] * len(texts)
     return list(zip(owners, texts, strict=True))
-
-
-def share_map(
-    recipe: Recipe,
-    models: list[CalibratedModel],
-    scores: Sequence[ClassScores],
-    data: ClassifierRows,
-    held_out: Sequence[Ints],
-) -> list[CalibratedModel]:
-    """Let models of one algorithm share a map that is learned from the held-out rows of all of them.
-
-    The prior of a method draws every map towards the score. Averaging models that were calibrated on a fold each
-    takes away their noise but not that pull; a map of all rows has the prior in it once. A method without a posterior
-    has no such pull, and its models keep their maps, as in scikit-learn.
-    """
-    # Segments have a posterior, too, but no log-loss of left-out rows to tell whether maps of their own are better.
-    shares = recipe.calibrator.bayesian and recipe.calibrator.shape != "segments"
-    if not shares or any((model.known != models[0].known).any() for model in models):
-        return models
-    rows = np.concatenate(held_out)
-    weights = _count_rows_once(rows, data.weights)
-    shared = recipe.calibrate(models[0].estimator, ClassScores.stacked(scores), data.codes[rows], weights)
-    splits = np.repeat(np.arange(len(models)), [len(test) for test in held_out])
-    n_rows = np.bincount(splits, weights).astype(np.float64)
-    if _log_odds_of_own_maps(shared, models, n_rows) > np.log(ODDS_FOR_OWN_MAPS):
-        return models
-    return [replace(model, view=shared.view, unproven=shared.unproven, own_view=model.view) for model in models]
-
-
-def with_own_map(model: CalibratedModel) -> CalibratedModel:
-    """The model with the map that the rows of its own split gave, where it shares another.
-
-    Draws of a shared map are too narrow for sums over rows: with 300 labels, 90 % intervals of the mean held it in 26
-    of 40 samples, and those from the rows of each split in 37.
-    """
-    return model if model.own_view is None else replace(model, view=model.own_view)
-
-
-def _count_rows_once(rows: Ints, weights: Floats | None) -> Floats | None:
-    """Weights of held-out rows; those of a row that several splits hold out sum to the weight of the row."""
-    times = np.bincount(rows)[rows]
-    if (times == 1).all():
-        return None if weights is None else weights[rows]
-    return (1.0 if weights is None else weights[rows]) / times
-
-
-def _log_odds_of_own_maps(shared: CalibratedModel, models: list[CalibratedModel], n_rows: Floats) -> float:
-    """How much more likely a map for each model makes the labels of left-out rows; `n_rows` are those of each model.
-
-    A method for the whole matrix cannot tell, and its models share.
-    """
-    own = np.array([_left_out_log_loss(model) for model in models])
-    return float(n_rows @ (_left_out_log_loss(shared) - own))
-
-
-def _left_out_log_loss(model: CalibratedModel) -> float:
-    of_one_score = [one for one in model.calibrators if isinstance(one, BayesianCalibrator) and one.matrix_ is None]
-    return sum(calibrator.left_out_log_loss() for calibrator in of_one_score)

@@ -219,8 +219,8 @@ class CalibratedModel:
         Which of them the classifier was trained on.
     unproven : ndarray of shape (n_classes,)
         Which of them it knows, while no row to calibrate on was of that class and the view needs such rows.
-    own_view : View, optional
-        Where `view` is shared with other models: what the rows of its own split alone say.
+    held_out : Tally, optional
+        Where two classes share `view` with other models: the scores of its own split.
     """
 
     estimator: Any
@@ -229,7 +229,7 @@ class CalibratedModel:
     classes: np.ndarray[Any, Any]
     known: Bools
     unproven: Bools
-    own_view: View | None = None
+    held_out: Tally | None = None
 
     @property
     def calibrators(self) -> tuple[Calibrator, ...]:
