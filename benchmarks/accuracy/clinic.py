@@ -4,7 +4,8 @@
 - `validate_centres`: the measures of the average centre, and those of a new centre by the prediction interval.
 - `validate` of a logistic regression that overfits: the mean of corrected minus true measures, and the intervals.
 
-Run with ``python -m benchmarks.accuracy.clinic summaries [runs]``, or ``internal``, or ``centres``.
+Run with ``python -m benchmarks.accuracy.clinic [runs]``, or one part with ``summaries``, ``internal`` or ``centres``
+before the number of runs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import calibrant
 from calibrant import Tally
 from calibrant._numerics import links
 from calibrant.metrics import validate_centres, validation_summary
-from calibrant.metrics.validation import measure_tally
+from calibrant.metrics.validation import LINKS, measure_named, measure_tally
 
 CUTS = np.array([0.1, 0.3])
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -62,7 +63,7 @@ def internal(runs: int) -> None:
         x = rng.normal(0, 1, (n, 8))
         return x, rng.random(n) < links.expit(x @ [0.8, -0.6, 0.5, 0.3, 0, 0, 0, 0] - 0.8)
 
-    model, names = LogisticRegression(C=np.inf), ("slope", "auc", "brier_score", "ici")
+    model, names = LogisticRegression(C=np.inf), ("observed_expected", "slope", "auc", "brier_score", "ici", "e90")
     others, outcomes = rows(50_000, 10**6)
     for method, n_resamples in (("bootstrap", 60), ("632+", 60), ("cross_validation", 4)):
         off, held, apparent = [], [], []
@@ -82,11 +83,21 @@ def internal(runs: int) -> None:
 
 
 def centres(runs: int) -> None:
-    """Average and new centres; the true measures of a centre are those of many rows with its effect."""
+    """Average and new centres; the true measures of a centre are those of many rows with its effect.
+
+    The average is over the effects of centres, on the scale of pooling.
+    """
     names = ("observed_expected", "intercept", "slope", "auc")
+    links_of = [LINKS[measure_named(name).link] for name in names]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(9)
     for n_centres, size, icc in ((12, 100, 0.05), (12, 100, 0.2), (50, 40, 0.05), (50, 40, 0.2)):
         spread = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
-        mean, held, new = _centre(0.0), np.zeros(4), np.zeros(4)
+        held, new = np.zeros(4), np.zeros(4)
+        every = [_centre(spread * node) for node in nodes]
+        mean = {
+            name: back(np.average([link(one[name]) for one in every], weights=weights))
+            for name, (link, back) in zip(names, links_of, strict=True)
+        }
         for seed in range(runs):
             found = validate_centres(*draw(n_centres, size, icc, seed), level=0.95, n_resamples=60)
             other = _centre(spread * np.random.default_rng(10**7 + seed).normal())
@@ -108,4 +119,6 @@ def _centre(effect: float) -> dict[str, float]:
 JOBS = {"summaries": summaries, "internal": internal, "centres": centres}
 
 if __name__ == "__main__":
-    JOBS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 200)
+    jobs = [job for job in sys.argv[1:] if job in JOBS] or list(JOBS)
+    for job in jobs:
+        JOBS[job](next((int(word) for word in sys.argv[1:] if word.isdigit()), 200))

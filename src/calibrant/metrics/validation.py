@@ -81,6 +81,14 @@ def linked_interval(name: str, mean: float, error: float, level: float, degrees:
     return Interval(value, low, high, float(level))
 
 
+def interval_at(name: str, value: float, error: float, level: float) -> Interval:
+    """The interval of a measure from its value and standard error as it is, on the scale of its link."""
+    link, back = LINKS[measure_named(name).link]
+    value = max(value, 0.0) if name in NOISY else value
+    mean, step = float(link(value)), 1e-4
+    return linked_interval(name, mean, error * 2.0 * step / float(back(mean + step) - back(mean - step)), level)
+
+
 @dataclass(frozen=True, repr=False)
 class ValidationSummary(TableResult):
     """Calibration, discrimination, overall accuracy and utility, each with its interval: ``summary["slope"]``.
@@ -449,17 +457,11 @@ def calibration_slope(
 
 def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
     """The calibration slope of rows that were checked before."""
-    tally = sample.tally
-    both_classes(tally, "The calibration slope")
-    if len(tally) == 1:
-        raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
-    _refuse_separated(tally)
     from calibrant._numerics.logistic import fit_logistic
 
-    z = links.logit(tally.scores)
-    ones = np.ones(len(tally))
-    both = fit_logistic(np.column_stack((ones, z)), tally.positives, tally.totals)
-    large = fit_logistic(ones[:, None], tally.positives, tally.totals, offsets=z)
+    tally = sample.tally
+    z, both = links.logit(tally.scores), calibration_line(tally)
+    large = fit_logistic(np.ones((len(z), 1)), tally.positives, tally.totals, offsets=z)
     slope, intercept = float(both.coefficients[1]), float(large.coefficients[0])
     if sample.rows is None:
         error, large_error = np.linalg.inv(both.precision)[1, 1] ** 0.5, large.precision[0, 0] ** -0.5
@@ -477,6 +479,18 @@ def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
         Interval.normal(intercept, float(large_error), level, degrees=degrees),
         p_value,
     )
+
+
+def calibration_line(tally: Tally) -> Fit:
+    """Intercept and slope of the outcomes over logit(p), where there are such."""
+    from calibrant._numerics.logistic import fit_logistic
+
+    both_classes(tally, "The calibration slope")
+    if len(tally) == 1:
+        raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
+    _refuse_separated(tally)
+    z = links.logit(tally.scores)
+    return fit_logistic(np.column_stack((np.ones(len(z)), z)), tally.positives, tally.totals)
 
 
 def cluster_covariance(rows: GroupedRows, features: Floats, fit: Fit, offsets: Floats | float = 0.0) -> Floats:
