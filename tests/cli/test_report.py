@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibrant.report import fill_tripod
+
 
 @pytest.fixture
 def quick(monkeypatch):
@@ -48,6 +50,21 @@ def test_the_commands_on_the_page_run(cli, data, animals, tmp_path, monkeypatch,
             assert program == "calibrant"
             assert cli(*arguments).code == 0, line
         assert "probability" in Path("calibrated.csv").read_text().splitlines()[0]
+
+
+def test_tripod_takes_subgroups_and_centres(cli, refused, tmp_path, quick, monkeypatch):
+    monkeypatch.setitem(fill_tripod.__kwdefaults__, "n_resamples", 10)
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.1, 0.9, 600)
+    lines = [f"{p[i]:.4f},{int(rng.random() < p[i])},{i % 6},{'fm'[i % 5 // 3]}" for i in range(600)]
+    table, page = tmp_path / "patients.csv", tmp_path / "page.html"
+    table.write_text("\n".join(["risk,died,centre,sex", *lines]))
+    options = ("-s", "risk", "-l", "died", "--by", "sex", "--groups", "centre", "-o", page)
+    assert cli("report", table, *options, "--tripod").code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "sex = f" in text
+    assert "6 centres." in text
+    assert "cannot go together" in refused("report", table, *options)
 
 
 def test_report_on_several_classes(cli, refused, animals, tmp_path, quick):

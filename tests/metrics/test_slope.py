@@ -55,3 +55,10 @@ def test_errors_for_groups_agree_with_statsmodels(case):
     mean, error = mean_with_error((y - p) ** 2, np.ones(len(y)), members)
     assert mean == pytest.approx(case["brier"])
     assert error == pytest.approx(peer["brier_error"] * factor)
+
+
+def test_two_groups_have_intervals_and_no_test():
+    data = simulate.from_truth("underconfident", 200)
+    line = metrics.calibration_slope(data.labels, data.scores, groups=np.arange(200) % 2)
+    assert np.isfinite([line.slope.low, line.slope.high]).all()
+    assert np.isnan(line.p_value)

@@ -93,12 +93,11 @@ def validate(
 
     Notes
     -----
-    The apparent measure of a replicate minus that of its model on all rows varies as the apparent measure minus the true
-    one does, so its standard deviation is the standard error of both bootstraps. An interval that is only moved by the
-    optimism (Noma and others 2021) leaves out that a model which fits its rows too well does worse on others: it held
-    the true ICI in 85 % of simulations in place of 95 %. Intervals of cross-validation are moved, as it has no replicates
-    of the modelling. With "632+" the errors of rows not drawn, ICI and the like, are those of the mean of their curves:
-    single curves of a third of the rows are further off by noise alone.
+    The apparent measure of a replicate minus that of its model on all rows varies as the apparent measure minus the
+    true one does, so its standard deviation is the standard error of both bootstraps. An interval that is only moved by
+    the optimism leaves out that a model which fits its rows too well does worse on others; that of cross-validation is
+    moved, as it has no replicates of the modelling. With "632+" the errors of rows not drawn, ICI and the like, are
+    those of the mean of their curves: single curves of a third of the rows are further off by noise alone.
 
     References
     ----------

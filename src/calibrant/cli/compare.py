@@ -24,6 +24,7 @@ COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions.
 COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
 SECTION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
+TRIPOD = "Add the TRIPOD+AI checklist for papers; --by are subgroups and --groups centres."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
 BLOCKS = "Column of times: judge methods on blocks of time, each by fits to the rows before it."
@@ -133,7 +134,7 @@ def evaluate(
     problem = raw.calibrated(None if model is None else load_model(model, raw))
     problem.check_probabilities(FIT_FIRST)
     with progress("measuring"):
-        scores, labels, weights, groups = problem.rows or (None, problem.tally, None, None)
+        scores, labels, weights, groups, _ = problem.rows or (None, problem.tally, None, None, None)
         evaluation = metrics.evaluate(labels, scores, groups=groups, sample_weight=weights, level=level)
         measured = [_measure(name, tally, level) for name, tally in problem.parts.items()]
     if as_json:
@@ -202,7 +203,7 @@ def _find_gate(problem: Problem, asked: dict[str, Any], budget: float | None, un
     target = None if unlabelled is None else read_unlabelled([unlabelled], list(problem.columns.scores))
     asked |= {"budget": budget, "unlabelled": target, "space": problem.space}
     if problem.shape == "matrix":
-        scores, labels, weights, _ = problem.rows
+        scores, labels, weights, *_ = problem.rows
         return acceptance(labels, scores, sample_weight=weights, **asked)
     blend = Blend(space=problem.space).fit_tally(problem.tally)  # names the calibrated probability beside the score
     return acceptance(problem.tally, calibrator=blend, **asked)
@@ -219,6 +220,7 @@ def report(
     thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
     precision: Annotated[float | None, options.option(SECTION, "--precision", value="SHARE")] = None,
     unlabelled: Unlabelled = None,
+    tripod: Annotated[bool, options.option(TRIPOD, "--tripod")] = False,
     title: Annotated[str | None, options.option("The heading of the page.", "--title", value="TEXT")] = None,
 ) -> None:
     """Write a page on the calibration of a model: one HTML file that opens offline.
@@ -231,8 +233,9 @@ def report(
         raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
     costs = None if cost_fp is None else (cost_fp, cost_fn)
     asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds, "precision": precision}
-    problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS)
+    problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS, single=tripod)
     problem.check_probabilities()
+    asked["tripod"] = tripod and problem.rows.by
     if unlabelled is not None:
         asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
     question = ": is the predicted class right?" if rows.top_label else ""

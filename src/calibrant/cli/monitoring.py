@@ -166,7 +166,7 @@ def replay(
 
     check_target(save, rows.files)
     check_target(output, rows.files)
-    scores, labels, _, periods = _one_score(rows.read(time=time)).rows
+    scores, labels, _, periods, _ = _one_score(rows.read(time=time)).rows
     method = registry.create(registry.DEFAULT_METHOD, space=rows.space or "probability")
     how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level, "every": every}
     with progress("replaying"):

@@ -32,6 +32,7 @@ class Rows(NamedTuple):
     labels: Any  # whether a row is positive, or the number of its column
     weights: Floats | None
     groups: Any = None
+    by: Any = None  # the columns of segments by name
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Problem:
         """The arguments by which `calibrant.compare` and the report get these rows."""
         if self.rows is None:
             return {"scores": self.tally, "space": self.space}
-        scores, labels, weights, groups = self.rows
+        scores, labels, weights, groups, _ = self.rows
         of_groups = {"time" if self.over_time else "groups": groups}
         return {"scores": scores, "y": labels, "sample_weight": weights, "space": self.space} | of_groups
 
@@ -162,10 +163,12 @@ def read_problem(
     crossfitted: bool = False,
     panel: bool = False,
     like: Problem | None = None,
+    single: bool = False,
 ) -> Problem:
     """Read the rows of some files or of an open table: the columns named or guessed say what shape they have.
 
-    Rows `like` those of another problem have its positive label, even where only the other label is among them.
+    Rows `like` those of another problem have its positive label, even where only the other label is among them. Single
+    rows are kept where they are in groups, or asked for.
     """
     from calibrant import _validation
     from calibrant.tally import Tally
@@ -174,7 +177,7 @@ def read_problem(
         columns = choose_columns(table, named, any_scores=panel)
         chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
         shape = "panel" if panel else "matrix" if len(columns.scores) > 1 and not top_label else "score"
-        _refuse_options(shape, columns, chosen, positive, top_label)
+        _refuse_options(shape, columns, chosen, positive, top_label, single=single)
         rows = drop(table, needed_columns(shape, columns)) if drop_missing else table
         if crossfitted and columns.weight is not None:
             _warn_of_copies(rows, columns.weight)
@@ -194,13 +197,16 @@ def read_problem(
             others = {name: quote(name) for name in (names.score, names.label, names.weight) if name is not None}
             casts = {name: view.segment(name) for name in columns.by}
             segments = _count(view.select(others | casts), names, label, [*columns.by])
+            about["rows"] = _fetch(view, names, shape, positive=label) if single else None
             return Problem("segments", columns, sum(segments.values(), Tally.empty()), segments, **about)
-        tally = _count(view, names, label)  # also of rows in groups: it says in good words what is wrong with them
-        in_groups = _fetch(view, names, shape, positive=label) if columns.groups else None
-        return Problem(shape, columns, tally, rows=in_groups, **about)
+        tally = _count(view, names, label)  # also of single rows: it says in good words what is wrong with them
+        about["rows"] = _fetch(view, names, shape, positive=label) if columns.groups or single else None
+        return Problem(shape, columns, tally, **about)
 
 
-def _refuse_options(shape: str, columns: Columns, space: str, positive: str | None, top_label: bool) -> None:
+def _refuse_options(
+    shape: str, columns: Columns, space: str, positive: str | None, top_label: bool, *, single: bool
+) -> None:
     """Refuse options that say nothing about rows of this shape."""
     several, panel, by = len(columns.scores) > 1, shape == "panel", columns.by
     refusals = {
@@ -210,7 +216,7 @@ def _refuse_options(shape: str, columns: Columns, space: str, positive: str | No
         "--top-label takes probabilities; leave out --space decision.": top_label and space == "decision",
         "--positive is for one score; leave it out with several.": several and not panel and positive is not None,
         "--by with several classes needs --top-label.": shape == "matrix" and by,
-        "--groups and --by cannot go together.": by and columns.groups,
+        "--groups and --by cannot go together.": by and columns.groups and not single,
     }
     for sentence, applies in refusals.items():
         if applies:
@@ -314,6 +320,7 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
     wanted["label"] = f"{quote(columns.label)}::VARCHAR" if as_text else quote(columns.label)
     wanted |= {} if columns.weight is None else {"weight": f"{quote(columns.weight)}::DOUBLE"}
     wanted |= {} if columns.groups is None else {"group": quote(columns.groups)}
+    wanted |= {f"by{k}": f"{table.segment(name)}::VARCHAR" for k, name in enumerate(columns.by)}
     with progress(f"reading {table.name}"):
         found = table.select(wanted).relation.fetchnumpy()
     if not len(found["label"]):
@@ -334,7 +341,8 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
         labels, _ = encode_labels(labels, positive, "label")
         scores = dict(zip(columns.scores, scores, strict=True)) if shape == "panel" else scores[0]
     weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
-    return Rows(scores, labels, weights, found.get("group"))
+    by = {name: np.ma.filled(found[f"by{k}"].astype(object), "missing") for k, name in enumerate(columns.by)}
+    return Rows(scores, labels, weights, found.get("group"), by)
 
 
 def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -268,6 +268,19 @@ def summarise_validation(
     return ValidationSummary(sample.n_rows, positives, float(level), exact | resampled, remarks)
 
 
+def summarise_parts(
+    samples: Mapping[str, Callable[[], ScoreSample]], **how: Any
+) -> tuple[dict[str, ValidationSummary], list[str]]:
+    """The summary of each part of the rows, and the names of those that have none, as for want of a slope."""
+    found, lost = {}, []
+    for name, read in samples.items():
+        try:
+            found[name] = summarise_validation(read(), **how)
+        except InvalidInputError:
+            lost.append(name)
+    return found, lost
+
+
 def read_thresholds(thresholds: ArrayLike) -> Floats:
     """The thresholds of net benefit, none or some, in increasing order."""
     return check_thresholds(thresholds, allow_zero=True) if np.size(thresholds) else np.empty(0)
@@ -391,7 +404,7 @@ class CalibrationSlope:
         Calibration in the large: the intercept with the slope held at 1. 0 when calibrated; below 0 the probabilities
         are too high on the whole.
     p_value : float
-        Likelihood-ratio test of slope 1 and intercept 0 together, χ² with two degrees of freedom.
+        Likelihood-ratio test of slope 1 and intercept 0 together, χ² with two degrees of freedom; NaN for two groups.
 
     Examples
     --------
@@ -473,7 +486,9 @@ def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
         large_error = cluster_covariance(sample.rows, one, large, logits)[0, 0] ** 0.5
         off = both.coefficients - np.array([0.0, 1.0])
         degrees, error = sample.rows.groups.number - 1, covariance[1, 1] ** 0.5
-        p_value = float(special.fdtrc(2, degrees, 0.5 * off @ np.linalg.solve(covariance, off)))
+        # Sums over two groups cancel, so they say nothing about two coefficients.
+        distance = off @ np.linalg.solve(covariance, off) if degrees > 1 else np.nan
+        p_value = float(special.fdtrc(2, degrees, 0.5 * distance))
     return CalibrationSlope(
         Interval.normal(slope, float(error), level, degrees=degrees),
         Interval.normal(intercept, float(large_error), level, degrees=degrees),

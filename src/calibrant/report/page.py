@@ -13,6 +13,7 @@ from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
+from calibrant.errors import InvalidInputError
 from calibrant.report.calibration_sections import (
     meaning_section,
     measures_section,
@@ -24,6 +25,7 @@ from calibrant.report.decision_section import DecisionProblem, decision_section
 from calibrant.report.gate_section import gate_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
+from calibrant.report.tripod import fill_tripod, tripod_section
 from calibrant.report.unlabelled_section import unlabelled_section
 from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
@@ -59,6 +61,7 @@ def write_report(
     thresholds: tuple[float, float] | None = None,
     precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
+    tripod: bool | Mapping[str, ArrayLike] = False,
     progress: Callable[[str], object] | None = None,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
@@ -116,6 +119,9 @@ def write_report(
         The share of right rows that accepted ones must have: adds a section on the scores from which they do.
     unlabelled : array-like of shape (m,), or Tally, optional
         Scores of rows without labels: adds a section on what to expect of them.
+    tripod : bool, or dict of str to array-like of shape (n,)
+        Whether to add the TRIPOD+AI checklist for papers on clinical models, as `fill_tripod` fills it with groups as
+        centres; or its columns of subgroups, by name.
     progress : callable, optional
         Called with the name of each method before its turn in the comparison.
 
@@ -136,7 +142,7 @@ def write_report(
     jinja2 = require("jinja2", "report", CALLER)
     require("matplotlib", "report", CALLER)
     for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
-    check_shape(scores, **for_one_score, top_label=top_label)
+    check_shape(scores, **for_one_score, tripod=tripod, top_label=top_label)
     of_rows = {"sample_weight": sample_weight, "pos_label": pos_label, "groups": groups, "space": space}
     data = make_report_data(
         scores,
@@ -153,7 +159,22 @@ def write_report(
     )
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
     sections = make_sections(data, problem=problem, precision=precision, unlabelled=unlabelled)
+    if tripod is not False:
+        sections.append(_tripod_section(tripod, scores, y, problem, of_rows))
     write_atomically(path, render(data, sections, title, jinja2, commands=commands, problem=problem))
+
+
+def _tripod_section(
+    tripod: Any, scores: Any, y: Any, problem: DecisionProblem | None, of_rows: dict[str, Any]
+) -> Section:
+    """The checklist of the page's own rows, with the level of medical journals."""
+    if of_rows["space"] != "probability":
+        raise InvalidInputError("`tripod` needs probabilities; got decision scores. Calibrate them first.")
+    labels, probabilities = (scores, None) if isinstance(scores, Tally) else (y, scores)
+    about = {name: of_rows[name] for name in ("sample_weight", "pos_label")}
+    about |= {"subgroups": None if tripod is True else tripod, "centres": of_rows["groups"], "level": 0.95}
+    cuts = () if problem is None else sorted({*problem.ends, problem.threshold})
+    return tripod_section(fill_tripod(labels, probabilities, thresholds=cuts, **about))
 
 
 def make_sections(

@@ -1,0 +1,333 @@
+"""TRIPOD+AI, the checklist for papers on prediction models: the items that a validation answers, and with what."""
+
+import csv
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibrant import _validation
+from calibrant._tables import Table as TextTable
+from calibrant._tables import TableResult
+from calibrant._typing import ArrayLike, Floats
+from calibrant.adjust.update_choice import UpdateChoice, choose_update
+from calibrant.errors import InvalidInputError
+from calibrant.metrics.folds import predict_folds, split_sample
+from calibrant.metrics.pooling import validate_centres
+from calibrant.metrics.sample_size import required_rows
+from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed, read_sample
+from calibrant.metrics.validation import (
+    CAPTION,
+    ValidationSummary,
+    measure_named,
+    measure_text,
+    summarise_parts,
+    summarise_validation,
+)
+from calibrant.report.sections import Cell, Row, Section, Table
+from calibrant.tally import Tally, row_count
+
+FOLDS = 10
+WIDTH = 120  # of printed lines
+FEWEST_EVENTS = 10  # in a centre on average: with fewer, its slope and AUC say nothing
+MEASURED, POOLED = "metrics.validation_summary", "metrics.validate_centres"
+CLOSED_TEST = "By a closed test between keeping the model, a new intercept, intercept and slope, and a curve"
+HETEROGENEITY = (
+    "Each centre was validated by itself and the measures were pooled by random effects (restricted maximum "
+    "likelihood, error of Knapp and Hartung), with tau, I² and the interval of a new centre. All other intervals keep "
+    "the rows of a centre together."
+)
+
+
+class Item(NamedTuple):
+    """An item: what it asks for, what this run answers and by which function, and what is to be added by hand."""
+
+    part: str
+    number: str
+    asks: str
+    add: str
+    answer: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class TripodChecklist(TableResult):
+    """The checklist, filled as far as labels and probabilities can; it prints itself and writes tables.
+
+    Attributes
+    ----------
+    items : tuple of Item
+        All items in their order, with `number`, `asks`, `answer`, `source` and what is to `add`.
+    summary : ValidationSummary
+        The performance on all rows.
+    subgroups : dict of str to ValidationSummary
+        That of each subgroup.
+    centres : ValidationSummary or None
+        That of the average centre and of a new one.
+    update, updated : UpdateChoice, ValidationSummary
+        The update that a closed test chose, and the performance with it, each row updated by other rows.
+    remarks : tuple of str
+        What to know about groups and what was left out.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.report import fill_tripod
+    >>> data = simulate.from_truth("underconfident", 600)
+    >>> checklist = fill_tripod(data.labels, data.scores)
+    >>> checklist["21"].answer
+    'Evaluation: 600 rows, 311 with the outcome.'
+    """
+
+    items: tuple[Item, ...]
+    summary: ValidationSummary
+    subgroups: dict[str, ValidationSummary]
+    centres: ValidationSummary | None
+    update: UpdateChoice
+    updated: ValidationSummary
+    remarks: tuple[str, ...] = ()
+
+    def __getitem__(self, number: str) -> Item:
+        """The item of a number such as "23a"."""
+        known = {item.number: item for item in self.items}
+        return known[_validation.check_choice("number", number, list(known))]
+
+    def table(self) -> TextTable:
+        """The texts of the table."""
+        done = sum(bool(item.answer) for item in self.items)
+        caption = f"TRIPOD+AI: {done} of {len(self.items)} items answered by this run, in whole or in part"
+        rows = [[item.number, item.asks, _whole(item), item.source] for item in self.items]
+        return TextTable(caption, ["Item", "Asks for", "Answer", "From"], [item.part for item in self.items], rows)
+
+    def __str__(self) -> str:
+        answered = [f"{one.number:<4} {_whole(one)} [{one.source}]" for one in self.items if one.answer]
+        rest = "; ".join(f"{one.number} {one.asks}" for one in self.items if not one.answer)
+        lines = [*answered, f"Not answered by this run: {rest}.", *(f"- {remark}" for remark in self.remarks)]
+        return "\n".join(
+            [self.table().caption, *(textwrap.fill(line, WIDTH, subsequent_indent="     ") for line in lines)]
+        )
+
+    def __repr__(self) -> str:
+        return f"TripodChecklist({self.table().caption})"
+
+
+def _whole(item: Item) -> str:
+    return f"{item.answer} To add: {item.add}." if item.answer and item.add else item.answer
+
+
+def fill_tripod(
+    y_true: ArrayLike | Tally,
+    y_prob: ArrayLike | None = None,
+    *,
+    subgroups: Mapping[str, ArrayLike] | None = None,
+    centres: ArrayLike | None = None,
+    thresholds: ArrayLike = (),
+    level: float = 0.9,
+    alpha: float = 0.05,
+    n_resamples: int = 500,
+    rng: Seed = 0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> TripodChecklist:
+    """Fill the items of TRIPOD+AI that labels and probabilities answer: performance, centres, updating and utility.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or Tally
+        Labels; or a tally in place of all data.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class.
+    subgroups : dict of str to array-like of shape (n,), optional
+        Columns such as sex and age group, by name; each value is a subgroup.
+    centres : array-like of shape (n,), optional
+        The centre of each row: all intervals then allow for it, and centres are compared, if they have at least ten
+        positive and ten negative rows on average.
+    thresholds : array-like of shape (t,)
+        Probabilities from which one would act, increasing, for net benefit.
+    level : float
+        Confidence level of all intervals.
+    alpha : float
+        Significance level of the closed test between updates.
+    n_resamples : int
+        Number of bootstrap replicates.
+    rng : int, numpy.random.Generator or None
+        The seed or generator.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights, counted as numbers of rows.
+    pos_label : label, optional
+        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    TripodChecklist
+
+    References
+    ----------
+    Collins, Moons, Dhiman and others 2024, "TRIPOD+AI statement: updated guidance for reporting clinical prediction
+    models that use regression or machine learning methods".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import simulate
+    >>> from calibrant.report import fill_tripod
+    >>> data = simulate.from_truth("underconfident", 600)
+    >>> checklist = fill_tripod(data.labels, data.scores, subgroups={"sex": np.tile(["f", "m"], 300)})
+    >>> list(checklist.subgroups)
+    ['sex = f', 'sex = m']
+    """
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, centres)
+    how: dict[str, Any] = {"level": level, "thresholds": thresholds, "n_resamples": n_resamples, "rng": rng}
+    summary = summarise_validation(sample, **how)
+    rows = [y_true, y_prob, sample_weight, centres]
+    parts, lost = summarise_parts(_split(subgroups or {}, rows, pos_label), **how)
+    remarks = [*summary.remarks]
+    if lost:
+        remarks.append(f"Left out, as they have no calibration slope or no two centres: {', '.join(lost)}.")
+    pooled = None
+    if sample.rows is not None:
+        try:
+            pooled = _pool(sample.rows, centres, sample_weight is not None, how)
+            remarks += pooled.remarks
+        except InvalidInputError as error:
+            remarks.append(f"Centres are not compared: {error}")
+    update = choose_update(
+        y_true, y_prob, alpha=alpha, groups=centres, sample_weight=sample_weight, pos_label=pos_label
+    )
+    updated = summarise_validation(_apply_update(sample, update.chosen.name), **how)
+    needed = required_rows(sample.tally.scores, sample_weight=sample.tally.totals, level=level).rows
+    found = TripodChecklist((), summary, parts, pooled, update, updated, tuple(dict.fromkeys(remarks)))
+    answers = _answers(found, needed)
+    lines = csv.DictReader((resources.files(__package__) / "tripod.csv").read_text("utf-8").splitlines())
+    items = [Item(one["part"], one["item"], one["asks"], one["add"], *answers.get(one["item"], ())) for one in lines]
+    return replace(found, items=tuple(items))
+
+
+def _pool(rows: GroupedRows, centres: Any, weighted: bool, how: dict[str, Any]) -> ValidationSummary:
+    """The comparison of centres, if they are large enough."""
+    positives = float(rows.weights @ rows.labels)
+    if weighted or min(positives, rows.weights.sum() - positives) < FEWEST_EVENTS * rows.groups.number:
+        raise InvalidInputError("it takes ten positive and ten negative rows in each on average, without weights.")
+    return validate_centres(rows.labels, rows.scores, centres, **how)
+
+
+def _split(subgroups: Mapping[str, Any], rows: list[Any], pos_label: Any) -> dict[str, Callable[[], ScoreSample]]:
+    """How to read the rows of each value of each column."""
+    if subgroups and isinstance(rows[0], Tally):
+        raise InvalidInputError("`subgroups` needs labels and probabilities of rows; a tally no longer knows its rows.")
+    out: dict[str, Callable[[], ScoreSample]] = {}
+    for name, column in subgroups.items():
+        values = _validation.as_array(column, name).astype(str)
+        labels, _ = _validation.encode_labels(rows[0], pos_label, "y_true")
+        _validation.check_same_length(len(labels), len(values), name)
+        for value in np.unique(values):
+            scores, weights, centres = (None if one is None else np.asarray(one)[values == value] for one in rows[1:])
+            own = (labels[values == value], scores, weights, True, centres)
+            out[f"{name} = {value}"] = partial(read_sample, *own)
+    return out
+
+
+def _apply_update(sample: ScoreSample, name: str) -> ScoreSample:
+    """The rows with their probabilities updated, each by an update of the rows in other folds."""
+
+    def learn(train: Tally, scores: Floats) -> Floats:
+        return scores if name == "keep" else choose_update(train, largest=name).updates[-1].map_(scores)
+
+    if sample.rows is None:
+        return ScoreSample(predict_folds(split_sample(sample, FOLDS), learn).tally())
+    rows, scores = sample.rows, sample.rows.scores.copy()
+    fold = rows.groups.deal(min(FOLDS, rows.groups.number))
+    for own in (fold == k for k in range(fold.max() + 1)):
+        train = Tally.from_arrays(rows.scores[~own], rows.labels[~own], rows.weights[~own])
+        scores[own] = learn(train, rows.scores[own])
+    rows = rows._replace(scores=scores)
+    return ScoreSample(rows.tally(), rows)
+
+
+def _size(summary: ValidationSummary) -> str:
+    return f"{row_count(summary.rows)} rows, {row_count(summary.positives)} with the outcome"
+
+
+def _performance(summary: ValidationSummary) -> str:
+    """The measures that papers name first, and net benefit, in one line."""
+    names = [name for name in summary.measures if name in CAPTION or name.startswith("net_benefit")]
+    return "; ".join(f"{measure_named(name).title}: {measure_text(name, summary[name])}" for name in names)
+
+
+def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
+    """The answer and its source for each item that has one."""
+    summary, parts, update = found.summary, found.subgroups, found.update
+    cuts = [name.removeprefix("net_benefit_") for name in summary.measures if name.startswith("net_benefit")]
+    titles = ", ".join(measure_named(name).title for name in summary.measures)
+    chosen = f"Thresholds: {', '.join(cuts)}." if cuts else "No threshold was given."
+    wanted = "Intervals of width 0.2 for O/E and slope and 0.1 for the AUC"
+    by_part = "".join(f" {name} ({_size(part)}): {_performance(part)}." for name, part in parts.items())
+    after = f"Each row updated by other rows: {_performance(found.updated)}."
+    answers = {
+        "10": (f"{_size(summary)}. {wanted} take {needed} rows if the model is calibrated.", "metrics.required_rows"),
+        "12e": (f"{titles}. ICI, E50, E90 and Emax are of a flexible (loess) curve.", MEASURED),
+        "12f": (f"{CLOSED_TEST} (alpha {update.alpha:g}).", "adjust.choose_update"),
+        "15": (f"Probabilities of the outcome. {chosen}", "the options of this run"),
+        "20a": (f"{_size(summary)}, {row_count(summary.rows - summary.positives)} without it.", MEASURED),
+        "21": (f"Evaluation: {_size(summary)}.", MEASURED),
+        "23a": (f"{100 * summary.level:g} % intervals. All: {_performance(summary)}.{by_part}", MEASURED),
+        "24": (f"{update.sentence} {after}", f"adjust.choose_update, {MEASURED}"),
+    }
+    sizes = [f"{name}: {_size(part)}" for name, part in parts.items()]
+    if found.centres is not None:
+        every = found.centres.centres
+        sizes += [f"centre {name}: {_size(part)}" for name, part in every.items()]
+        answers["6a"] = (f"{len(every)} centres.", "the column of centres")
+        answers["12d"] = (HETEROGENEITY, POOLED)
+        texts = (
+            f"{row[0]}: {row[1]}, tau {row[2]}, I² {row[3]}, new centre {row[4]}" for row in found.centres.table().rows
+        )
+        answers["23b"] = (f"{'; '.join(texts)}.", POOLED)
+    return answers | ({"20b": ("; ".join(sizes) + ".", MEASURED)} if sizes else {})
+
+
+def tripod_section(found: TripodChecklist) -> Section:
+    """The checklist with tables of performance in all rows, subgroups and centres.
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.report import fill_tripod
+    >>> from calibrant.report.tripod import tripod_section
+    >>> data = simulate.from_truth("underconfident", 600)
+    >>> tripod_section(fill_tripod(data.labels, data.scores)).title
+    'TRIPOD+AI'
+    """
+    shown = {"All rows": found.summary, **found.subgroups, "All rows, updated": found.updated}
+    tables = [_performance_table("Performance (items 23a and 24)", shown)]
+    if any(name.startswith("net_benefit") for name in found.summary.measures):
+        tables.append(_performance_table("Clinical utility (items 23a and 24)", shown, ("net_benefit",)))
+    if found.centres is not None:
+        head = ("Measure", "Average centre", "Tau between centres", "I²", "New centre")
+        tables.append(Table("Centres (item 23b)", head, tuple(map(tuple, found.centres.table().rows))))
+        tables.append(_performance_table("Each centre", found.centres.centres, folded=True))
+    answered = tuple((one.number, one.asks, _whole(one), one.source) for one in found.items if one.answer)
+    rest = tuple((one.number, one.asks) for one in found.items if not one.answer)
+    tables.append(Table("Items answered", ("Item", "Asks for", "Answer", "From"), answered))
+    tables.append(Table("Items that this run does not answer", ("Item", "Asks for"), rest, folded=True))
+    level = f"All intervals of this section are {100 * found.summary.level:g} % intervals."
+    sentences = (f"{found.table().caption}. {level}", *found.remarks)
+    return Section("tripod", "TRIPOD+AI", sentences, tables=tuple(tables))
+
+
+def _performance_table(
+    caption: str, parts: Mapping[str, ValidationSummary], chosen: tuple[str, ...] = CAPTION, *, folded: bool = False
+) -> Table:
+    """The measures of each part whose names begin like some chosen ones."""
+    names = [name for name in next(iter(parts.values())).measures if name.startswith(chosen)]
+    head = ("Rows", "With the outcome", *(measure_named(name).title.partition(" (")[0] for name in names))
+    rows: list[Row] = []
+    for title, part in parts.items():
+        texts = (measure_text(name, part[name]).partition(" ") for name in names)
+        cells = (Cell(value, ends.strip("()")) for value, _, ends in texts)
+        rows.append((title, f"{row_count(part.positives)} of {row_count(part.rows)}", *cells))
+    return Table(caption, head, tuple(rows), folded=folded)
