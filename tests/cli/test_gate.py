@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.decisions import acceptance, acceptance_by_segment
+from calibrant.decisions import acceptance
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_budget_and_unlabelled_rows(cli, table, rows, tmp_path):
 
 
 def test_a_gate_for_each_segment(cli, table, rows):
-    found = acceptance_by_segment(*rows, precision=0.8)
+    found = acceptance(*rows[:2], segment=rows[2], precision=0.8)
     answer = json.loads(cli("gate", table, "--precision", "0.8", "--by", "language", "--json").out)
     assert {gate["segment"]: gate["threshold"] for gate in answer["gates"]} == {
         name: gate.threshold for name, gate in found.gates.items()

@@ -10,7 +10,6 @@ from calibrant import ABB, PlattScaling, Tally
 from calibrant.decisions import accepted_ranks
 from calibrant.decisions.gate_rows import GateRows
 from calibrant.decisions.gates import acceptance
-from calibrant.decisions.segment_gates import acceptance_by_segment
 from calibrant.errors import InvalidInputError
 
 
@@ -229,7 +228,7 @@ def in_segments(n_rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize("guarantee", ["finite_sample", "posterior"])
 def test_segments_have_gates_of_their_own(guarantee: str) -> None:
     right, scores, segment = in_segments(3600)
-    joint = acceptance_by_segment(right, scores, segment, precision=0.8, guarantee=guarantee, calibrator="spline")
+    joint = acceptance(right, scores, segment=segment, precision=0.8, guarantee=guarantee, calibrator="spline")
     assert list(joint.gates) == ["de", "en", "fr"]
     assert joint.gates["fr"].threshold > joint.gates["en"].threshold
     assert all(0.9 <= gate.confidence <= 1.0 - 0.1 / 3 + 1e-12 for gate in joint.gates.values())
@@ -242,14 +241,45 @@ def test_segments_have_gates_of_their_own(guarantee: str) -> None:
 
 def test_a_segment_is_tested_by_its_own_rows_at_its_part_of_the_level() -> None:
     right, scores, segment = in_segments(1500)
-    joint = acceptance_by_segment(right, scores, segment, precision=0.8)
+    joint = acceptance(right, scores, segment=segment, precision=0.8)
     tallies = {name: Tally.from_arrays(scores[segment == name], right[segment == name]) for name in ("en", "de", "fr")}
-    assert acceptance_by_segment(tallies, precision=0.8).gates["de"].threshold == joint.gates["de"].threshold
+    assert acceptance(tallies, precision=0.8).gates["de"].threshold == joint.gates["de"].threshold
     own = segment == "en"
     alone = acceptance(right[own], scores[own], precision=0.8, confidence=1.0 - 0.1 / 3)
     assert joint.gates["en"].threshold == alone.threshold
     few = np.r_[np.flatnonzero(own), np.flatnonzero(segment == "de")[:5]]
-    starved = acceptance_by_segment(right[few], scores[few], segment[few], precision=0.8)
+    starved = acceptance(right[few], scores[few], segment=segment[few], precision=0.8)
     assert starved.gates["de"].threshold is None
     assert not starved.passes([0.99], ["de"]).any()
     assert "nothing" in str(starved)
+
+
+def test_segments_of_several_keys_and_several_classes() -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.dirichlet([0.2, 0.2, 0.2], 2400)
+    labels = np.array([rng.choice(3, p=row) for row in matrix])
+    keys = {"language": rng.choice(["de", "en"], 2400), "day": rng.choice([1, 2], 2400)}
+    for guarantee in ("finite_sample", "posterior"):
+        joint = acceptance(labels, matrix, segment=keys, precision=0.8, guarantee=guarantee, calibrator="abb")
+        assert list(joint.gates) == [("de", 1), ("de", 2), ("en", 1), ("en", 2)]
+        own = (keys["language"] == "en") & (keys["day"] == 2)
+        passed = joint.passes(matrix, keys)
+        assert (passed[own] == (matrix[own].max(axis=1) >= joint.gates["en", 2].threshold)).all()
+        assert joint.gates["en", 2].probability > 0.3
+    weighted = acceptance(labels, matrix, segment=keys["day"], precision=0.8, sample_weight=np.full(2400, 2))
+    assert weighted.gates[1].n_rows == 2 * (keys["day"] == 1).sum()
+
+
+def test_a_single_segment_is_one_gate() -> None:
+    right, scores, _ = in_segments(1500)
+    for guarantee in ("finite_sample", "posterior"):
+        options = {"precision": 0.8, "guarantee": guarantee, "calibrator": "spline"}
+        alone = acceptance(right, scores, segment=["all"] * 1500, **options).gates["all"]
+        assert alone.threshold == acceptance(right, scores, **options).threshold
+        assert alone.confidence == 0.9
+
+
+@pytest.mark.parametrize("segment", [["de", None] * 2, ["de"] * 3])
+def test_rows_without_a_segment_are_refused(segment: list) -> None:
+    with pytest.raises(InvalidInputError, match="`segment`"):
+        acceptance([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], segment=segment, precision=0.5)

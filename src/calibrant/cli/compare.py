@@ -196,10 +196,10 @@ def gate(
 
 def _find_gate(problem: Problem, asked: dict[str, Any], budget: float | None, unlabelled: str | None) -> Any:
     from calibrant import Blend
-    from calibrant.decisions import acceptance, acceptance_by_segment
+    from calibrant.decisions import acceptance
 
     if problem.segments:
-        return acceptance_by_segment(problem.parts, **asked)
+        return acceptance(problem.parts, space=problem.space, **asked)
     target = None if unlabelled is None else read_unlabelled([unlabelled], list(problem.columns.scores))
     asked |= {"budget": budget, "unlabelled": target, "space": problem.space}
     if problem.shape == "matrix":

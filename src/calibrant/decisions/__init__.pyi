@@ -5,10 +5,9 @@ from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import decision_curve as decision_curve
 from calibrant.decisions.costs import net_benefit as net_benefit
 from calibrant.decisions.costs import relative_economic_value as relative_economic_value
-from calibrant.decisions.gates import Acceptance as Acceptance
-from calibrant.decisions.gates import AcceptanceCurve as AcceptanceCurve
+from calibrant.decisions.gate_results import Acceptance as Acceptance
+from calibrant.decisions.gate_results import AcceptanceCurve as AcceptanceCurve
+from calibrant.decisions.gate_results import SegmentAcceptance as SegmentAcceptance
 from calibrant.decisions.gates import acceptance as acceptance
-from calibrant.decisions.segment_gates import SegmentAcceptance as SegmentAcceptance
-from calibrant.decisions.segment_gates import acceptance_by_segment as acceptance_by_segment
 from calibrant.decisions.value import ValueOfCalibration as ValueOfCalibration
 from calibrant.decisions.value import value_of_calibration as value_of_calibration

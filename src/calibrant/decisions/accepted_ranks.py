@@ -30,7 +30,7 @@ __all__ = ["accepted_rank", "fewest_rows", "levels_at"]
 
 EVERY_COUNT_TO, GROWTH = 100, 1.01  # numbers of right rows at which limits change: each one, then steps of 1 %
 # Levels of tests fall with the number of right rows, as its power −FIRST; beyond what was accepted, −THEN.
-FIRST, THEN = 0.4, 3.0
+FIRST, THEN = 0.7, 3.0
 HALVINGS = 14  # of the range of a level
 FAR, TAIL = 12.0, 40.0  # standard deviations and errors beyond which a walk does not go
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import special
@@ -12,13 +12,15 @@ from sklearn.base import clone
 
 from calibrant import _validation
 from calibrant._numerics.bins import equal_mass_starts
-from calibrant._typing import ArrayLike, Floats, HasPosterior
+from calibrant._typing import ArrayLike, Floats, HasPosterior, Ints
+from calibrant.calibrators import registry
 from calibrant.calibrators.blend import Blend
 from calibrant.decisions.accepted_ranks import accepted_rank, fewest_rows, levels_at
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.rows import as_unlabelled
+from calibrant.maps.keys import SegmentKeys
 from calibrant.metrics.risk_coverage import read_confidence
-from calibrant.metrics.samples import Seed
+from calibrant.metrics.samples import GroupedRows, Seed
 from calibrant.tally import Tally, row_count
 
 __all__ = ["GateRows", "top_score"]
@@ -64,6 +66,21 @@ class GateRows:
         labelled = read_confidence(y_true, scores, sample_weight, pos_label, space=space).tally
         return cls(labelled, labelled if unlabelled is None else as_unlabelled(top_score(unlabelled)))
 
+    @classmethod
+    def by_segment(cls, y_true: Any, scores: Any, segment: Any, **options: Any) -> dict[Any, GateRows]:
+        """Read rows of one score or of several classes, apart by segment: a value, or a tuple with several keys."""
+        n_rows = len(_validation.as_array(scores, "scores"))
+        keys, codes = SegmentKeys.learn(segment, n_rows, "error")
+        # Each row as a group of its own: then the sample keeps rows, in their order.
+        rows = cast("GroupedRows", read_confidence(y_true, scores, groups=np.arange(n_rows), **options).rows)
+        found = {}
+        for code in np.unique(codes, axis=0):
+            own = (codes == code).all(axis=1)
+            tally = Tally.from_arrays(rows.scores[own], rows.labels[own], rows.weights[own])
+            words = tuple(levels[i] for levels, i in zip(keys.levels, code.tolist(), strict=True))
+            found[words if len(words) > 1 else words[0]] = cls(tally, tally)
+        return found
+
     @property
     def is_sample(self) -> bool:
         """Whether the gate is for rows of which the labelled ones are a sample, not for given ones."""
@@ -92,10 +109,16 @@ class GateRows:
         scores: Floats = self.target.scores[self._starts][::-1]
         return scores
 
+    def place(self, thresholds: ArrayLike) -> Ints:
+        """The number of the first candidate that is not above each score, or of the last one."""
+        return np.minimum(np.searchsorted(-self.candidates, -np.asarray(thresholds)), len(self.candidates) - 1)
+
     def fitted(self, calibrator: Any, space: str) -> HasPosterior:
         """A map or fitted calibrator as it is; a method, or Blend, fitted to the labelled rows."""
         if calibrator is None:
-            return Blend(space=space).fit_tally(self.labelled)
+            calibrator = Blend(space=space)
+        elif isinstance(calibrator, str):
+            calibrator = registry.create(calibrator)
         if hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_"):
             fitted: HasPosterior = clone(calibrator).fit_tally(self.labelled)
             return fitted
@@ -117,6 +140,12 @@ class GateRows:
             totals = np.random.default_rng(rng).standard_gamma(totals, maps.shape)
         precision: Floats = np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
         return precision
+
+    def threshold(self, draws: Floats | None, precision: float, confidence: float) -> float | None:
+        """The lowest accepted score: by draws of the precision, or by exact tests; None where there is none."""
+        if draws is None:
+            return self.exact_threshold(precision, 1.0 - confidence)
+        return self.posterior_threshold(draws, precision, confidence)
 
     def exact_threshold(self, precision: float, alpha: float) -> float | None:
         """The lowest score from which exact tests accept; None where there is none."""
