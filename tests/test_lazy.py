@@ -4,6 +4,7 @@ from types import ModuleType
 
 import pytest
 
+import calibrant
 from calibrant import _lazy
 
 
@@ -56,3 +57,12 @@ def test_a_missing_scikit_learn_is_named():
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "needs the package `scipy`" in answer.stderr
     assert "a saved map needs numpy alone" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in calibrant.__all__ if isinstance(getattr(calibrant, name), ModuleType)]
+)
+def test_a_room_lists_what_it_offers_and_nothing_else(name):
+    room = getattr(calibrant, name)
+    listed = [one for one in dir(room) if not one.startswith("__")]
+    assert sorted(listed) == sorted(room.__all__)

@@ -385,7 +385,7 @@ def is_class_matrix(scores: Any) -> bool:
     return len(shape) == 2 and shape[1] >= 3
 
 
-def read_matrix(scores: ArrayLike, space: str) -> np.ndarray[Any, Any]:
+def read_matrix(scores: ArrayLike | None, space: str) -> np.ndarray[Any, Any]:
     """A checked (n, K) matrix; float32 stays float32 to save memory."""
     check_choice("space", space, SPACES)
     values = as_numpy(scores)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant import Blend, CalibrationMap, Tally, evaluate
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator
 from calibrant.errors import InvalidInputError
-from calibrant.maps.functions import Step
+from calibrant.maps.functions import Linear, Sigmoid, Step
 
 
 class BaseRate(Calibrator):
@@ -141,9 +141,10 @@ class Wrong(Calibrator):
 def test_what_is_no_map_and_a_map_that_falls_unasked_are_refused():
     with pytest.raises(InvalidInputError, match="`fit_map` of Wrong must return a MapFunction or a CalibrationMap"):
         Wrong(np.sqrt).fit([0.1, 0.5, 0.9], [0, 1, 1])
-    falling = CalibrationMap(Step([0.5], [0.8, 0.2]), "probability", True)
-    with pytest.raises(InvalidInputError, match="never falls, but this one does"):
-        Wrong(falling).fit([0.1, 0.5, 0.9], [0, 1, 1])
+    assert "may fall" in repr(CalibrationMap(Step([0.5], [0.8, 0.2]), "probability"))
+    for function in (Step([0.5], [0.8, 0.2]), Linear([0.0, 1.0], [1.0, 0.0]), Sigmoid(-2.0, 0.5, "identity")):
+        with pytest.raises(InvalidInputError, match="said never to fall, but this one does"):
+            CalibrationMap(function, "probability", True)
 
 
 def test_a_score_outside_is_named_by_its_row():

@@ -272,9 +272,9 @@ def test_each_class_against_the_rest_those_furthest_off_first(ax):
     assert display.points_ == [None] * 3
     assert display.ax_.get_ylabel() == "Fraction of positives"
     many = ReliabilityDisplay.from_predictions(
-        *draw_classes(n_classes=15), each_class=True, classes=[f"class {k}" for k in range(15)], max_classes=5, ax=ax
+        *draw_classes(n_classes=15), each_class=True, classes=[f"class {k}" for k in range(15)], ax=ax
     )
-    assert len(many.results) == 5
+    assert len(many.results) == 8
     assert all(result.name.startswith("class ") for result in many.results)
 
 

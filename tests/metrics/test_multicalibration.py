@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from calibrant import Tally
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.multicalibration import multicalibration_error
 
@@ -57,18 +56,13 @@ def test_a_segment_that_is_off_is_found():
     assert "more than chance" in str(found)
 
 
-def test_weights_and_tallies_are_rows():
+def test_weights_are_rows():
     y, p, a, _ = draw_rows(200, 3)
     weights = np.random.default_rng(0).integers(0, 3, 200)
     rows = np.repeat(np.arange(200), weights)
     one = multicalibration_error(y, p, segment=a, sample_weight=weights, n_simulations=49)
     other = multicalibration_error(y[rows], p[rows], segment=a[rows], n_simulations=49)
     assert one == other
-    tallies = {g: Tally.from_arrays(p[a == g], y[a == g]) for g in range(4)}
-    counted = multicalibration_error(tallies, n_simulations=49)
-    plain = multicalibration_error(y, p, segment=a, n_simulations=49)
-    assert counted.statistic == pytest.approx(plain.statistic)
-    assert counted.segment == plain.segment
 
 
 def test_many_rows_are_joined_to_cells():
@@ -92,13 +86,9 @@ def test_calibrated_probabilities_are_rarely_rejected(segments):
 
 
 def test_bad_input():
-    with pytest.raises(InvalidInputError, match="`y_prob` and `segment` must be given"):
-        multicalibration_error([0, 1], [0.2, 0.8])
     with pytest.raises(InvalidInputError, match="`depth` must be 1 or 2"):
         multicalibration_error([0, 1], [0.2, 0.8], segment=[1, 2], depth=3)
     with pytest.raises(InvalidInputError, match="whole numbers"):
         multicalibration_error([0, 1], [0.2, 0.8], segment=[1, 2], sample_weight=[0.5, 1.0])
     with pytest.raises(InvalidInputError, match="`n_simulations` must be an integer of at least 19"):
         multicalibration_error([0, 1], [0.2, 0.8], segment=[1, 2], n_simulations=5)
-    with pytest.raises(InvalidInputError, match="all tallies are empty"):
-        multicalibration_error({"a": Tally.empty()})

@@ -8,7 +8,7 @@ import pytest
 from calibrant import Tally, compare
 from calibrant.metrics import Interval
 from calibrant.report.data import make_report_data
-from calibrant.report.page import make_sections, render
+from calibrant.report.page import render
 
 HOSTILE = '</script><script>alert(1)</script> <b>"bold"</b> & {{ 7 * 7 }} %{x}'
 
@@ -38,10 +38,10 @@ def _few_resamples():
 @pytest.fixture(scope="session")
 def render_page():
     """The page of some numbers as a string."""
-    jinja2 = pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
+    pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")
 
     def rendered(data, title="t", **options):
-        return render(data, make_sections(data), title, jinja2, **options)
+        return render(data, title, **options)
 
     return rendered
 

@@ -2,7 +2,7 @@ import numpy as np
 from sklearn.metrics import log_loss
 
 from calibrant import Tally, compare
-from calibrant.report.data import ClassPredictions
+from calibrant.report.data import ClassPredictions, make_report_data
 from calibrant.report.part_sections import class_sections
 
 
@@ -26,8 +26,9 @@ def test_the_sections_say_what_the_measures_say():
     assert gaps == sorted(gaps, reverse=True)
     assert each.tables[0].rows[0][0] == each.figures[0].caption.partition(":")[0]
     assert not each.tables[0].folded
-    accuracy = 100 * np.mean(rows.predicted == rows.labels)
-    assert f"right in {accuracy:.1f} %" in whole.sentences[1]
+    assert (rows.predicted == rows.after.argmax(axis=1)).all()
+    assert "changes the predicted class in 0 %" in whole.sentences[1]
+    assert any(row[0] == "Accuracy" for row in whole.tables[0].rows)
 
 
 def test_many_classes_show_the_worst():
@@ -40,19 +41,20 @@ def test_many_classes_show_the_worst():
 
 def test_the_rows_of_a_comparison(class_rows, class_comparison):
     scores, y = class_rows
-    rows = ClassPredictions.read(class_comparison, "temperature")
+    rows = make_report_data(scores, y, comparison=class_comparison, method="temperature").classes
     assert rows.names == ("ant", "bee", "cow")
     np.testing.assert_allclose(rows.before, scores, rtol=1e-12)
     np.testing.assert_array_equal(rows.predicted, scores.argmax(axis=1))
     np.testing.assert_array_equal(np.array(rows.names)[rows.labels], y)
     np.testing.assert_array_equal(rows.after, class_comparison.fits["temperature"].out_of_fold.probabilities)
     assert rows.tally(1, "before") == Tally.from_arrays(rows.before[:, 1], y == "bee")
-    assert ClassPredictions.read(class_comparison, "temperature", [1, 2, 3]).names == ("1", "2", "3")
+    named = make_report_data(scores, y, comparison=class_comparison, classes=[1, 2, 3])
+    assert named.classes.names == ("1", "2", "3")
 
 
 def test_repeats_are_shown_once(class_rows):
     scores, y = (part[:60] for part in class_rows)
     comparison = compare(scores, y, methods=["temperature"], repeats=3, sample_weight=np.arange(60) % 3)
-    rows = ClassPredictions.read(comparison, "temperature")
+    rows = make_report_data(scores, y, comparison=comparison, method="temperature").classes
     assert rows.after.shape == (40, 3)
     assert rows.weights.sum() == 60.0

@@ -6,9 +6,9 @@ import pytest
 
 from calibrant.decisions import decision_curve, value_of_calibration
 from calibrant.errors import InvalidInputError
-from calibrant.report import decision_section as module
+from calibrant.report import decision_sections as module
 from calibrant.report import write_report
-from calibrant.report.decision_section import DecisionProblem, decision_section
+from calibrant.report.decision_sections import DecisionProblem, decision_section
 from calibrant.report.wording import estimate, number, percent
 
 pytest.importorskip("jinja2", reason="jinja2 is in the extra `report`")

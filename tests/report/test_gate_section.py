@@ -7,7 +7,7 @@ from calibrant import Tally
 from calibrant.decisions import acceptance
 from calibrant.report import write_report
 from calibrant.report.data import make_report_data
-from calibrant.report.gate_section import gate_section
+from calibrant.report.decision_sections import gate_section
 
 
 @pytest.fixture(scope="module")

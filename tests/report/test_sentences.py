@@ -9,7 +9,7 @@ import pytest
 from calibrant import compare
 from calibrant.report.calibration_sections import comparison_result, meaning_section, methods_section
 from calibrant.report.data import GROUPED, make_report_data
-from calibrant.report.decision_section import DecisionProblem, decision_section
+from calibrant.report.decision_sections import DecisionProblem, decision_section
 from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import percent, points_estimate
 

@@ -6,7 +6,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, count_scores
 from calibrant.report import write_report
 from calibrant.report.data import make_report_data
-from calibrant.report.unlabelled_section import unlabelled_section
+from calibrant.report.decision_sections import unlabelled_section
 from calibrant.report.wording import sentence_case
 
 
@@ -39,7 +39,7 @@ def test_a_method_without_posterior_gives_way_to_the_default(rows):
 
 
 def test_without_rows_called_positive_there_is_no_precision(labelled):
-    section = unlabelled_section(labelled, np.full(50, 0.02), threshold=0.9)
+    section = unlabelled_section(labelled, np.full(50, 0.02))
     assert "Precision" not in [row[0] for row in section.tables[0].rows]
 
 

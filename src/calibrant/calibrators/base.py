@@ -25,8 +25,6 @@ from calibrant.tally import Tally, row_count
 
 __all__ = ["BayesianCalibrator", "Calibrator", "Estimator"]
 
-CHECKED_SCORES = 64  # of a map that says that it never falls
-
 
 class Estimator(BaseEstimator, ABC):
     """What all calibrators are, whatever the shape of their scores: scikit-learn estimators that keep a frozen map.
@@ -200,19 +198,6 @@ class Calibrator(Estimator):
         self.__dict__ |= {name: value for name, value in vars(self.matrix_).items() if name.endswith("_")}
         return self
 
-    def _check_map(self, map_: Any, tally: Tally) -> None:
-        """Refuse what a method of a user must not return; whatever inverts a map relies on its never falling."""
-        if not isinstance(map_, CalibrationMap):
-            raise InvalidInputError(
-                f"`fit_map` of {type(self).__name__} must return a MapFunction or a CalibrationMap; got "
-                f"{type(map_).__name__}."
-            )
-        some = tally.scores[np.linspace(0, len(tally) - 1, CHECKED_SCORES).astype(int)]  # few, since every fit pays
-        if map_.monotone and (np.diff(map_.function(some)) < -1e-9).any():
-            raise InvalidInputError(
-                f"{type(self).__name__} says that its map never falls, but this one does. Pass monotone=False."
-            )
-
     def _check_space(self, scores: Floats) -> None:
         if self.space == "probability":
             _validation.check_unit_interval(scores, "scores", type(self).__name__)
@@ -230,7 +215,11 @@ class Calibrator(Estimator):
             )
         fitted = self.fit_map(tally)
         map_ = self._as_map(fitted) if isinstance(fitted, MapFunction) else fitted
-        self._check_map(map_, tally)
+        if not isinstance(map_, CalibrationMap):
+            raise InvalidInputError(
+                f"`fit_map` of {type(self).__name__} must return a MapFunction or a CalibrationMap; got "
+                f"{type(map_).__name__}."
+            )
         self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
         self.classes_, self.n_features_in_, self.matrix_ = np.array([0, 1]), 1, None
         return self

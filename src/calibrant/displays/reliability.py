@@ -12,7 +12,7 @@ from calibrant.displays import axes
 from calibrant.displays.models import ModelsDisplay, one_or_list
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.multiclass import top_label
+from calibrant.metrics.multiclass import class_tallies, top_label
 from calibrant.metrics.samples import read_classes
 from calibrant.reliability.result import Reliability, reliability, visible_range
 from calibrant.tally import Tally
@@ -32,7 +32,7 @@ class ReliabilityDisplay(ModelsDisplay):
 
     Probabilities of shape (n, K), a column for each of three or more classes, are drawn for the predicted class: its
     probability, and whether it was right. With `each_class=True` there is a curve for each class against the rest
-    instead, those with the largest SmoothECE first, at most `max_classes` (8); `classes` names the columns.
+    instead, those with the largest SmoothECE first, at most eight; `classes` names the columns.
 
     Parameters
     ----------
@@ -227,22 +227,13 @@ def _curve_label(result: Reliability) -> str:
 
 
 def _each_class(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    classes: Sequence[Any] | None = None,
-    max_classes: int = MOST_CLASSES,
-    **options: Any,
+    y_true: ArrayLike, y_prob: ArrayLike, *, classes: Sequence[Any] | None = None, **options: Any
 ) -> list[Reliability]:
     """Each class against the rest, those furthest off first."""
-    _validation.check_count("max_classes", max_classes)
     sample = read_classes(y_true, y_prob, options.get("sample_weight"))
-    labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
     names = sample.classes if classes is None else classes
-    if len(names) != matrix.shape[1]:
-        raise InvalidInputError(f"`classes` must name the {matrix.shape[1]} columns; got {len(names)} names.")
-    errors = [
-        smooth_calibration_error(Tally.from_arrays(matrix[:, k], labels == k, weights)) for k in range(matrix.shape[1])
-    ]
-    worst = np.argsort(-np.array(errors), kind="stable")[:max_classes]
-    return [reliability(labels == k, matrix[:, k], name=str(names[k]), **options) for k in worst]
+    if len(names) != sample.n_classes:
+        raise InvalidInputError(f"`classes` must name the {sample.n_classes} columns; got {len(names)} names.")
+    errors = np.array([smooth_calibration_error(tally) for tally in class_tallies(sample)])
+    worst = np.argsort(-errors, kind="stable")[:MOST_CLASSES]
+    return [reliability(sample.labels == k, sample.probabilities[:, k], name=str(names[k]), **options) for k in worst]

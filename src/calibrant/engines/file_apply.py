@@ -12,7 +12,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._files import new_folder, replacing
 from calibrant._optional import require
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.engines.table_batches import (
     add_fields,
     parquet_options,
@@ -40,15 +40,13 @@ TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
 class Applied(NamedTuple):
     """What `apply_file` did: rows written, rows without a probability, and the names of the new columns.
 
-    With a map of segments, also the rows with a segment that the fit did not see, and how many segments these are. The
-    remarks say in words what deserves attention: rows without a result, new segments, scores on another scale.
+    The remarks say in words what deserves attention: rows without a result, segments that the fit did not see, scores
+    on another scale.
     """
 
     rows: int
     unusable: int
     columns: list[str]
-    unseen_rows: int = 0
-    unseen_segments: int = 0
     remarks: tuple[str, ...] = ()
 
 
@@ -142,14 +140,7 @@ def apply_file(
         else:
             write_batches(kind, path, schema, appended, output=os.fspath(output), csv=table.csv, **options)
         new.check_most(table.name)
-    return Applied(
-        rows=new.rows,
-        unusable=new.unusable,
-        columns=new.names,
-        unseen_rows=new.segments.unseen_rows if new.segments else 0,
-        unseen_segments=len(new.segments.unseen) if new.segments else 0,
-        remarks=tuple(new.remarks()),
-    )
+    return Applied(new.rows, new.unusable, new.names, tuple(new.remarks()))
 
 
 def is_folder(output: str | os.PathLike[str] | None) -> bool:
@@ -267,54 +258,46 @@ class NewColumns:
     def from_batch(self, batch: Any) -> list[Floats]:
         """Return the new columns of a batch."""
         if isinstance(self.map_, PanelMap):
-            return self._from_panel(batch)
+            return self._fill(*self._read_panel(batch), None)
         scores = [to_doubles(batch.column(score), score, self.decimal) for score in self.scores]
         return self.compute(scores, self.segments.encode(batch) if self.segments else None)
 
-    def _from_panel(self, batch: Any) -> list[Floats]:
-        """Return the new columns of several scores; a missing score is no reason to have no probability."""
-        numbers = {score.name: score.space for score in self.map_.features.scores if isinstance(score, NumericScore)}
+    def _read_panel(self, batch: Any) -> tuple[Bools, dict[str, Any]]:
+        """Which rows of several scores can be used, and their columns; a missing score is no reason not to."""
         columns: dict[str, Any] = dict.fromkeys(self.map_.names, np.full(batch.num_rows, np.nan))
         usable = np.ones(batch.num_rows, dtype=bool)
         for score in self.map_.features.scores:
             column = batch.column(score.name)
-            if score.name not in numbers:
+            if not isinstance(score, NumericScore):
                 columns[score.name] = np.array(column.to_pylist(), dtype=object)
                 continue
             columns[score.name] = values = to_doubles(column, score.name, self.decimal)
-            low, high = domain(numbers[score.name])
+            low, high = domain(score.space)
             usable &= np.isnan(values) | ((values >= low) & (values <= high))
-        new = np.full((len(usable), len(self.names)), np.nan)
-        if usable.any():
-            new[usable] = np.column_stack(self._predict({name: x[usable] for name, x in columns.items()}, None))
-        self.rows += len(new)
-        self.unusable += int((~usable).sum())
-        return list(new.T)
+        return usable, {name: values[usable] for name, values in columns.items()}
 
     def compute(self, columns: list[Floats], codes: Ints | None = None) -> list[Floats]:
         """Return the new columns from score columns and numbers of segments; NaN stands for a missing probability."""
         is_matrix = isinstance(self.map_, MatrixMap)
         scores = np.column_stack(columns) if is_matrix else np.maximum.reduce(columns)
         usable = self.map_.accepts(scores)
-        new = np.full((len(scores), len(self.names)), np.nan)
+        if not is_matrix and usable.any():
+            self._watch(scores[usable])
+        return self._fill(usable, scores[usable], None if codes is None else codes[usable])
+
+    def _fill(self, usable: Bools, scores: Any, codes: Ints | None) -> list[Floats]:
+        """The probabilities of usable rows and, where wanted, the ends of their intervals; by segment if coded."""
+        new = np.full((len(usable), len(self.names)), np.nan)
         if usable.any():
-            known = scores[usable]
-            found = self._predict(known, None if codes is None else codes[usable])
+            found = [self.map_(scores) if codes is None else self.map_.probabilities(scores, codes)]
+            if self.level is not None and codes is None:
+                found += self.map_.predict_interval(scores, self.level)
+            elif self.level is not None:
+                found += self.map_.interval(scores, codes, self.level)
             new[usable] = np.column_stack(found)
-            if not is_matrix:
-                self._watch(known)
         self.rows += len(new)
         self.unusable += int((~usable).sum())
         return list(new.T)
-
-    def _predict(self, scores: Any, codes: Ints | None) -> list[Floats]:
-        """The probabilities and, where wanted, the ends of their intervals; by segment where there are codes."""
-        found = [self.map_(scores) if codes is None else self.map_.probabilities(scores, codes)]
-        if self.level is None:
-            return found
-        if codes is None:
-            return [*found, *self.map_.predict_interval(scores, self.level)]
-        return [*found, *self.map_.interval(scores, codes, self.level)]
 
     @property
     def fitted_range(self) -> tuple[float, float] | None:
@@ -330,11 +313,9 @@ class NewColumns:
                 "empty."
             )
         if self.segments is not None and self.segments.unseen_rows:
-            number = len(self.segments.unseen)
-            which = "a segment" if number == 1 else f"one of {number} segments"
             instead = "the pooled map is used" if len(self.segments.by) == 1 else "only their other keys count"
             rows = self.segments.unseen_rows
-            yield f"{rows} rows have {which} that the fit did not see; for these rows {instead}."
+            yield f"{rows} rows have a segment that the fit did not see; for these rows {instead}."
         if self.range is None or self.fitted_range is None:
             return
         (low, high), (lowest, highest) = self.fitted_range, self.range
@@ -369,7 +350,7 @@ def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
 
 
 class SegmentReader:
-    """Reads segments; counts rows with segments that the fit did not see, and keeps these segments.
+    """Reads segments; counts rows with segments that the fit did not see.
 
     Parameters
     ----------
@@ -385,7 +366,6 @@ class SegmentReader:
         self.keys, self.by, self.missing = keys, keys.columns(by), missing
         _validation.check_choice("missing", missing, MISSING)
         self.unseen_rows = 0
-        self.unseen: set[tuple[int, Any]] = set()
 
     def encode(self, batch: Any) -> Ints:
         """The numbers of the segments of a batch, (n, keys)."""
@@ -403,8 +383,7 @@ class SegmentReader:
         numbers = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         if encoded.null_count:
             values.append(None)
-        absent = [value is None or value != value for value in values]  # noqa: PLR0124 - NaN differs from itself
-        if any(absent) and self.missing == "error":
+        if self.missing == "error" and any(map(_validation.is_missing, values)):
             raise InvalidInputError(
                 f"Column '{self.by[k]}' must have no missing segments, as in the fit; fill them, or use "
                 "missing='segment'."
@@ -412,11 +391,6 @@ class SegmentReader:
         distinct = np.empty(len(values), dtype=object)
         distinct[:] = values
         codes = self.keys.encode_column(k, distinct, len(values), "segment")
-        self.unseen |= {
-            (k, None if is_absent else value)
-            for value, code, is_absent in zip(values, codes, absent, strict=True)
-            if code == UNSEEN
-        }
         return codes[numbers] if len(codes) else np.empty(0, dtype=np.intp)
 
     def _read(self, k: int, column: Any) -> Any:

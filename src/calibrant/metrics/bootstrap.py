@@ -21,7 +21,7 @@ METHODS = ("squared", "basic", "percentile")
 
 def bootstrap_interval(
     metric: Metric,
-    y_true: Labels,
+    y_true: Labels | ScoreSample,
     y_prob: Column = None,
     *,
     level: float = 0.9,
@@ -92,20 +92,6 @@ def bootstrap_interval(
     """
     check_choice("method", method, METHODS)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, space="decision")
-    return resampled_interval(metric, sample, level, n_resamples, method=method, bounds=bounds, rng=rng)
-
-
-def resampled_interval(
-    metric: Metric,
-    sample: ScoreSample,
-    level: float,
-    n_resamples: int = 1000,
-    *,
-    method: str = "squared",
-    bounds: tuple[float, float] = (0.0, np.inf),
-    rng: Seed = 0,
-) -> Interval:
-    """The bootstrap interval of a metric of rows that were checked before."""
     _validation.check_level(level)
     value = float(metric(sample.tally))
     shift = value - float(metric(sample.cells))

@@ -162,7 +162,7 @@ def hosmer_lemeshow_test(
 
 
 def kuiper_test(
-    y_true: Labels,
+    y_true: Labels | ScoreSample,
     y_prob: Column = None,
     *,
     groups: ArrayLike | None = None,
@@ -193,11 +193,7 @@ def kuiper_test(
     >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
     True
     """
-    return kuiper_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), rng)
-
-
-def kuiper_of(sample: ScoreSample, rng: Seed = 0) -> CalibrationTest:
-    """Kuiper's test of rows that were checked before."""
+    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     low, high = _extreme_gaps(sample.tally)
     variance = _variance(sample.tally)
     if not variance > 0.0:
@@ -242,11 +238,6 @@ def _extreme_gaps(tally: Tally) -> tuple[float, float]:
 def _variance(tally: Tally) -> float:
     """The variance of the number of positives if the probabilities are true."""
     return float(tally.totals @ (tally.scores * (1.0 - tally.scores)))
-
-
-def range_quantile(level: float) -> float:
-    """What the range of a Brownian motion on [0, 1] does not exceed with the probability `level`."""
-    return float(optimize.brentq(lambda x: _range_p_value(x) - (1.0 - level), 0.1, 40.0))
 
 
 def _range_p_value(x: float) -> float:
@@ -352,7 +343,9 @@ def cutoff_calibration_interval(
     draws = sample.widen(_deviations(sample, n_resamples, rng), 0.0, level)
     reach = float(np.quantile(draws, level))
     if sample.groups is None:
-        reach = max(reach, range_quantile(level) * np.sqrt(_variance(sample.tally)) / sample.n_rows)
+        # What the range of a Brownian motion on [0, 1] does not exceed with this probability.
+        motion = optimize.brentq(lambda x: _range_p_value(x) - (1.0 - level), 0.1, 40.0)
+        reach = max(reach, motion * np.sqrt(_variance(sample.tally)) / sample.n_rows)
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
 
 

@@ -134,7 +134,7 @@ class Refinement:
 
 
 def refinement_by_recalibration(
-    y_true: ArrayLike | Tally,
+    y_true: ArrayLike | Tally | ScoreSample,
     y_prob: ArrayLike | None = None,
     *,
     loss: str = "log",
@@ -196,11 +196,6 @@ def refinement_by_recalibration(
     _validation.check_choice("loss", loss, tuple(LOSSES))
     _validation.check_level(level)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
-    return refinement_of(sample, loss, cv, level, rng)
-
-
-def refinement_of(sample: ScoreSample, loss: str, cv: int, level: float, rng: Seed = 0) -> Refinement:
-    """Refinement by recalibration of rows that were checked before; distinct scores are joined to 4096 cells."""
     both_classes(sample.tally, "Refinement by recalibration")
     folds = split_sample(sample, cv, rng)
     before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calibrant import _validation
-from calibrant._tables import Table, TableResult, align, make_frame
+from calibrant._tables import Table, TableResult, make_frame
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
@@ -20,7 +19,7 @@ from calibrant.metrics.binned import debiased_calibration_error, expected_calibr
 from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.cumulative import ks_calibration_error
 from calibrant.metrics.curve_errors import smooth_calibration_error
-from calibrant.metrics.decomposition import corp_decomposition, refinement_of
+from calibrant.metrics.decomposition import corp_decomposition, refinement_by_recalibration
 from calibrant.metrics.multiclass import class_wise, of_top_label
 from calibrant.metrics.samples import ClassSample, Column, Metric, ScoreSample, Seed, describe_rows, read_problem
 from calibrant.metrics.scores import brier_score, log_loss, mean_of, roc_auc
@@ -120,22 +119,14 @@ class Evaluation(TableResult):
         rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
         return f"{rows}; {100 * self.level:g} % intervals in brackets"
 
-    def _texts(self, indent: str = "") -> list[list[str]]:
-        return [[indent + row.name, *map(_text, row.estimates)] for row in self.rows]
-
     def __repr__(self) -> str:
         return f"Evaluation({', '.join(self.models)}: {self._title})"
 
-    def __str__(self) -> str:
-        header, *texts = align([["", *self.models], *self._texts("  ")])
-        lines = [self._title] if len(self.models) == 1 else [self._title, header]
-        for group, rows in groupby(zip(self.rows, texts, strict=True), key=lambda pair: pair[0].group):
-            lines += [group, *(text for _, text in rows)]
-        return "\n".join([*lines, *(f"- {remark}" for remark in self.remarks)])
-
     def table(self) -> Table:
-        """The texts of the table."""
-        return Table(self._title, ["", *self.models], [row.group for row in self.rows], self._texts())
+        """The texts of the table; one model that was not named stands without a name."""
+        names = [""] if self.models == ("model",) else self.models
+        rows = [[row.name, *map(_text, row.estimates)] for row in self.rows]
+        return Table(self._title, ["", *names], [row.group for row in self.rows], rows)
 
 
 def _text(estimate: Estimate) -> str:
@@ -346,7 +337,7 @@ def _column(
         column[measure.key] = interval_of(value, sample.widen(plausible, value, level), level, measure.bounds)
     keys = {measure.key for measure in measures}
     if isinstance(sample, ScoreSample) and {"refinement", "recalibration"} & keys:
-        parts = _attempt(partial(refinement_of, sample, "brier", FOLDS, level), [])
+        parts = _attempt(partial(refinement_by_recalibration, sample, loss="brier", cv=FOLDS, level=level), [])
         column |= {"refinement": parts.refinement, "recalibration": parts.calibration} if parts is not None else {}
     if isinstance(sample, ScoreSample) and {"slope", "intercept"} & keys:
         line = _attempt(partial(slope_of, sample, level), missing)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,7 +14,6 @@ from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import SegmentCounts
 from calibrant.metrics.samples import Seed, read_columns
-from calibrant.tally import Tally
 
 LEAST_SPREAD = 1.0  # rows; a gap of less than a row is never called large
 MANY_CELLS = 20_000  # from which on neighbouring probabilities are joined,
@@ -71,10 +69,10 @@ class MulticalibrationError:
 
 
 def multicalibration_error(
-    y_true: ArrayLike | Mapping[Any, Tally],
-    y_prob: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
     *,
-    segment: Any = None,
+    segment: Any,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     depth: int = 2,
@@ -89,8 +87,8 @@ def multicalibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,), or dict of segment to Tally
-        Labels; or tallies in place of all data, named by their segment (a tuple with several keys).
+    y_true : array-like of shape (n,)
+        Labels.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     segment : array-like of shape (n,) or (n, keys), table, or dict of columns
@@ -121,10 +119,7 @@ def multicalibration_error(
     >>> found.segment, found.p_value
     ({'segment': 'b'}, 0.001)
     """
-    if isinstance(y_true, Mapping):
-        counts = SegmentCounts.of_tallies(y_true, "segment")
-    else:
-        counts = _count_arrays(y_true, y_prob, segment, sample_weight, pos_label)
+    counts = SegmentCounts.of_rows(*read_columns(y_true, y_prob, sample_weight, pos_label), segment, "segment")
     _validation.check_unit_interval(counts.scores, "y_prob")
     rows = _arrange(counts, depth)
     count = _validation.check_count("n_simulations", n_simulations, least=19)
@@ -180,16 +175,6 @@ def _simulated_maxima(rows: _Rows, count: int, rng: np.random.Generator) -> Floa
         for done in range(0, count, size)
     ]
     return np.concatenate(maxima)
-
-
-def _count_arrays(
-    y_true: ArrayLike, y_prob: ArrayLike | None, segment: Any, sample_weight: ArrayLike | None, pos_label: Any
-) -> SegmentCounts:
-    if y_prob is None or segment is None:
-        raise InvalidInputError(
-            "`y_prob` and `segment` must be given together with `y_true`; or pass a dict of tallies."
-        )
-    return SegmentCounts.of_rows(*read_columns(y_true, y_prob, sample_weight, pos_label), segment, "segment")
 
 
 def _arrange(counts: SegmentCounts, depth: int) -> _Rows:

@@ -108,8 +108,8 @@ def top_label_tally(labels: Ints, probabilities: Floats, weights: Floats | None 
 
 
 def full_calibration_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: ArrayLike | ClassSample,
+    y_prob: Column = None,
     *,
     n_simulations: int = 499,
     rng: Seed = 0,
@@ -152,12 +152,8 @@ def full_calibration_test(
     >>> full_calibration_test(y, p).p_value > 0.05, full_calibration_test(y, sharper).p_value
     (True, 0.002)
     """
-    count = _validation.check_count("n_simulations", n_simulations)
-    return full_calibration_of(read_classes(y_true, y_prob, sample_weight), count, rng)
-
-
-def full_calibration_of(sample: ClassSample, n_simulations: int = 499, rng: Seed = 0) -> CalibrationTest:
-    """The test of rows that were checked before."""
+    _validation.check_count("n_simulations", n_simulations)
+    sample = read_classes(y_true, y_prob, sample_weight)
     labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
     some = slice(None, None, max(1, -(-matrix.size // MOST_ENTRIES)))
     gaps = _Gaps(matrix[some], weights[some])

@@ -12,7 +12,7 @@ from calibrant import _validation
 from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.intervals import Interval
-from calibrant.metrics.bootstrap import resampled_interval
+from calibrant.metrics.bootstrap import bootstrap_interval
 from calibrant.metrics.samples import ClassSample, Column, GroupedRows, Labels, Metric, ScoreSample, Seed, read_problem
 from calibrant.tally import Tally, row_count
 
@@ -214,8 +214,10 @@ def risk_coverage_curve(
     sample = read_confidence(y_true, scores, sample_weight, pos_label, groups=groups, space=space)
     coverages, risks = _curve(sample.tally)
 
+    how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "method": "percentile", "rng": rng}
+
     def interval(metric: Metric) -> Interval:
-        return resampled_interval(metric, sample, level, n_resamples, method="percentile", bounds=(0.0, 1.0), rng=rng)
+        return bootstrap_interval(metric, sample, bounds=(0.0, 1.0), **how)
 
     return RiskCoverage(
         thresholds=sample.tally.scores[::-1],

@@ -417,7 +417,7 @@ class ClassSample(Sample):
 
 
 def read_sample(
-    y_true: Labels,
+    y_true: Labels | ScoreSample,
     y_prob: Column = None,
     sample_weight: Column = None,
     pos_label: Any = None,
@@ -427,7 +427,12 @@ def read_sample(
     space: str = "probability",
     names: tuple[str, str] = ("y_true", "y_prob"),
 ) -> ScoreSample:
-    """Read one score: labels and scores, which the caller calls `names`, maybe in groups or in time; or a tally."""
+    """Read one score: labels and scores, which the caller calls `names`, maybe in groups or in time; or a tally.
+
+    What was read before is taken as it is.
+    """
+    if isinstance(y_true, ScoreSample):
+        return y_true
     probabilities = space == "probability"
     if groups is None and time is None:
         tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
@@ -466,8 +471,8 @@ def fill_weights(sample_weight: Column, n_rows: int) -> Floats:
 
 
 def read_classes(
-    y_true: ArrayLike,
-    scores: ArrayLike,
+    y_true: ArrayLike | ClassSample,
+    scores: Column = None,
     sample_weight: Column = None,
     groups: ArrayLike | None = None,
     *,
@@ -475,7 +480,12 @@ def read_classes(
     space: str = "probability",
     name: str = "y_true",
 ) -> ClassSample:
-    """Read a matrix of class probabilities or decision scores, with labels that the caller calls `name`."""
+    """Read a matrix of class probabilities or decision scores, with labels that the caller calls `name`.
+
+    What was read before is taken as it is.
+    """
+    if isinstance(y_true, ClassSample):
+        return y_true
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), name)

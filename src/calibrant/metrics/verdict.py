@@ -7,8 +7,8 @@ from typing import Any, Literal
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
-from calibrant.metrics.cumulative import kuiper_of
-from calibrant.metrics.multiclass import full_calibration_of
+from calibrant.metrics.cumulative import kuiper_test
+from calibrant.metrics.multiclass import full_calibration_test
 from calibrant.metrics.samples import ClassSample, ScoreSample, Seed
 from calibrant.tally import Tally, row_count
 
@@ -197,9 +197,9 @@ def judge_calibration(
         probabilities = sample.space == "probability" and _validation.are_probabilities(sample.tally.scores)
         if probabilities:
             with suppress(InvalidInputError):  # all probabilities are 0 or 1
-                p_value = kuiper_of(sample).p_value
+                p_value = kuiper_test(sample).p_value
     elif sample.groups is None:  # labels drawn one by one are no chance that rows in groups could be compared with
-        p_value = full_calibration_of(sample, rng=rng).p_value
+        p_value = full_calibration_test(sample, rng=rng).p_value
     return Verdict(
         n_rows=sample.n_rows,
         base_rate=sample.base_rate,

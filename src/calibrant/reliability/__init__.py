@@ -1,6 +1,5 @@
 """The numbers of a reliability diagram: binned points with exact intervals, a curve, and how the scores lie."""
 
-from calibrant._numerics.beta import clopper_pearson
-from calibrant.reliability.result import Reliability, binned_points, reliability, visible_range
+from calibrant import _lazy
 
-__all__ = ["Reliability", "binned_points", "clopper_pearson", "reliability", "visible_range"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """The report: one HTML file that says whether a model is calibrated, and what to do; the TRIPOD+AI checklist."""
 
-from calibrant.report.page import write_report
-from calibrant.report.tripod import TripodChecklist, fill_tripod
+from calibrant import _lazy
 
-__all__ = ["TripodChecklist", "fill_tripod", "write_report"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

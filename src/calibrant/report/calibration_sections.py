@@ -1,5 +1,6 @@
 """The sections of every page: before and after, what a score means, the methods and the measures."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
 from calibrant.report.wording import (
-    Outcome,
     any_of,
     count,
     estimate,
@@ -67,7 +67,7 @@ def reliability_section(data: ReportData) -> Section:
     return Section("reliability", title, (how, judged), tuple(figures))
 
 
-def _diagram_alt(side: Assessment, name: str, words: Outcome) -> str:
+def _diagram_alt(side: Assessment, name: str, words: SimpleNamespace) -> str:
     gaps = side.diagram.points["mean_score"] - side.diagram.points["fraction"]
     worst = side.diagram.points[abs(gaps).argmax()]
     return (

@@ -89,32 +89,6 @@ class ClassPredictions:
     before: Floats
     after: Floats
 
-    @classmethod
-    def read(cls, comparison: Comparison, name: str, classes: Sequence[Any] | None = None) -> "ClassPredictions":
-        """The rows of a comparison of classes, with the predictions of one of its methods.
-
-        Examples
-        --------
-        >>> from calibrant import compare
-        >>> from calibrant.report.data import ClassPredictions
-        >>> scores, y = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.3, 0.3, 0.4]] * 9, ["a", "b", "c"] * 9
-        >>> rows = ClassPredictions.read(compare(scores, y, methods=["temperature"]), "temperature")
-        >>> rows.names, rows.tally(0, "before").total_positive
-        (('a', 'b', 'c'), 9.0)
-        """
-        raw: Any = comparison.fits[RAW]
-        fit: Any = comparison.fits[name]
-        rows = raw.problem.sample
-        n_rows = len(rows.labels)  # of the first repeat; the others predict the same rows again
-        names = rows.classes if classes is None else classes
-        return cls(
-            names=tuple(map(str, names)),
-            labels=rows.labels,
-            weights=rows.weights,
-            before=raw.out_of_fold.probabilities[:n_rows],
-            after=fit.out_of_fold.probabilities[:n_rows],
-        )
-
     @property
     def predicted(self) -> Ints:
         """The most probable class of each row before calibration."""
@@ -129,10 +103,6 @@ class ClassPredictions:
         """The probability of the predicted class, "before" or "after" calibration, and whether it was right."""
         probabilities = getattr(self, side).clip(0.0, 1.0)
         return top_label_tally(self.labels, probabilities, self.weights).coarsen(_limits.REPORT_CELLS)
-
-    def accuracy(self, side: str) -> float:
-        """The share of rows whose predicted class is right."""
-        return float(np.average(getattr(self, side).argmax(axis=1) == self.labels, weights=self.weights))
 
     def mean_map(self) -> Table:
         """What the probability of the predicted class becomes on average, in groups of rows by that probability."""
@@ -387,6 +357,16 @@ def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[
     if method is not None and method not in usable:
         raise InvalidInputError(f"`method` must be one of the methods compared, {', '.join(usable)}; got {method!r}.")
     name = choose_name(method, comparison)
-    rows, fit = ClassPredictions.read(comparison, name, classes), comparison.fits[name]
+    raw: Any = comparison.fits[RAW]
+    fit: Any = comparison.fits[name]
+    sample = raw.problem.sample
+    first = slice(len(sample.labels))  # of the first repeat; the others predict the same rows again
+    rows = ClassPredictions(
+        names=tuple(map(str, sample.classes if classes is None else classes)),
+        labels=sample.labels,
+        weights=sample.weights,
+        before=raw.out_of_fold.probabilities[first],
+        after=fit.out_of_fold.probabilities[first],
+    )
     of_shape = {"rows": None, "map": rows.mean_map(), "classes": rows, "top_label": True}
     return _assemble(comparison, name, fit, rows.top_label("before"), rows.top_label("after"), **of_shape)

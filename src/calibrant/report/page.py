@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -21,12 +21,10 @@ from calibrant.report.calibration_sections import (
     reliability_section,
 )
 from calibrant.report.data import ReportData, check_shape, make_report_data
-from calibrant.report.decision_section import DecisionProblem, decision_section
-from calibrant.report.gate_section import gate_section
+from calibrant.report.decision_sections import DecisionProblem, decision_section, gate_section, unlabelled_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
 from calibrant.report.tripod import fill_tripod, tripod_section
-from calibrant.report.unlabelled_section import unlabelled_section
 from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
@@ -44,15 +42,10 @@ def write_report(
     scores: ArrayLike | Tally,
     y: ArrayLike | None = None,
     *,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    groups: ArrayLike | None = None,
-    space: str = "probability",
     classes: Sequence[Any] | None = None,
     segments: Mapping[Any, Tally] | None = None,
     segment_keys: Sequence[str] = ("segment",),
     comparison: Comparison | None = None,
-    methods: Any = None,
     method: str | Calibrator | None = None,
     title: str = "Calibration report",
     commands: str | None = None,
@@ -62,7 +55,7 @@ def write_report(
     precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
     tripod: bool | Mapping[str, ArrayLike] = False,
-    progress: Callable[[str], object] | None = None,
+    **options: Any,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
 
@@ -80,16 +73,6 @@ def write_report(
         Scores, with a column for each of several classes; or a tally in place of scores and labels.
     y : array-like of shape (n,), optional
         Labels; with several classes the columns are the sorted labels, or 0 … K − 1 where some classes have no rows.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights, counted as numbers of rows.
-    pos_label : label, optional
-        The positive one of two classes.
-    groups : array-like of shape (n,), optional
-        The group of each row, such as a patient or a site: the comparison of methods keeps groups together, and its
-        intervals allow for rows of a group that are alike. The page says which intervals do not.
-    space : {"probability", "decision"}
-        What the scores are: probabilities, or any numbers, such as logits. Of one decision score a row the page shows
-        only what comes after calibration.
     classes : sequence, optional
         Names of the columns of several classes; by default the labels.
     segments : dict of segment to Tally, optional
@@ -99,8 +82,6 @@ def write_report(
         Names of the keys.
     comparison : Comparison, optional
         The result of `calibrant.compare` on these rows; by default it is computed. Its fits are not made again.
-    methods : iterable of str and calibrators, optional
-        The methods to compare, as of `calibrant.compare`, where `comparison` is not given.
     method : str or calibrator, optional
         The method to show; by default the one that the comparison recommends. Of several classes, one that is compared.
     title : str
@@ -122,8 +103,10 @@ def write_report(
     tripod : bool, or dict of str to array-like of shape (n,)
         Whether to add the TRIPOD+AI checklist for papers on clinical models, as `fill_tripod` fills it with groups as
         centres; or its columns of subgroups, by name.
-    progress : callable, optional
-        Called with the name of each method before its turn in the comparison.
+    **options
+        Those of `calibrant.compare` that say what the rows are and what is compared: `sample_weight`, `pos_label`,
+        `groups`, `space`, `methods`, `progress`. Of one decision score a row the page shows only what comes after
+        calibration. The comparison of methods keeps groups together; the page says which intervals do not.
 
     Examples
     --------
@@ -139,52 +122,44 @@ def write_report(
     ...     "credible interval" in path.read_text(encoding="utf-8")
     True
     """
-    jinja2 = require("jinja2", "report", CALLER)
-    require("matplotlib", "report", CALLER)
+    for module in ("jinja2", "matplotlib"):
+        require(module, "report", CALLER)
     for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
     check_shape(scores, **for_one_score, tripod=tripod, top_label=top_label)
-    of_rows = {"sample_weight": sample_weight, "pos_label": pos_label, "groups": groups, "space": space}
-    data = make_report_data(
-        scores,
-        y,
-        classes=classes,
-        segments=segments,
-        segment_keys=segment_keys,
-        comparison=comparison,
-        method=method,
-        top_label=top_label,
-        **of_rows,
-        methods=methods,
-        progress=progress,
-    )
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
-    sections = make_sections(data, problem=problem, precision=precision, unlabelled=unlabelled)
-    if tripod is not False:
-        sections.append(_tripod_section(tripod, scores, y, problem, of_rows))
-    write_atomically(path, render(data, sections, title, jinja2, commands=commands, problem=problem))
+    checklist = None if tripod is False else _tripod_section(tripod, scores, y, problem, options)
+    of_parts: dict[str, Any] = {"classes": classes, "segments": segments, "segment_keys": segment_keys}
+    options |= {"comparison": comparison, "method": method, "top_label": top_label}
+    data = make_report_data(scores, y, **of_parts, **options)
+    about: dict[str, Any] = {"commands": commands, "precision": precision, "unlabelled": unlabelled}
+    write_atomically(path, render(data, title, problem, **about, checklist=checklist))
 
 
 def _tripod_section(
-    tripod: Any, scores: Any, y: Any, problem: DecisionProblem | None, of_rows: dict[str, Any]
+    tripod: Any, scores: Any, y: Any, problem: DecisionProblem | None, of_rows: Mapping[str, Any]
 ) -> Section:
     """The checklist of the page's own rows, with the level of medical journals."""
-    if of_rows["space"] != "probability":
+    if of_rows.get("space", "probability") != "probability":
         raise InvalidInputError("`tripod` needs probabilities; got decision scores. Calibrate them first.")
     labels, probabilities = (scores, None) if isinstance(scores, Tally) else (y, scores)
-    about = {name: of_rows[name] for name in ("sample_weight", "pos_label")}
-    about |= {"subgroups": None if tripod is True else tripod, "centres": of_rows["groups"], "level": 0.95}
+    about: dict[str, Any] = {name: of_rows.get(name) for name in ("sample_weight", "pos_label")}
+    about |= {"subgroups": None if tripod is True else tripod, "centres": of_rows.get("groups"), "level": 0.95}
     cuts = () if problem is None else sorted({*problem.ends, problem.threshold})
     return tripod_section(fill_tripod(labels, probabilities, thresholds=cuts, **about))
 
 
-def make_sections(
+def render(
     data: ReportData,
-    *,
+    title: str,
     problem: DecisionProblem | None = None,
+    *,
+    commands: str | None = None,
     precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
-) -> list[Section]:
-    """The sections of a page in their order, without those that have nothing to show."""
+    checklist: Section | None = None,
+) -> str:
+    """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
+    jinja2: Any = require("jinja2", "report", CALLER)
     sections = [
         reliability_section(data),
         meaning_section(data),
@@ -195,20 +170,8 @@ def make_sections(
         decision_section(data, problem) if problem is not None else None,
         gate_section(data, precision) if precision is not None else None,
         unlabelled_section(data, unlabelled) if unlabelled is not None else None,
+        checklist,
     ]
-    return [section for section in sections if section is not None]
-
-
-def render(
-    data: ReportData,
-    sections: Sequence[Section],
-    title: str,
-    jinja2: Any,
-    *,
-    commands: str | None = None,
-    problem: DecisionProblem | None = None,
-) -> str:
-    """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     folder = resources.files(__package__)
     template, style = ((folder / name).read_text("utf-8") for name in ("template.html.jinja", "style.css"))
     environment = jinja2.Environment(
@@ -228,7 +191,7 @@ def render(
         answer=answer(data),
         steps=next_steps(data),
         key_figures=key_figures(data, problem),
-        sections=sections,
+        sections=[section for section in sections if section is not None],
         markup=markup,
         style=markup(style),
         code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(data, commands).items()},

@@ -62,11 +62,8 @@ def _whole(rows: ClassPredictions) -> Section:
     )
     table = Table("Measures of all classes", ("Measure", "Before", "After"), cells)
     changed = float(np.average(rows.before.argmax(axis=1) != rows.after.argmax(axis=1), weights=rows.weights))
-    accuracy = (
-        f"The predicted class is right in {percent(rows.accuracy('before'))} of the rows before and "
-        f"{percent(rows.accuracy('after'))} after calibration, which changes it in {percent(changed)} of them."
-    )
-    return Section("all-classes", "All classes", (scores, accuracy, test), tables=(table,))
+    sentences = (scores, f"Calibration changes the predicted class in {percent(changed)} of the rows.", test)
+    return Section("all-classes", "All classes", sentences, tables=(table,))
 
 
 def _each_class(rows: ClassPredictions) -> Section:

@@ -1,7 +1,7 @@
 """Segments of the rows: how well probabilities fit each of them as they are, with one map for all, and with many."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _limits, _validation
-from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison.compare import lower_log_loss
 from calibrant.errors import InvalidInputError
@@ -107,7 +106,8 @@ def judge_segments(
     found = _crossfit(parts, template or calibrator, keys, n_folds)
     judged = list(found.get("after", ()))
     if usable:
-        found = {"before": {key: _of_part(part.scores, part) for key, part in parts.items()}} | found
+        raw = {key: OutOfFold.of_cells(part.scores, part.positives, part.totals) for key, part in parts.items()}
+        found = {"before": raw} | found
     segments = []
     for key, part in parts.items():
         shown = {side: each[key].tally() for side, each in found.items() if key in each}
@@ -181,33 +181,23 @@ def _crossfit(
         tested = {key: split[fold] for key, split in splits.items() if fold < len(split)}
         train = {key: tested[key].train if key in tested else part for key, part in parts.items()}
         try:
-            predict = _fit(template, train, keys)
+            if isinstance(template, Calibrator):
+                pooled = clone(template).fit_tally(reduce(add, train.values()))
+            else:
+                map_ = clone(template).fit_tallies(train, keys).map_
         except InvalidInputError:
             continue  # rows of one class only: too few to judge by
         for key, one in tested.items():
-            for side, probabilities in predict(key, one.test.scores).items():
-                found.setdefault(side, {}).setdefault(key, []).append(_of_part(probabilities, one.test))
+            scores = one.test.scores
+            if isinstance(template, Calibrator):
+                sides = {"after": pooled.predict(scores)}
+            else:
+                sides = {"after": map_.pooled(scores if map_.first is None else map_.first(scores))}
+                sides["by_segment"] = map_(scores, name_columns([key] * len(scores), map_.keys.names))
+            for side, probabilities in sides.items():
+                judged = OutOfFold.of_cells(probabilities, one.test.positives, one.test.totals)
+                found.setdefault(side, {}).setdefault(key, []).append(judged)
     return {side: {key: _join(several) for key, several in each.items()} for side, each in found.items()}
-
-
-def _fit(
-    template: SegmentedCalibrator | Calibrator, train: Mapping[Any, Tally], keys: Sequence[str]
-) -> Callable[[Any, Floats], dict[str, Floats]]:
-    """Fit to the training rows of all segments; what is returned predicts scores of one segment, for each side."""
-    if isinstance(template, Calibrator):
-        pooled = clone(template).fit_tally(reduce(add, train.values()))
-        return lambda _, scores: {"after": pooled.predict(scores)}
-    map_ = clone(template).fit_tallies(train, keys).map_
-
-    def predict(key: Any, scores: Floats) -> dict[str, Floats]:
-        after = map_.pooled(scores if map_.first is None else map_.first(scores))
-        return {"after": after, "by_segment": map_(scores, name_columns([key] * len(scores), map_.keys.names))}
-
-    return predict
-
-
-def _of_part(probabilities: Floats, part: Tally) -> OutOfFold:
-    return OutOfFold.of_cells(probabilities, part.positives, part.totals)
 
 
 def _join(parts: Sequence[OutOfFold]) -> OutOfFold:

@@ -1,14 +1,15 @@
 """The answer of the page in plain words that say how certain it is, the key figures beside it, and the next steps."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
 from calibrant.intervals import Interval
 from calibrant.report.calibration_sections import score_reaching, score_text
 from calibrant.report.data import Assessment, ReportData
-from calibrant.report.decision_section import DecisionProblem
-from calibrant.report.wording import Outcome, count, named, number, outcome_of, percent, points_estimate, sentence_case
+from calibrant.report.decision_sections import DecisionProblem
+from calibrant.report.wording import count, named, number, outcome_of, percent, points_estimate, sentence_case
 
 RARE = 0.05
 MATERIAL = 0.001  # a share of the log-loss worth a change of method
@@ -45,24 +46,36 @@ def answer(data: ReportData) -> Answer:
     else:
         sentences = [_possible(side, words)]
     rest = [_after(data), *_segments(data)] if data.calibrate else [*_segments(data), _after(data)]
-    return Answer(*_headline(data), (*sentences, *rest))
+    tone, headline, _ = _conclude(data)
+    return Answer(tone, headline, (*sentences, *rest))
 
 
-def _headline(data: ReportData) -> tuple[str, str]:
-    """The tone and the headline, from the verdict alone, but for segments that it does not see."""
-    verdict = data.verdict
+def _conclude(data: ReportData) -> tuple[str, str, str]:
+    """The tone, the headline and the first step, from the verdict alone, but for segments that it does not see."""
+    verdict, title = data.verdict, data.title_of(data.name)
     if not verdict.probabilities:
-        return "open", "These scores are not probabilities yet."
+        step = f"Turn the scores into probabilities with {title}. The model stays as it is."
+        return "open", "These scores are not probabilities yet.", step
     if verdict.strength == 0 and data.segments_off("before"):
-        return "fair", "On the whole no error shows, but some segments are off."
+        step = "Leave the scores of all rows together as they are, but look into the segments that are off."
+        return "fair", "On the whole no error shows, but some segments are off.", step
+    if verdict.strength == 0 and verdict.small:
+        step = "Leave the scores as they are: these rows give no reason to change them."
+        return "good", "Yes, as far as these rows can tell.", step
     if verdict.strength == 0:
-        sure = ("good", "Yes, as far as these rows can tell.")
-        return sure if verdict.small else ("open", "Perhaps: no error shows, but these rows leave room for one.")
+        step = "Leave the scores as they are for now: these rows show no error, but more rows may."
+        return "open", "Perhaps: no error shows, but these rows leave room for one.", step
     if verdict.small:
-        return "fair", "Nearly: there are errors, but small ones."
+        step = "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
+        optional = f"Calibrating with {title} is optional: the gain is real but small."
+        return "fair", "Nearly: there are errors, but small ones.", optional if verdict.calibrate else step
+    mend = f"Calibrate the scores with {title}. The model stays as it is; only its scores change."
     if verdict.strength == 2:
-        return "bad", f"No, its probabilities are {'far off' if verdict.large else 'off'}."
-    return "fair", "Probably not quite."
+        step = "Do not rely on these probabilities. Gather more rows: so far no method improves on them beyond chance."
+        headline = f"No, its probabilities are {'far off' if verdict.large else 'off'}."
+        return "bad", headline, mend if verdict.calibrate else step
+    step = "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
+    return "fair", "Probably not quite.", mend if verdict.calibrate else step
 
 
 def _segments(data: ReportData) -> list[str]:
@@ -76,7 +89,7 @@ def _segments(data: ReportData) -> list[str]:
     return [f"In {where} segments the probabilities do not fit{when}: {named(off)}."]
 
 
-def _possible(side: Assessment, words: Outcome) -> str:
+def _possible(side: Assessment, words: SimpleNamespace) -> str:
     error = side.error
     most, _ = points_estimate(Interval(error.high, error.low, error.high, error.level))
     # The upper end of a central interval leaves half of the remaining probability above it.
@@ -87,7 +100,7 @@ def _possible(side: Assessment, words: Outcome) -> str:
     )
 
 
-def _size(side: Assessment, words: Outcome) -> str:
+def _size(side: Assessment, words: SimpleNamespace) -> str:
     value, ends = points_estimate(side.error)
     return (
         f"On average a predicted probability is about {value} percentage points away from how often {words.often} "
@@ -95,7 +108,7 @@ def _size(side: Assessment, words: Outcome) -> str:
     )
 
 
-def _compared(side: Assessment, words: Outcome) -> str:
+def _compared(side: Assessment, words: SimpleNamespace) -> str:
     """A measure for the error where one class is rare."""
     rate = side.evaluation.base_rate
     rarer = min(rate, 1.0 - rate)
@@ -105,7 +118,7 @@ def _compared(side: Assessment, words: Outcome) -> str:
     return ""
 
 
-def _direction(side: Assessment, words: Outcome) -> list[str]:
+def _direction(side: Assessment, words: SimpleNamespace) -> list[str]:
     """Sentences on predictions that are too high or low as a whole, and too extreme or timid."""
     sentences = []
     mean, rate = side.mean, side.evaluation.base_rate
@@ -126,12 +139,6 @@ def _direction(side: Assessment, words: Outcome) -> list[str]:
     return sentences
 
 
-def _change(data: ReportData) -> Interval | None:
-    """The change of the log-loss by the method shown against the raw score, paired by row."""
-    results = data.comparison.results if data.comparison.reference == "identity" else ()
-    return next((one.log_loss_difference for one in results if one.name == data.name), None)
-
-
 def _after(data: ReportData) -> str:
     error = data.after.error
     value, ends = points_estimate(error)
@@ -139,7 +146,9 @@ def _after(data: ReportData) -> str:
         f"Calibrated with {data.title_of(data.name)} and checked on rows that the fit had not seen, the average error "
         f"is about {value} points ({100 * error.level:g} % interval: {ends})"
     )
-    change = _change(data)
+    # Of the log-loss by the method shown against the raw score, paired by row.
+    results = data.comparison.results if data.comparison.reference == "identity" else ()
+    change = next((one.log_loss_difference for one in results if one.name == data.name), None)
     if change is None:
         return text + "."
     if change.high < 0.0:
@@ -151,31 +160,21 @@ def _after(data: ReportData) -> str:
 
 def key_figures(data: ReportData, problem: DecisionProblem | None = None) -> list[KeyFigure]:
     """The figures beside the answer."""
-    costs = [] if problem is None or problem.costs is None or data.rows is None else [_threshold_figure(data, problem)]
-    return [_error_figure(data), _predicted_figure(data), _method_figure(data), *costs]
-
-
-def _error_figure(data: ReportData) -> KeyFigure:
     after, _ = points_estimate(data.after.error)
-    if data.before is None:
-        return KeyFigure("Average error after calibration", f"{after} points")
-    before, ends = points_estimate(data.before.error)
-    if data.calibrate:
-        return KeyFigure("Average error", f"{before} points", f"{after} points after calibration")
-    return KeyFigure("Average error", f"{before} points", f"{100 * data.level:g} % interval: {ends}")
-
-
-def _predicted_figure(data: ReportData) -> KeyFigure:
+    error = KeyFigure("Average error after calibration", f"{after} points")
+    if data.before is not None:
+        before, ends = points_estimate(data.before.error)
+        remark = f"{after} points after calibration" if data.calibrate else f"{100 * data.level:g} % interval: {ends}"
+        error = KeyFigure("Average error", f"{before} points", remark)
     side, when = (data.before, "before") if data.before is not None else (data.after, "after")
     happened = f"{percent(data.base_rate)} {outcome_of(data.top_label).past}"
-    return KeyFigure("Mean of all rows", f"{percent(side.mean)} predicted", f"{happened}; {when} calibration")
-
-
-def _method_figure(data: ReportData) -> KeyFigure:
+    mean = KeyFigure("Mean of all rows", f"{percent(side.mean)} predicted", f"{happened}; {when} calibration")
+    method = KeyFigure("Method", sentence_case(data.title_of(data.name)), "checked on rows that it had not seen")
     if not data.calibrate:
         needed = "None needed" if data.verdict.small else "None yet"
-        return KeyFigure("Method", needed, "none is better beyond chance")
-    return KeyFigure("Method", sentence_case(data.title_of(data.name)), "checked on rows that it had not seen")
+        method = KeyFigure("Method", needed, "none is better beyond chance")
+    costs = [] if problem is None or problem.costs is None or data.rows is None else [_threshold_figure(data, problem)]
+    return [error, mean, method, *costs]
 
 
 def _threshold_figure(data: ReportData, problem: DecisionProblem) -> KeyFigure:
@@ -194,7 +193,7 @@ def _threshold_figure(data: ReportData, problem: DecisionProblem) -> KeyFigure:
 
 def next_steps(data: ReportData) -> list[str]:
     """The steps to take, most important first."""
-    steps = [_first_step(data), *_other_method(data), *_segment_step(data)]
+    steps = [_conclude(data)[2], *_other_method(data), *_segment_step(data)]
     verdict = data.verdict
     if verdict.probabilities and verdict.strength < 2 and not verdict.small:
         steps.append(
@@ -202,27 +201,6 @@ def next_steps(data: ReportData) -> list[str]:
         )
     steps.append("Repeat this report on new rows from time to time: calibration drifts when the world does.")
     return steps
-
-
-def _first_step(data: ReportData) -> str:
-    verdict, title = data.verdict, data.title_of(data.name)
-    if not verdict.probabilities:
-        return f"Turn the scores into probabilities with {title}. The model stays as it is."
-    if verdict.calibrate and verdict.small:
-        return f"Calibrating with {title} is optional: the gain is real but small."
-    if verdict.calibrate:
-        return f"Calibrate the scores with {title}. The model stays as it is; only its scores change."
-    if verdict.strength and verdict.small:
-        return "Leave the scores as they are: their errors are small, and no method improves on them beyond chance."
-    if verdict.strength == 2:
-        return "Do not rely on these probabilities. Gather more rows: so far no method improves on them beyond chance."
-    if verdict.strength:
-        return "Gather more rows before you change anything: so far no method improves the predictions beyond chance."
-    if data.segments_off("before"):
-        return "Leave the scores of all rows together as they are, but look into the segments that are off."
-    if not verdict.small:
-        return "Leave the scores as they are for now: these rows show no error, but more rows may."
-    return "Leave the scores as they are: these rows give no reason to change them."
 
 
 def _other_method(data: ReportData) -> list[str]:

@@ -1,7 +1,7 @@
 """Words and numbers of the page: few digits, percent where it is a probability, thousands parted."""
 
 import math
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from calibrant.intervals import Interval
 
@@ -10,60 +10,23 @@ LEAST_CHANGE = 1e-8  # of a log-loss
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The words of one kind of page.
-
-    Attributes
-    ----------
-    positive : str
-        As in "24 % of them positive".
-    positives, negatives : str
-        Rows of either kind.
-    subject : str
-        What may happen or not.
-    happens, happened, past : str
-        As in "it happens", "it happened", and "47 % happened".
-    share : str
-        What a table calls the observed share.
-    often : str
-        As in "how often the event really happens".
-    fails : str
-        The opposite, as in "how often it fails to happen".
-    than_not : str
-        As in "the event is more likely than not".
-    """
-
-    positive: str = "positive"
-    positives: str = "positives"
-    negatives: str = "negatives"
-    subject: str = "the event"
-    happens: str = "happens"
-    happened: str = "happened"
-    past: str = "happened"
-    share: str = "happened"
-    often: str = "the event really happens"
-    fails: str = "it fails to happen"
-    than_not: str = "than not"
+# The words of a page about an event, and of one about the predicted class, which is right or wrong.
+WORDS = {
+    "positive": ("positive", "predicted right"),  # as in "24 % of them positive"
+    "positives": ("positives", "right ones"),
+    "negatives": ("negatives", "wrong ones"),
+    "subject": ("the event", "the predicted class"),
+    "happens": ("happens", "is right"),
+    "happened": ("happened", "was right"),
+    "past": ("happened", "right"),  # as in "47 % happened"
+    "share": ("happened", "share right"),  # what a table calls the observed share
+    "often": ("the event really happens", "the predicted class is right"),  # after "how often"
+    "fails": ("it fails to happen", "it is wrong"),
+    "than_not": ("than not", "right than wrong"),  # after "is more likely"
+}
 
 
-EVENT = Outcome()
-HIT = Outcome(
-    positive="predicted right",
-    positives="right ones",
-    negatives="wrong ones",
-    subject="the predicted class",
-    happens="is right",
-    happened="was right",
-    past="right",
-    share="share right",
-    often="the predicted class is right",
-    fails="it is wrong",
-    than_not="right than wrong",
-)
-
-
-def outcome_of(top_label: bool) -> Outcome:
+def outcome_of(top_label: bool) -> SimpleNamespace:
     """The words for a page about the highest score of each row, or about an event.
 
     Examples
@@ -72,7 +35,7 @@ def outcome_of(top_label: bool) -> Outcome:
     >>> outcome_of(False).happened, outcome_of(True).happened
     ('happened', 'was right')
     """
-    return HIT if top_label else EVENT
+    return SimpleNamespace(**{word: said[top_label] for word, said in WORDS.items()})
 
 
 def short_title(title: str) -> str:

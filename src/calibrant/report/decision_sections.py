@@ -1,18 +1,31 @@
-"""The section on decisions: from which probability to act, what the model is worth there, and what calibrating adds."""
+"""Sections on what is done with probabilities: decisions, a gate for rows to accept, and rows without labels."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant._numerics import links
-from calibrant.decisions import DecisionCurve, cost_threshold, decision_curve, value_of_calibration
+from calibrant._typing import ArrayLike
+from calibrant.calibrators import registry
+from calibrant.comparison.candidates import create
+from calibrant.decisions import (
+    Acceptance,
+    DecisionCurve,
+    acceptance,
+    cost_threshold,
+    decision_curve,
+    value_of_calibration,
+)
+from calibrant.displays import AcceptanceDisplay
 from calibrant.errors import InvalidInputError
+from calibrant.estimates import QUANTITIES, Estimate, estimate_several
 from calibrant.intervals import Interval
 from calibrant.report.data import ReportData
-from calibrant.report.figures import decision_figure
+from calibrant.report.figures import decision_figure, open_figure, to_svg
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
-from calibrant.report.wording import estimate, number, percent
+from calibrant.report.wording import count, estimate, number, percent, sentence_case
+from calibrant.tally import Tally, row_count
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
@@ -21,6 +34,9 @@ MEANING = (
     "Probabilities are worth acting on where their curve lies above both grey lines: treating all rows, and treating "
     "none."
 )
+GUARANTEES = {"finite_sample": "For every truth", "posterior": "By the posterior"}
+SHARES = ("mean", "accuracy", "precision", "recall", "specificity", "f1", "auc")
+HALF = 0.5  # rows without labels are called positive from this probability on
 SPREAD = float(np.log(4.0))  # costs that are known within a factor of four are shown
 
 
@@ -29,7 +45,7 @@ class DecisionProblem(NamedTuple):
 
     Examples
     --------
-    >>> from calibrant.report.decision_section import DecisionProblem
+    >>> from calibrant.report.decision_sections import DecisionProblem
     >>> DecisionProblem(costs=(1.0, 9.0)).threshold
     0.1
     """
@@ -67,7 +83,7 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
     --------
     >>> from calibrant import compare, simulate
     >>> from calibrant.report.data import make_report_data
-    >>> from calibrant.report.decision_section import DecisionProblem, decision_section
+    >>> from calibrant.report.decision_sections import DecisionProblem, decision_section
     >>> tally = simulate.from_truth("underconfident", 500).tally
     >>> data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
     >>> print(decision_section(data, DecisionProblem(costs=(1.0, 9.0))).sentences[0])
@@ -156,3 +172,112 @@ def _table(curves: dict[str, DecisionCurve], at: int) -> Table:
 
 def _estimate(curve: DecisionCurve, place: int) -> tuple[str, str]:
     return estimate(Interval(curve.net_benefit[place], curve.low[place], curve.high[place], curve.level))
+
+
+def gate_section(data: ReportData, precision: float) -> Section:
+    """Say from which score rows keep a precision, with both guarantees.
+
+    Examples
+    --------
+    >>> from calibrant import compare, simulate
+    >>> from calibrant.report.data import make_report_data
+    >>> from calibrant.report.decision_sections import gate_section
+    >>> tally = simulate.from_truth("underconfident", 800).tally
+    >>> data = make_report_data(tally, comparison=compare(tally, methods=["platt"]), method="platt")
+    >>> gate_section(data, 0.8).sentences[0].startswith("Accept from a score of")
+    True
+    """
+    rows = data.tally if data.rows is None else data.rows
+    space = "decision" if data.rows is not None and data.before is None else "probability"
+    whole = not (rows.totals % 1.0).any()  # exact tests count rows
+    gates = {
+        name: acceptance(rows, precision=precision, confidence=data.level, guarantee=name, space=space)
+        for name in GUARANTEES
+        if whole or name == "posterior"
+    }
+    first = next(iter(gates.values()))
+    sentences = [line for line in str(first).splitlines() if line]
+    if whole and gates["posterior"].threshold is not None:
+        more = gates["posterior"]
+        sentences.append(
+            f"Whoever trusts the posterior of Blend can accept from a score of {more.threshold:.4g}, "
+            f"{percent(more.share)} of the rows, with as high a chance of keeping the precision; that is so on average "
+            "over the maps which the posterior draws, and not for every truth."
+        )
+    alt = f"The precision of rows from each score up, over their share; {percent(precision)} is wanted."
+    with open_figure(4.6) as figure:
+        AcceptanceDisplay(first).plot(figure.subplots())
+        svg = to_svg(figure, "gate", alt)
+    rows_of_table = tuple(_gate_row(GUARANTEES[name], gate) for name, gate in gates.items())
+    head = ("Guarantee", "Accept from", "Rows that pass", "Right among them")
+    caption = f"At least {percent(precision)} right, with a confidence of {percent(data.level)}"
+    tables = (Table(caption, head, rows_of_table),)
+    return Section("gate", "Which rows to accept", tuple(sentences), (Figure(svg, "Precision and share"),), tables)
+
+
+def _gate_row(title: str, gate: Acceptance) -> Row:
+    if gate.threshold is None or gate.precision is None:
+        return title, "nothing", percent(0.0), "–"
+    return title, f"{gate.threshold:.4g}", percent(gate.share), percent(gate.precision.value)
+
+
+def unlabelled_section(data: ReportData, scores: ArrayLike | Tally) -> Section:
+    """Say what to expect of rows without labels, by the method of the page or, if it has no posterior, by the default.
+
+    Parameters
+    ----------
+    data : ReportData
+        The labelled rows.
+    scores : array-like of shape (m,), or Tally
+        Of the other rows.
+
+    Returns
+    -------
+    Section
+
+    Examples
+    --------
+    >>> from calibrant import simulate
+    >>> from calibrant.report.data import make_report_data
+    >>> from calibrant.report.decision_sections import unlabelled_section
+    >>> rows = simulate.from_truth("D1", 300)
+    >>> data = make_report_data(rows.scores, rows.labels, methods=["platt", "bayes_iso"], method="bayes_iso")
+    >>> unlabelled_section(data, [0.2, 0.7]).title
+    'Rows without labels'
+    """
+    model = data.calibrator
+    if not hasattr(model, "sample_maps"):
+        space = "decision" if data.before is None else "probability"
+        model = create(registry.DEFAULT_METHOD, space=space).fit_tally(data.rows)
+    known = scores.scores if isinstance(scores, Tally) else _validation.as_floats(scores, "unlabelled")
+    called = bool((model.predict(known) >= HALF).any())
+    asked = [name for name in QUANTITIES if called or name != "precision"]
+    answers = estimate_several(model, scores, asked, threshold=HALF, level=data.level)
+    table = _tabulate(list(answers.values()))
+    mean, right = answers["mean"], answers["accuracy"]
+    answer = (
+        f"Of the {row_count(mean.rows)} rows without labels, an estimated {_percent(mean)} are positive. Calling a row "
+        f"positive from a probability of {HALF:g} on would be right for {_percent(right)} of them "
+        f"({100 * mean.level:g} % intervals in brackets)."
+    )
+    condition = (
+        "This holds if the same scores mean the same as among the labelled rows; the scores themselves may be "
+        "distributed differently."
+    )
+    sentences = (answer, condition, *([mean.warning] if mean.warning else []))
+    return Section("unlabelled", "Rows without labels", sentences, tables=(table,))
+
+
+def _percent(answer: Estimate) -> str:
+    return f"{100 * answer.value:.1f} % ({100 * answer.low:.1f} to {100 * answer.high:.1f})"
+
+
+def _tabulate(answers: list[Estimate]) -> Table:
+    def write(answer: Estimate) -> tuple[str | Cell, ...]:
+        words = percent if answer.quantity in SHARES else count if answer.quantity == "positives" else "{:.4f}".format
+        value, low, high = (words(max(number, 0.0)) for number in (answer.value, answer.low, answer.high))
+        return sentence_case(QUANTITIES[answer.quantity].title), Cell(value, f"{low} to {high}")
+
+    caption = "What to expect of the rows without labels"
+    head = ("Quantity", f"Estimate, {100 * answers[0].level:g} % interval")
+    return Table(caption, head, tuple(write(answer) for answer in answers))

@@ -1,0 +1,6 @@
+from calibrant.displays.calibration_map import CalibrationMapDisplay as CalibrationMapDisplay
+from calibrant.displays.curves import AcceptanceDisplay as AcceptanceDisplay
+from calibrant.displays.curves import DecisionCurveDisplay as DecisionCurveDisplay
+from calibrant.displays.curves import MurphyDisplay as MurphyDisplay
+from calibrant.displays.curves import WalkForwardDisplay as WalkForwardDisplay
+from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
