@@ -82,7 +82,8 @@ class Tally:
             Merge neighbours into at most this many cells; see `coarsen`.
         graded : bool
             Whether labels are grades from 0 to 1, each counted as that part of a positive row. Grades vary less than
-            labels of two kinds with the same mean, so intervals are rather too wide for them than too narrow.
+            labels of two kinds with the same mean, so intervals from such a tally are rather too wide; the `fit` of a
+            calibrator with ``graded=True`` allows for that.
 
         Returns
         -------

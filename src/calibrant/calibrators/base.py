@@ -11,6 +11,7 @@ from sklearn.utils import ClassifierTags, Tags
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._numerics.grades import grade_dispersion
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, NotFittedError
@@ -68,6 +69,7 @@ class Estimator(BaseEstimator, ABC):
     space: str = "decision"
     bayesian: ClassVar[bool] = False
     measures_only: ClassVar[bool] = False
+    takes_grades: ClassVar[bool] = True
     map_: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -157,7 +159,13 @@ class Calibrator(Estimator):
     matrix_: Any = None
 
     def fit(
-        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
+        graded: bool = False,
     ) -> Self:
         """Learn the map from scores and labels.
 
@@ -173,12 +181,18 @@ class Calibrator(Estimator):
         pos_label : label, optional
             The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
             as 1 and 2, the larger is positive as in scikit-learn. Not for several classes.
+        graded : bool
+            Whether `y` are grades from 0 to 1; then the map gives the mean grade at a score. Grades vary less than
+            labels: how much is estimated, and a row counts as that many more (a quasi-likelihood), so that intervals
+            have their level.
 
         Returns
         -------
         self
         """
         self._check_labels_given(y)
+        if graded:
+            return self._fit_grades(scores, y, sample_weight, pos_label)
         if _validation.is_class_matrix(scores):
             return self._fit_matrix(scores, y, sample_weight, pos_label)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
@@ -189,6 +203,22 @@ class Calibrator(Estimator):
         self.fit_tally(tally)
         self.classes_ = np.array(classes)
         return self
+
+    def _fit_grades(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> Self:
+        """Fit to grades, each row counted as as many labels as it is worth."""
+        if pos_label is not None or _validation.is_class_matrix(scores):
+            raise InvalidInputError("Grades are for one score: pass `graded` without `pos_label` and several columns.")
+        if not self.takes_grades:
+            raise InvalidInputError(
+                f"{type(self).__name__} needs labels of two kinds and cannot use grades. Use another method, such as "
+                "Blend, or call a grade right from some height on."
+            )
+        column, grades = _validation.check_scores(scores), _validation.check_grades(y)
+        tally = Tally.from_arrays(column, grades, sample_weight, graded=True)
+        self._check_space(column)
+        warn_of_reversal(tally)
+        worth = 1.0 / grade_dispersion(column, grades)
+        return self.fit_tally(Tally(tally.scores, worth * tally.positives, worth * tally.totals))
 
     def _fit_matrix(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> Self:
         """Let the method of the same name for matrices fit a column for each class."""

@@ -46,6 +46,7 @@ class VennAbers(Calibrator):
     description = "two isotonic fits for each score: p0, p1 and their merger"
     reference = "Vovk and Petej 2014; Vovk, Petej and Fedorova 2015"
     monotone = True
+    takes_grades = False  # every prediction adds a row of each label
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._compiled import venn_abers

@@ -17,7 +17,7 @@ from calibrant._numerics.logistic import adjust_curves
 from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
-from calibrant.tally import Tally, row_count
+from calibrant.tally import Tally
 
 LEAST_SHARE = 0.005  # fewer rows outside move no answer
 RARE = 0.01  # probability that as many rows lie outside by chance
@@ -72,7 +72,7 @@ class LabelledRows:
             return ""
         return (
             f"{100 * share:.2g} % of the rows have scores outside {self.low:.4g} … {self.high:.4g}, the range of the "
-            f"{row_count(self.cells.total)} labelled rows; there the answer rests on the model alone. Label some."
+            "labelled rows; there the answer rests on the model alone. Label some."
         )
 
 
