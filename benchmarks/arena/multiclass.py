@@ -2,6 +2,7 @@
 
     python -m benchmarks.arena.multiclass run --data FOLDER --out rows.csv
     python -m benchmarks.arena.multiclass summary rows.csv --data FOLDER
+    python -m benchmarks.arena.multiclass summary rows.csv --data FOLDER --peers-csv champions_multiclass.csv
     python -m benchmarks.arena.multiclass picture rows.csv --data FOLDER --n 1000 --out ranks.png
 
 FOLDER holds a `<task>.npz` for each line of its INDEX.csv (task, source, K): `logp` (n, K), where −inf is an exact
@@ -24,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.arena import multiclass_summary
+from benchmarks.arena.champions import CHAMPIONS
 from calibrant.multiclass.blend import MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration
 from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
@@ -41,6 +43,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "calibrant.matrix_scaling": MatrixScaling,
     "calibrant.dirichlet": DirichletCalibration,
     "calibrant.dirichlet_odir": lambda: DirichletCalibration(regularisation="odir"),
+    **CHAMPIONS,
 }
 
 
@@ -147,7 +150,8 @@ def _run(options: argparse.Namespace) -> None:
 def _read(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Our rows and those of the recorded peers, without failures."""
     rows = pd.concat([pd.read_csv(file) for file in options.rows], ignore_index=True)
-    return rows[rows["error"].isna()] if "error" in rows else rows, pd.read_csv(options.data / "peers.csv")
+    recorded = pd.concat([pd.read_csv(file) for file in (options.data / "peers.csv", *options.peers_csv)])
+    return rows[rows["error"].isna()] if "error" in rows else rows, recorded
 
 
 def _picture(options: argparse.Namespace) -> None:
@@ -183,10 +187,12 @@ def main(arguments: list[str] | None = None) -> None:
     show = commands.add_parser("summary", help="excess, win-rates and harm by N and by number of classes")
     show.add_argument("rows", nargs="+", help="CSV files of `run`")
     show.add_argument("--data", type=Path, required=True)
+    show.add_argument("--peers-csv", nargs="*", default=[], help="more recorded peers, such as the champions")
     show.set_defaults(act=_summary)
     drawing = commands.add_parser("picture", help="average ranks with their critical difference")
     drawing.add_argument("rows", nargs="+", help="CSV files of `run`")
     drawing.add_argument("--data", type=Path, required=True)
+    drawing.add_argument("--peers-csv", nargs="*", default=[], help="more recorded peers")
     drawing.add_argument("--loss", choices=multiclass_summary.LOSSES, default="log_loss")
     drawing.add_argument("--n", type=int, default=1000)
     drawing.add_argument("--out", type=Path, required=True)

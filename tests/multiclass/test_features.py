@@ -34,9 +34,10 @@ def test_features_of_a_class_hold_every_block_in_order(rows):
     ell = log_softmax(rows[0])
     features = Features.from_rows(ell, np.ones(len(ell)))
     blocks = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion")
-    lines = features.of_class(ell, 2, blocks, features.of_rows(ell))
+    lines = features.of_class(ell, 2, blocks, features.of_rows(ell, blocks))
     sizes = features.sizes(blocks)
-    assert lines.shape == (sum(sizes.values()) + 3 + 3, 300)
+    assert (sizes["matrix"], sizes["confusion"]) == (3, 3)
+    assert lines.shape == (sum(sizes.values()), 300)
     np.testing.assert_allclose(lines[0], ell[:, 2] / features.slope_spread)
     place = 1 + sizes["curve"] + sizes["gate"]
     assert (lines[place] == 1.0).all()
@@ -62,13 +63,12 @@ def test_features_treat_weight_two_as_the_row_twice(rows):
 def test_features_without_standardisation_are_the_logarithms(rows):
     ell = log_softmax(rows[0])
     features = Features.from_rows(ell, np.ones(len(ell)), adapted=False)
-    np.testing.assert_allclose(features.of_rows(ell)[0], ell.T)
+    np.testing.assert_allclose(features.of_rows(ell, ())["scaled"], ell.T)
 
 
 def test_constant_scores_make_finite_features():
     ell = np.log(np.full((20, 3), 1.0 / 3.0))
     features = Features.from_rows(ell, np.ones(20))
-    scaled, gates, shares = features.of_rows(ell)
-    assert np.isfinite(scaled).all()
-    assert np.isfinite(gates).all()
-    assert np.isfinite(shares).all()
+    found = features.of_rows(ell, ("gate", "confusion", "joint"))
+    assert set(found) == {"scaled", "gate", "shares", "joint"}
+    assert all(np.isfinite(values).all() for values in found.values())

@@ -27,7 +27,7 @@ def test_weights_of_the_pool_add_up_and_follow_the_models(rows):
     members = blend.map_.members
     assert sum(member.weight for member in members) == pytest.approx(1.0)
     with_matrix = sum(member.weight for member in members if member.matrix.size)
-    expected = blend.weights_["matrix"] + blend.weights_["full"]
+    expected = sum(blend.weights_[name] for name in ("matrix", "full", "joint"))
     assert with_matrix == pytest.approx(expected, abs=0.01)
 
 
@@ -46,7 +46,7 @@ def test_scales_are_those_of_the_heaviest_model(rows):
 
 def test_classes_decide_which_models_there_are():
     blend = MatrixBlend()
-    assert list(blend.models_for(10)) == ["temperature", "curve", "bias", "vector", "matrix", "full"]
+    assert list(blend.models_for(10)) == ["temperature", "curve", "bias", "vector", "matrix", "full", "joint"]
     assert list(blend.models_for(25)) == ["temperature", "curve", "bias", "vector", "matrix", "full"]
     assert "confusion" not in blend.models_for(25)["full"]
     assert list(blend.models_for(100)) == ["temperature", "curve", "bias", "vector"]
@@ -57,7 +57,7 @@ def test_weights_follow_what_is_expected_of_new_rows_and_prefer_simple_models(ro
     monkeypatch.setattr(posterior, "LEAST_WEIGHT", 0.0)
     blend = MatrixBlend().fit(*rows)
     fit = np.array([model.posterior.expected for model in blend._fitted])
-    weights = 0.8 ** np.arange(6) * np.exp(0.2 * (fit - fit.max()))
+    weights = 0.8 ** np.arange(7) * np.exp(0.2 * (fit - fit.max()))
     np.testing.assert_allclose(list(blend.weights_.values()), weights / weights.sum(), rtol=1e-9)
 
 

@@ -6,7 +6,7 @@ from calibrant.multiclass import rows as module
 from calibrant.multiclass.features import Features
 from calibrant.multiclass.rows import Layout, Rows
 
-BLOCKS = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion")
+BLOCKS = ("slope", "curve", "gate", "bias", "vector", "class_curve", "matrix", "confusion", "joint")
 
 
 def make_rows(blocks=BLOCKS, n=60, n_classes=3, seed=2):
@@ -30,8 +30,8 @@ def test_log_probabilities_are_the_softmax_of_the_written_out_logits():
     rows, theta = make_rows(("slope", "bias", "vector", "matrix"))
     f, ell = rows.features, rows.ell
     u = (np.clip(ell, f.low, f.high) - f.center) / f.spread
-    slope, own, matrix = theta[0], theta[1:7].reshape(3, 2), np.zeros((3, 3))
-    matrix[~np.eye(3, dtype=bool)] = theta[7:]
+    slope, own, matrix = theta[0], theta[1:].reshape(3, 4), np.zeros((3, 3))
+    matrix[~np.eye(3, dtype=bool)] = own[:, 2:].ravel()
     z = ell + slope * ell / f.slope_spread + own[:, 0] + own[:, 1] * u + u @ matrix.T
     np.testing.assert_allclose(rows.log_probabilities(theta), log_softmax(z, axis=1), atol=1e-12)
 

@@ -270,6 +270,10 @@ def lower_matrix(map_: MatrixMap) -> Node:
     ]:
         if (part := stacked(name, *shape)) is not None:
             logits = logits + _product("nk,mk->nmk" if part.ndim == 2 else "ni,mki->nmk", features, part)
+    if (joint := stacked("joint", n_classes, len(map_.landmarks))) is not None:
+        gaps = operation("column", u) - map_.landmarks.T
+        near = operation("exp", _product("nkl,nkl->nl", gaps, gaps) * (-0.5 / map_.reach**2))
+        logits = logits + _product("nl,mkl->nmk", near, joint)
     weights = np.array([member.weight for member in members])
     return _product("nmk,m->nk", operation("softmax", logits), weights)
 

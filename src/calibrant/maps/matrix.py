@@ -34,8 +34,8 @@ class MatrixMember:
     """One formula: the logits that are added to the tempered log-probabilities ℓ.
 
     slope · ℓ_k + curve(ℓ_k) + gate(confidence) · u_k + bias_k + vector_k · u_k + class_curves_k(ℓ_k) + (matrix u)_k
-    + (confusion exp ℓ)_k, where u is ℓ clipped to the map's bounds and the confidence is the log-odds of the largest
-    probability. An empty array is a part that the member does not have.
+    + (confusion exp ℓ)_k + (joint n)_k, where u is ℓ clipped to the map's bounds, the confidence is the log-odds of the
+    largest probability and n how near u is to each landmark. An empty array is a part that the member does not have.
     """
 
     weight: float
@@ -47,9 +47,10 @@ class MatrixMember:
     class_curves: Floats = field(default_factory=_empty)  # (K, knots)
     matrix: Floats = field(default_factory=_empty)  # (K, K), row k for the logit of class k
     confusion: Floats = field(default_factory=_empty)  # (K, K)
+    joint: Floats = field(default_factory=_empty)  # (K, landmarks)
 
-    def logits(self, shape: MatrixMap, ell: Floats) -> Floats:
-        """The corrected logits, (n, K)."""
+    def logits(self, shape: MatrixMap, ell: Floats, near: Floats | None = None) -> Floats:
+        """The corrected logits, (n, K); `near` is `shape.near(ell)`, where many members need it."""
         u = np.clip(ell, shape.low, shape.high)
         z = (1.0 + self.slope) * ell
         if self.curve.size:
@@ -66,11 +67,13 @@ class MatrixMember:
             z += u @ self.matrix.T
         if self.confusion.size:
             z += np.exp(ell) @ self.confusion.T
+        if self.joint.size:
+            z += (shape.near(ell) if near is None else near) @ self.joint.T
         return z
 
     def permuted(self, order: np.ndarray[Any, Any]) -> MatrixMember:
         """The member for columns in another order: new column j is old column `order[j]`."""
-        own = {name: getattr(self, name) for name in ("bias", "vector", "class_curves")}
+        own = {name: getattr(self, name) for name in ("bias", "vector", "class_curves", "joint")}
         pairs = {name: getattr(self, name) for name in ("matrix", "confusion")}
         moved = {name: a[order] for name, a in own.items() if a.size}
         moved |= {name: a[np.ix_(order, order)] for name, a in pairs.items() if a.size}
@@ -103,6 +106,10 @@ class MatrixMap(FrozenMap):
         Bounds of the ℓ that enter linearly.
     curve_knots, class_knots, gate_knots : ndarray
         Where the curves of the members have their values.
+    landmarks : ndarray of shape (m, K)
+        Clipped ℓ of some rows, from which functions of all classes together are built.
+    reach : float
+        The distance to a landmark at which it has lost 40 % of its say.
     method : str
         The name of the method that made it.
     columns : tuple of str
@@ -131,6 +138,8 @@ class MatrixMap(FrozenMap):
     curve_knots: Floats = field(default_factory=_empty)
     class_knots: Floats = field(default_factory=_empty)
     gate_knots: Floats = field(default_factory=_empty)
+    landmarks: Floats = field(default_factory=_empty)
+    reach: float = 1.0
     method: str = ""
     columns: tuple[str, ...] = ()
     draws: tuple[MatrixMember, ...] = ()
@@ -141,7 +150,8 @@ class MatrixMap(FrozenMap):
         out = np.empty(matrix.shape)
         for rows in chunks(matrix):
             ell = self.tempered(matrix[rows])
-            out[rows] = sum(member.weight * softmax(member.logits(self, ell)) for member in self.members)
+            near = self.near(ell)
+            out[rows] = sum(member.weight * softmax(member.logits(self, ell, near)) for member in self.members)
         return out
 
     def accepts(self, matrix: Floats) -> Bools:
@@ -171,6 +181,12 @@ class MatrixMap(FrozenMap):
         """ℓ: the logarithms of the probabilities after the temperature."""
         return log_softmax(self.inverse_temperature * log_scores(matrix, self.space, self.floor))
 
+    def near(self, ell: Floats) -> Floats:
+        """How near rows are to the landmarks, (n, m); nothing where there are none."""
+        if not self.landmarks.size:
+            return EMPTY
+        return nearness(np.clip(ell, self.low, self.high), self.landmarks, self.reach)
+
     @property
     def has_posterior(self) -> bool:
         """Whether it has intervals and draws."""
@@ -199,7 +215,8 @@ class MatrixMap(FrozenMap):
     def _apply(self, members: Sequence[MatrixMember], matrix: Floats) -> Floats:
         """What each of these formulas makes of checked scores, (members, n, K)."""
         ell = self.tempered(matrix)
-        return np.array([softmax(member.logits(self, ell)) for member in members])
+        near = self.near(ell)
+        return np.array([softmax(member.logits(self, ell, near)) for member in members])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -208,12 +225,14 @@ class MatrixMap(FrozenMap):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The map that `to_dict` described."""
-        values = {f.name: data[f.name] for f in fields(cls) if f.name != "draws"}
-        values |= {name: _array(values[name]) for name in ("curve_knots", "class_knots", "gate_knots")}
+        known: dict[str, Any] = {"landmarks": [], "reach": 1.0, **data}  # older files do not have these two
+        values = {f.name: known[f.name] for f in fields(cls) if f.name != "draws"}
+        values |= {name: _array(values[name]) for name in ("curve_knots", "class_knots", "gate_knots", "landmarks")}
         values |= {"classes": tuple(values["classes"]), "columns": tuple(values["columns"])}
         values |= {"low": _bound(values["low"], -np.inf), "high": _bound(values["high"], np.inf)}
         values["members"] = tuple(
-            MatrixMember(**{name: _array(member[name]) for name in PARTS}) for member in values["members"]
+            MatrixMember(**{name: _array(({"joint": []} | member)[name]) for name in PARTS})
+            for member in values["members"]
         )
         named = len(values["columns"]) in (0, len(values["classes"]))
         if values["space"] not in _validation.SPACES or not values["members"] or not named:
@@ -235,8 +254,8 @@ class MatrixMap(FrozenMap):
         """The map with the draws that `posterior_to_dict` described."""
         draws: list[MatrixMember] = []
         for model in data["models"]:
-            parts = {name: _decode(model[name]) for name in PARTS}
-            draws += [MatrixMember(**{name: parts[name][i] for name in PARTS}) for i in range(len(parts["weight"]))]
+            parts = {name: _decode(model[name]) for name in PARTS if name in model}
+            draws += [MatrixMember(**{name: parts[name][i] for name in parts}) for i in range(len(parts["weight"]))]
         if not draws or not np.isfinite(self._apply(draws, self.check(self.test_vector()["scores"]))).all():
             raise ModelFileError("The draws of this map are damaged.")
         return replace(self, draws=tuple(draws))
@@ -261,6 +280,13 @@ def _encode(name: str, draws: Sequence[MatrixMember]) -> dict[str, Any]:
 def _decode(part: Mapping[str, Any]) -> Floats:
     numbers = np.frombuffer(base64.b64decode(part["values"], validate=True), dtype="<f4")
     return numbers.reshape(part["shape"]).astype(np.float64)
+
+
+def nearness(u: Floats, landmarks: Floats, reach: float) -> Floats:
+    """How near rows (n, K) are to landmarks (m, K): exp(−|u − c|² / 2 reach²), (n, m)."""
+    squares = (u**2).sum(axis=1)[:, None] - 2.0 * (u @ landmarks.T) + (landmarks**2).sum(axis=1)
+    out: Floats = np.exp(np.maximum(squares, 0.0) / (-2.0 * reach**2))
+    return out
 
 
 def chunks(matrix: np.ndarray[Any, Any], entries: int = CHUNK_ENTRIES) -> Iterator[slice]:

@@ -11,6 +11,7 @@ from calibrant._numerics.links import log_softmax
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, chunks, log_scores
 from calibrant.metrics.verdict import Verdict
+from calibrant.multiclass.features import JOINT_UP_TO
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
 MATRIX_UP_TO = 30  # classes with a matrix of their logarithms
@@ -23,6 +24,7 @@ DESCRIPTIONS = {
     "vector": "a slope and a curve for each class",
     "matrix": "a matrix between classes",
     "full": "curves and matrices together",
+    "joint": "a smooth function of all classes together",
 }
 NOUNS = {
     "slope": "temperature",
@@ -33,17 +35,20 @@ NOUNS = {
     "class_curve": "class curves",
     "matrix": "matrix",
     "confusion": "matrix of probabilities",
+    "joint": "function of all classes",
 }
 _VECTOR = ("slope", "curve", "gate", "bias", "vector", "class_curve")
+_FULL = (*_VECTOR, "matrix", "confusion")
 
 
 class MatrixBlend(MultinomialCalibrator):
     """The method for several classes: corrections of the whole probability matrix, as many as the data can carry.
 
     It starts from temperature scaling and adds, model by model, one curve for all classes, class frequencies, a slope
-    and a curve for each class, and matrices between classes. Every kind of correction has Gaussian coefficients around
-    zero whose typical size the data set, so few rows mean a temperature and many let it follow any of these shapes. The
-    models are weighed by the fit that new rows can be expected to have, and predictions average over their posteriors.
+    and a curve for each class, matrices between classes and, up to ten classes, a smooth function of all of them
+    together. Every kind of correction has Gaussian coefficients around zero whose typical size the data set, so few
+    rows mean a temperature and many let it follow any of these shapes. The models are weighed by the fit that new rows
+    can be expected to have, and predictions average over their posteriors.
 
     Parameters
     ----------
@@ -57,7 +62,7 @@ class MatrixBlend(MultinomialCalibrator):
     classes_ : ndarray
         The labels of the columns.
     weights_ : dict of str to float
-        The weight of each model: "temperature", "curve", "bias", "vector", "matrix", "full".
+        The weight of each model: "temperature", "curve", "bias", "vector", "matrix", "full", "joint".
     scales_ : dict of str to float
         The learned size of each kind of correction in the model with the largest weight, in nats of the logit.
 
@@ -87,7 +92,8 @@ class MatrixBlend(MultinomialCalibrator):
         "bias": ("slope", "curve", "bias"),
         "vector": _VECTOR,
         "matrix": ("slope", "bias", "vector", "matrix"),
-        "full": (*_VECTOR, "matrix", "confusion"),
+        "full": _FULL,
+        "joint": (*_FULL, "joint"),
     }
     centers: ClassVar[Mapping[str, float]] = {
         "slope": 0.5,
@@ -98,6 +104,7 @@ class MatrixBlend(MultinomialCalibrator):
         "class_curve": 0.35,
         "matrix": 0.25,
         "confusion": 0.3,
+        "joint": 1.0,
     }
     adapted: ClassVar[bool] = True
     lapses: ClassVar[float] = 0.2
@@ -120,7 +127,7 @@ class MatrixBlend(MultinomialCalibrator):
         return {
             name: tuple(b for b in blocks if n_classes <= limits.get(b, n_classes))
             for name, blocks in self.models.items()
-            if n_classes <= MATRIX_UP_TO or "matrix" not in blocks
+            if n_classes <= (JOINT_UP_TO if "joint" in blocks else MATRIX_UP_TO if "matrix" in blocks else n_classes)
         }
 
     def summary(self) -> str:

@@ -66,7 +66,8 @@ class FeatureFit:
 
     def map(self, classes: np.ndarray[Any, Any], members: list[MatrixMember], method: str) -> MatrixMap:
         """The map of these members."""
-        features = self.features
+        features, joint = self.features, self.features.joint
+        back = np.argsort(self.order)
         return MatrixMap(
             classes=tuple(classes.tolist()),
             space=self.space,
@@ -78,6 +79,8 @@ class FeatureFit:
             curve_knots=features.curve.knots,
             class_knots=features.class_curve.knots,
             gate_knots=features.gate.knots,
+            landmarks=(joint.landmarks * features.spread + features.center)[:, back] if joint else EMPTY,
+            reach=joint.reach * features.spread if joint else 1.0,
             method=method,
         )
 
@@ -101,6 +104,9 @@ def write_formula(theta: Floats, layout: Layout, features: Features, weight: flo
     confusion = parts["confusion"] / features.deviation if "confusion" in parts else EMPTY
     if confusion.size:
         bias = bias - confusion @ features.mean
+    joint = EMPTY
+    if features.joint and "joint" in parts:
+        joint, bias = parts["joint"] @ features.joint.root, bias - parts["joint"] @ features.joint.mean
     return MatrixMember(
         weight,
         slope=float(parts["slope"][0]) / features.slope_spread if "slope" in parts else 0.0,
@@ -111,6 +117,7 @@ def write_formula(theta: Floats, layout: Layout, features: Features, weight: flo
         class_curves=parts["class_curve"] @ features.class_curve.values.T if "class_curve" in parts else EMPTY,
         matrix=matrix,
         confusion=confusion,
+        joint=joint,
     )
 
 
@@ -124,6 +131,6 @@ def _split(theta: Floats, layout: Layout) -> dict[str, Floats]:
     # diagonal entry, and the mask of all others, read row by row, has the same order.
     for b in parts.keys() & PAIRS:
         matrix = np.zeros((n_classes, n_classes))
-        matrix[~np.eye(n_classes, dtype=bool)] = parts[b]
+        matrix[~np.eye(n_classes, dtype=bool)] = parts[b].ravel()
         parts[b] = matrix
     return parts

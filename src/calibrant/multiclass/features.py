@@ -12,6 +12,7 @@ from calibrant._numerics.bins import weighted_quantiles
 from calibrant._numerics.links import log_odds
 from calibrant._numerics.piecewise import second_differences
 from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant.multiclass.joint import Joint
 
 LEAST_GAP = 1e-3  # knots that are closer than this become one
 TINY = 1e-300
@@ -23,10 +24,11 @@ RARE, REACH = (0.00005, 0.0005), 4.0
 EVERY_ENTRY = 1e-4  # mass that an entry has in any case
 LEAST_SPREAD = 1e-3
 QUANTILE_ENTRIES = 400_000  # from twice as many on, knots come from a sample of rows
-# Blocks of coefficients: one set for all classes, or one for each class.
-SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve")
 # Blocks with a coefficient for each pair of classes: of the other classes' logarithms, and of their probabilities.
 PAIRS = ("matrix", "confusion")
+# Blocks of coefficients: one set for all classes, or one for each class.
+SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve", *PAIRS, "joint")
+JOINT_UP_TO = 10  # classes whose rows have functions of all classes together
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ class Features:
     slope_spread: float
     mean: Floats
     deviation: float
+    joint: Joint | None = None
 
     @classmethod
     def from_rows(cls, ell: Floats, weights: Floats, *, adapted: bool = True) -> Self:
@@ -133,10 +136,12 @@ class Features:
         rare = np.maximum(rare, knots[0] - REACH * np.arange(len(RARE), 0, -1))
         sure = log_odds(some.max(axis=1))
         gate = Curve.over(weighted_quantiles(sure, w, np.linspace(0.02, 0.98, GATE_KNOTS))).with_line()
-        low, high, center, spread = -np.inf, np.inf, np.zeros(ell.shape[1]), 1.0
+        low, high, center, spread, joint = -np.inf, np.inf, np.zeros(ell.shape[1]), 1.0, None
         if adapted:
             low, high = _bounds(knots[0], knots[-1])
             center, spread = _standard(np.clip(ell, low, high), weights)
+            if ell.shape[1] <= JOINT_UP_TO:
+                joint = Joint.from_rows((np.clip(some, low, high) - center) / spread, w)
         middle = np.average(flat, weights=mass)
         slope_spread = float(np.sqrt(np.average((flat - middle) ** 2, weights=mass)))
         return cls(
@@ -149,13 +154,15 @@ class Features:
             spread,
             max(slope_spread, LEAST_SPREAD),
             *_standard(np.exp(ell), weights),
+            joint,
         )
 
     def sizes(self, blocks: tuple[str, ...]) -> dict[str, int]:
         """How many coefficients each block has, those of a class counted once."""
-        single = {"slope": 1, "bias": 1, "vector": 1}
+        others, joint = len(self.center) - 1, self.joint.size if self.joint else 0
+        linear = {"slope": 1, "bias": 1, "vector": 1, "matrix": others, "confusion": others, "joint": joint}
         curves = {"curve": self.curve.size, "gate": self.gate.size, "class_curve": self.class_curve.size}
-        return {name: size for name, size in (single | curves).items() if name in blocks}
+        return {name: size for name, size in (linear | curves).items() if name in blocks}
 
     def pivots(self) -> dict[str, Floats]:
         """By how much the squared bias of each class changes with the squared slopes of a block, (K,).
@@ -166,31 +173,37 @@ class Features:
         logs, shares = (self.center / self.spread) ** 2, (self.mean / self.deviation) ** 2
         return {"vector": logs, "matrix": logs.sum() - logs, "confusion": shares.sum() - shares}
 
-    def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: tuple[Floats, Floats, Floats]) -> Floats:
-        """Features of class k, (M, n): shared ones, its own, and its row of the matrix; `common` is `of_rows(ell)`."""
-        scaled, gates, shares = common
+    def of_class(self, ell: Floats, k: int, blocks: tuple[str, ...], common: dict[str, Floats]) -> Floats:
+        """Features of class k, (M, n): shared ones, and its own; `common` is `of_rows(ell, blocks)`."""
         log_p = ell[:, k]
         parts: dict[str, Callable[[], Floats]] = {
             "slope": lambda: log_p[None] / self.slope_spread,
             "curve": lambda: self.curve(log_p),
-            "gate": lambda: gates * (np.clip(log_p, self.low, self.high) / self.spread),
+            "gate": lambda: common["gate"] * (np.clip(log_p, self.low, self.high) / self.spread),
             "bias": lambda: np.ones((1, len(log_p)), dtype=ell.dtype),
-            "vector": lambda: scaled[k, None],
+            "vector": lambda: common["scaled"][k, None],
             "class_curve": lambda: self.class_curve(log_p),
-            "matrix": lambda: np.delete(scaled, k, axis=0),
-            "confusion": lambda: np.delete(shares, k, axis=0),
+            "matrix": lambda: np.delete(common["scaled"], k, axis=0),
+            "confusion": lambda: np.delete(common["shares"], k, axis=0),
+            "joint": lambda: common["joint"],
         }
-        return np.concatenate([parts[b]() for b in (*SHARED, *OWN, *PAIRS) if b in blocks])
+        return np.concatenate([parts[b]() for b in (*SHARED, *OWN) if b in blocks])
 
-    def of_rows(self, ell: Floats) -> tuple[Floats, Floats, Floats]:
-        """What all classes of a row have in common, in the precision of ℓ.
+    def of_rows(self, ell: Floats, blocks: tuple[str, ...]) -> dict[str, Floats]:
+        """What these blocks need that all classes of a row have in common, in the precision of ℓ.
 
-        Standardised logarithms (K, n), gates (functions, n) and standardised probabilities (K, n).
+        Standardised logarithms (K, n), standardised probabilities (K, n), gates and joint functions (functions, n).
         """
         lines = np.ascontiguousarray(ell.T)
         center, mean = (one.astype(ell.dtype)[:, None] for one in (self.center, self.mean))
-        scaled = (np.clip(lines, self.low, self.high) - center) / self.spread
-        return scaled, self.gate(log_odds(lines.max(axis=0))), (np.exp(lines) - mean) / self.deviation
+        out = {"scaled": (np.clip(lines, self.low, self.high) - center) / self.spread}
+        if "gate" in blocks:
+            out["gate"] = self.gate(log_odds(lines.max(axis=0)))
+        if "confusion" in blocks:
+            out["shares"] = (np.exp(lines) - mean) / self.deviation
+        if "joint" in blocks and self.joint:
+            out["joint"] = self.joint(out["scaled"].T)
+        return out
 
 
 def repeated_entries(weights: Floats, n_classes: int) -> float:

@@ -29,7 +29,7 @@ CLASS_BLOCKS, CHUNK_ENTRIES = ("bias", "vector"), 2_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """Which coefficient belongs to which block: shared ones first, then class by class, then matrix rows."""
+    """Which coefficient belongs to which block: shared ones first, then class by class."""
 
     blocks: tuple[str, ...]
     n_classes: int
@@ -43,18 +43,15 @@ class Layout:
         sizes = features.sizes(blocks)
         shared = [b for b in SHARED if b in blocks for _ in range(sizes[b])]
         own = [b for b in OWN if b in blocks for _ in range(sizes[b])]
-        pairs = [b for b in PAIRS if b in blocks for _ in range(n_classes - 1)]
-        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes + pairs * n_classes))
+        return cls(blocks, n_classes, len(shared), len(own), np.array(shared + own * n_classes))
 
     def __len__(self) -> int:
         return len(self.group)
 
     def places(self, k: int) -> Ints:
-        """Where the coefficients of class k are: shared, own, and its rows of the matrices."""
+        """Where the coefficients of class k are: shared, and its own."""
         own = self.n_shared + k * self.n_own
-        width = (self.n_classes - 1) * sum(b in self.blocks for b in PAIRS)
-        row = self.n_shared + self.n_classes * self.n_own + k * width
-        return np.r_[: self.n_shared, own : own + self.n_own, row : row + width]
+        return np.r_[: self.n_shared, own : own + self.n_own]
 
     @cached_property
     def members(self) -> dict[str, Ints]:
@@ -93,7 +90,7 @@ class Rows:
 
     def _chunk(self, rows: slice) -> Iterator[Floats]:
         ell, blocks = self.ell[rows], self.layout.blocks
-        common = self.features.of_rows(ell)
+        common = self.features.of_rows(ell, blocks)
         return (self.features.of_class(ell, k, blocks, common) for k in range(self.layout.n_classes))
 
     def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
