@@ -18,6 +18,7 @@ from calibrant.calibrators.decreases import Fall, pool_outside, pool_unsupported
 from calibrant.calibrators.identity import HeldIdentity
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.calibrators.spline import SplineCalibration
+from calibrant.calibrators.ties import deviations, has_few_scores
 from calibrant.intervals import Interval
 from calibrant.maps.functions import Chain, Sigmoid
 from calibrant.maps.score import CalibrationMap
@@ -164,6 +165,8 @@ class Blend(BayesianCalibrator):
         drawn = np.concatenate([_curves(member, at, n, rng) for member, n in pairs if n], axis=1)
         if self._to_probability is not None:
             drawn = self._with_drawn_line(drawn, at, own[: len(self._cells)], rng)
+        if has_few_scores(self._cells):
+            drawn = self._with_deviations(drawn, at, own[: len(self._cells)], rng)
         if self.monotone:
             drawn = nearest_monotone(drawn)
         return drawn[:, rng.permutation(count)][:, :, own[len(self._cells) :]]
@@ -175,6 +178,13 @@ class Blend(BayesianCalibrator):
         line = np.stack(((z - centre) / spread, np.ones(len(z)))).T
         drawn_lines = adjust_curves(logits[0][:, rows], line[rows], cells.positives, cells.totals, scale=WEAK, rng=rng)
         return links.expit(logits + drawn_lines @ line.T)
+
+    def _with_deviations(self, drawn: Floats, at: Floats, rows: Ints, rng: np.random.Generator) -> Floats:
+        """Let each of few scores be off the curve by what its own rows say; between scores by what lies between."""
+        logits = links.logit(drawn)
+        off = deviations(logits[0][:, rows], self._cells, rng)
+        between = np.stack([np.interp(at, at[rows], one) for one in off])
+        return links.expit(logits + between)
 
     def _draw_pool(self, scores: Floats, count: int) -> Floats:
         """Weighted means of one curve of each member: what the members' own doubts make of their average.
