@@ -46,6 +46,18 @@ def test_scatter_beyond_chance_chooses_a_wider_scale():
     assert small < 0.15 < 0.5 < large
 
 
+def test_a_scale_of_many_scores_has_no_deviations(monkeypatch):
+    """Cells that many scores were merged into have as many rows as few scores would."""
+    calls = []
+    monkeypatch.setattr("calibrant.calibrators.blend.deviations", lambda z, *_: calls.append(1) or np.zeros_like(z))
+    rng = np.random.default_rng(0)
+    scores = rng.random(6000)
+    Blend().fit(scores, rng.random(6000) < scores).predict_interval([0.5])
+    assert not calls
+    Blend().fit(scores.round(1), rng.random(6000) < scores).predict_interval([0.5])
+    assert calls
+
+
 def test_intervals_hold_a_dip_of_stated_confidence():
     covered = []
     for seed in range(30):

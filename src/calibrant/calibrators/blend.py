@@ -102,6 +102,8 @@ class Blend(BayesianCalibrator):
         self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self._raw = self._cells  # of scores as they came
+        # Of the rows themselves: merged cells of a scale have many rows each, and are no answers.
+        self._few_scores = len(tally) == len(self._cells) and has_few_scores(tally)
         if self.space == "decision":
             self._to_probability = self._fit_logistic(tally)
             tally = tally.rescored(self._to_probability(tally.scores))
@@ -165,7 +167,7 @@ class Blend(BayesianCalibrator):
         drawn = np.concatenate([_curves(member, at, n, rng) for member, n in pairs if n], axis=1)
         if self._to_probability is not None:
             drawn = self._with_drawn_line(drawn, at, own[: len(self._cells)], rng)
-        if has_few_scores(self._cells):
+        if self._few_scores:
             drawn = self._with_deviations(drawn, at, own[: len(self._cells)], rng)
         if self.monotone:
             drawn = nearest_monotone(drawn)
