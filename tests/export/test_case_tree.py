@@ -42,7 +42,7 @@ def depth(node):
 def test_the_tree_computes_what_the_function_computes(function):
     tree = decide(lower(function), (0.0, 1.0))
     assert not any(isinstance(node, Search | Pick) for node in walk(tree))
-    np.testing.assert_allclose(write_tree(tree, SCORES, Numpy()), function(SCORES), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(write_tree(tree, [SCORES], Numpy()), function(SCORES), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 200])

@@ -6,29 +6,25 @@ can reach, so a chain of maps has as many leaves as both together, not their pro
 among the trees of its segments. A map of many pieces is first made one of fewer: every piece is a line of text.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from calibrant._compiled import polyline
-from calibrant._numerics import links
-from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import expression_graph as graph
 from calibrant.export import parity
 from calibrant.maps.base import domain
-from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
+from calibrant.maps.functions import Chain, MapFunction, Step
 from calibrant.maps.keys import UNSEEN
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
+from calibrant.maps.tabulate import thin as thin_function
 
 MOST_PIECES = 400  # of one map
 MOST_TOGETHER = 10_000  # of all segments; some 300 characters each: three megabytes, which take a minute
 TOLERANCES = np.geomspace(1e-6, 1e-2, 17)  # of probabilities; the smallest that will do is taken
-ON_LOGITS = 100.0  # times as much on the logit scale, where probabilities are too small to show it
 Interval: TypeAlias = tuple[float, float]
 SegmentMaps: TypeAlias = dict[tuple[int, ...], CalibrationMap]
 
@@ -47,20 +43,7 @@ class Split(graph.Node):
         return (self.of, self.below, self.above)
 
 
-@dataclass(frozen=True, eq=False)
-class Choice(graph.Node):
-    """The branch of the value that a row has in a column; `otherwise` for all others, or nothing."""
-
-    column: int
-    branches: Mapping[Any, graph.Node | None]
-    otherwise: graph.Node | None
-
-    def parents(self) -> tuple[graph.Node, ...]:
-        """All branches."""
-        return tuple(node for node in (*self.branches.values(), self.otherwise) if node is not None)
-
-
-def write_tree(root: graph.Node, score: Any, algebra: Any) -> Any:
+def write_tree(root: graph.Node, columns: Any, algebra: Any) -> Any:
     """Write a tree in a language, whose `algebra` can write a number, `apply` an operation, `split` and `choose`.
 
     ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`;
@@ -75,11 +58,10 @@ def write_tree(root: graph.Node, score: Any, algebra: Any) -> Any:
         if isinstance(node, Split):
             value, below, above = parents
             return algebra.split(value, algebra.number(node.edge), below, above)
-        if isinstance(node, Choice):
-            written = iter(parents)
-            branches = {value: branch and next(written) for value, branch in node.branches.items()}
-            return algebra.choose(node.column, branches, node.otherwise and next(written))
-        return score
+        if isinstance(node, graph.Choice):
+            return algebra.choose(node.column, dict(zip(node.branches, parents[:-1], strict=True)), parents[-1])
+        assert isinstance(node, graph.Score)
+        return columns[node.column]
 
     return graph.fold(root, write)
 
@@ -105,11 +87,11 @@ def tree_of_maps(map_: Any, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> 
     if chosen in maps:
         return decide(graph.lower(maps[chosen].function), domain(map_.space))
     # As in Python, where a missing segment is refused.
-    branches: dict[Any, graph.Node | None] = {None: None} if map_.missing == "error" else {}
+    branches: dict[Any, graph.Node] = {None: graph.NOTHING} if map_.missing == "error" else {}
     for code, level in enumerate(map_.keys.levels[k]):
         branches[level] = tree_of_maps(map_, maps, (*chosen, code))
-    new = tree_of_maps(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else None
-    return Choice(k, branches, new)
+    new = tree_of_maps(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else graph.NOTHING
+    return graph.Choice(k + 1, branches, new)
 
 
 def _can_be_new(map_: SegmentedMap, k: int) -> bool:
@@ -179,7 +161,7 @@ def _picked(root: graph.Node, search: graph.Search, value: float) -> graph.Node:
 
 def _interval(root: graph.Node, within: Interval) -> Interval:
     """Bounds of a value without searches, by interval arithmetic, widened a little for rounding."""
-    if root is graph.SCORE:
+    if isinstance(root, graph.Score):
         return within
 
     def bounds(node: graph.Node, *parents: Interval) -> Interval:
@@ -187,9 +169,9 @@ def _interval(root: graph.Node, within: Interval) -> Interval:
             return node.value, node.value
         if isinstance(node, graph.Operation):
             return _operation_bounds(node.kind, parents)
-        if isinstance(node, Split):
-            _, below, above = parents
-            return min(below[0], above[0]), max(below[1], above[1])
+        if isinstance(node, Split | graph.Choice):
+            ends = np.array(parents[1:] if isinstance(node, Split) else parents)
+            return float(ends.min()), float(ends.max())
         return within
 
     low, high = graph.fold(root, bounds)
@@ -222,7 +204,7 @@ def thin(map_: CalibrationMap) -> tuple[CalibrationMap, float]:
     if _pieces(map_.function) <= MOST_PIECES:
         return map_, 0.0
     for tolerance in TOLERANCES:
-        shorter = replace(map_, function=_thin(map_.function, tolerance))
+        shorter = replace(map_, function=thin_function(map_.function, tolerance))
         if _pieces(shorter.function) <= MOST_PIECES:
             scores = parity.probe(map_)
             return shorter, float(np.abs(shorter(scores) - map_(scores)).max())
@@ -236,32 +218,3 @@ def _pieces(function: MapFunction) -> int:
     if isinstance(function, Chain):
         return sum(_pieces(part) for part in function.parts)
     return len(function.values) if isinstance(function, Step) else len(function.knots())
-
-
-def _thin(function: MapFunction, tolerance: float) -> MapFunction:
-    if isinstance(function, Chain):
-        return Chain(tuple(_thin(part, tolerance) for part in function.parts))
-    if isinstance(function, Step):
-        return _thin_steps(function, tolerance)
-    if isinstance(function, LogitLinear):
-        margin = links.expit(function.y) * links.expit(-function.y)
-        kept = polyline.simplify(function.x, function.y, np.minimum(tolerance / margin, ON_LOGITS * tolerance))
-        return replace(function, x=function.x[kept], y=function.y[kept])
-    if isinstance(function, Linear):
-        kept = polyline.simplify(function.x, function.y, np.full(len(function.x), tolerance))
-        return Linear(function.x[kept], function.y[kept])
-    return function
-
-
-def _thin_steps(function: Step, tolerance: float) -> Step:
-    """Neighbouring steps that are all within the tolerance of their middle, as one."""
-    starts, middles = [0], []
-    low = high = function.values[0]
-    for i, value in enumerate(function.values):
-        if max(high, value) - min(low, value) > 2.0 * tolerance:
-            middles.append(0.5 * (low + high))
-            starts.append(i)
-            low = high = value
-        low, high = min(low, value), max(high, value)
-    edges: Floats = function.edges[np.array(starts[1:], dtype=int) - 1]
-    return Step(edges, np.array([*middles, 0.5 * (low + high)]))

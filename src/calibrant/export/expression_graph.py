@@ -1,13 +1,13 @@
 """A map as a small graph of arithmetic: the one description from which it is written in every other language.
 
-A graph has five kinds of nodes: the score, numbers, operations, the search of a value among sorted edges, and the
-number that a search picks from a table. Nodes are shared by identity, so a value that is needed twice is one node.
-The graph of a map of several classes has arrays beside numbers, and a few operations on them.
+A graph has six kinds of nodes: scores, numbers, operations, the search of a value among sorted edges, the number that a
+search picks from a table, and the choice by what stands in a column. Nodes are shared by identity, so a value that is
+needed twice is one node. The graph of a map of several classes has arrays beside numbers, and a few operations on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -53,7 +53,9 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Score(Node):
-    """The score that the map is given."""
+    """The score that the map is given; of several, the one in a column."""
+
+    column: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +113,21 @@ class Pick(Node):
         return (self.search,)
 
 
+@dataclass(frozen=True, eq=False)
+class Choice(Node):
+    """The branch of what a row has in a column, where None is missing; `otherwise` for all else."""
+
+    column: int
+    branches: Mapping[Any, Node]
+    otherwise: Node
+
+    def parents(self) -> tuple[Node, ...]:
+        """All branches."""
+        return (*self.branches.values(), self.otherwise)
+
+
 SCORE = Score()
+NOTHING = Number(np.nan)  # where there is no probability
 Function: TypeAlias = Callable[..., Any]
 ARITHMETIC: dict[str, Function] = {
     "add": np.add,
@@ -174,11 +190,18 @@ def rebuilt(node: Node, *parents: Node) -> Node:
         return operation(node.kind, *parents)
     if isinstance(node, Search):
         return Search(parents[0], node.edges)
+    if isinstance(node, Choice):
+        return Choice(node.column, dict(zip(node.branches, parents[:-1], strict=True)), parents[-1])
     return Pick(parents[0], node.table) if isinstance(node, Pick) else node
 
 
 def lower(function: functions.MapFunction) -> Node:
-    """The graph of a function, in which no operation on the same values occurs twice."""
+    """The graph of a function."""
+    return share(lowered(function, SCORE))
+
+
+def share(root: Node) -> Node:
+    """The same graph, in which no operation on the same values occurs twice."""
     known: dict[Any, Node] = {}
 
     def shared(node: Node, *parents: Node) -> Node:
@@ -189,7 +212,7 @@ def lower(function: functions.MapFunction) -> Node:
             return known.setdefault((new.kind, *map(id, parents)), new)
         return known.setdefault((id(new.of), new.edges.tobytes()), new) if isinstance(new, Search) else new
 
-    return fold(_lowered(function, SCORE), shared)
+    return fold(root, shared)
 
 
 def graph_of(map_: CalibrationMap | MatrixMap) -> Node:
@@ -197,7 +220,8 @@ def graph_of(map_: CalibrationMap | MatrixMap) -> Node:
     return lower_matrix(map_) if isinstance(map_, MatrixMap) else lower(map_.function)
 
 
-def _lowered(function: functions.MapFunction, x: Node) -> Node:
+def lowered(function: functions.MapFunction, x: Node) -> Node:
+    """The graph of a function of a value."""
     rule = LOWERINGS.get(type(function))
     if rule is None:
         raise InvalidInputError(
@@ -211,28 +235,44 @@ def _step(function: functions.Step, x: Node) -> Node:
     return Pick(Search(x, function.edges), function.values)
 
 
-def _linear(function: functions.Linear, x: Node) -> Node:
+def linear(function: functions.Linear, x: Node) -> Node:
+    """Straight lines between points."""
     # numpy.interp starts a piece at its knot, so the edge is the double before the knot.
     return _pieces(x, x, np.nextafter(function.x, -np.inf), _lines(function.x, function.y, 0.0, 0.0))
 
 
-def _logit_linear(function: functions.LogitLinear, x: Node) -> Node:
-    lines = _lines(function.x, function.y, function.slope_below, function.slope_above)
+def logits_of(function: functions.MapFunction, x: Node) -> Node:
+    """The logit of a function of a value, without a detour over the probability where that can be."""
+    if isinstance(function, functions.Chain):
+        return logits_of(function.parts[-1], _chain(functions.Chain(function.parts[:-1]), x))
+    if not isinstance(function, functions.LogitLinear):
+        return logit(lowered(function, x))
     # Searching the probability, not its logit, keeps the logarithm out of all comparisons.
-    return _expit(_pieces(x, _logit(x), _last_below(function.x), lines))
+    return _pieces(x, logit(x), _last_below(function.x), _logit_lines(function))
+
+
+def logits_at(function: functions.MapFunction, z: Node) -> Node:
+    """The logit of a function of the probability with this logit."""
+    if not isinstance(function, functions.LogitLinear):
+        return logits_of(function, expit(z))
+    return _pieces(z, z, np.nextafter(function.x, -np.inf), _logit_lines(function))
+
+
+def _logit_lines(function: functions.LogitLinear) -> Lines:
+    return _lines(function.x, function.y, function.slope_below, function.slope_above)
 
 
 def _sigmoid(function: functions.Sigmoid, x: Node) -> Node:
-    return _expit((_logit(x) if function.link == "logit" else x) * function.slope + function.intercept)
+    return expit((logit(x) if function.link == "logit" else x) * function.slope + function.intercept)
 
 
 def _beta(function: functions.Beta, x: Node) -> Node:
-    return _expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
+    return expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
 
 
 def _chain(function: functions.Chain, x: Node) -> Node:
     for part in function.parts:
-        x = _lowered(part, x)
+        x = lowered(part, x)
     return x
 
 
@@ -245,7 +285,7 @@ def lower_matrix(map_: MatrixMap) -> Node:
     """
     scores = operation("log", operation("max", SCORE, map_.floor)) if map_.space == "probability" else SCORE
     ell = operation("log_softmax", scores * map_.inverse_temperature)
-    u = _clip(ell, max(map_.low, -LARGEST), min(map_.high, LARGEST))
+    u = clip(ell, max(map_.low, -LARGEST), min(map_.high, LARGEST))
     members, n_classes = map_.members, len(map_.classes)
     logits = _product("nk,m->nmk", ell, np.array([1.0 + member.slope for member in members]))
 
@@ -282,7 +322,8 @@ def _product(equation: str, left: Node, right: Node | Floats) -> Node:
     return Operation("einsum", (left, _as_node(right)), equation)
 
 
-def _clip(x: Node, low: float, high: float) -> Node:
+def clip(x: Node, low: float, high: float) -> Node:
+    """A value within two ends."""
     return operation("max", operation("min", x, high), low)
 
 
@@ -290,7 +331,7 @@ def _curves(equation: str, x: Node, knots: Floats, values: Floats) -> Node:
     """How far curves with these values at the knots have risen at x."""
     if len(knots) == 1:  # constants
         knots, values = knots + np.arange(2.0), np.repeat(values, 2, axis=-1)
-    ramps = _clip((operation("column", x) - knots[:-1]) / np.diff(knots), 0.0, 1.0)
+    ramps = clip((operation("column", x) - knots[:-1]) / np.diff(knots), 0.0, 1.0)
     return _product(equation, ramps, np.diff(values))
 
 
@@ -305,12 +346,14 @@ def _log(x: Node) -> Node:
     return operation("log", operation("max", x, links.EPS))
 
 
-def _logit(x: Node) -> Node:
+def logit(x: Node) -> Node:
+    """ln(p / (1 - p)) of a clipped probability."""
     return _log(x) - _log(1.0 - x)
 
 
-def _expit(z: Node) -> Node:
-    return 1.0 / (operation("exp", _clip(0.0 - z, -LARGEST_LOGIT, LARGEST_LOGIT)) + 1.0)
+def expit(z: Node) -> Node:
+    """1 / (1 + exp(-z))."""
+    return 1.0 / (operation("exp", clip(0.0 - z, -LARGEST_LOGIT, LARGEST_LOGIT)) + 1.0)
 
 
 Lines: TypeAlias = tuple[Floats, Floats, Floats]
@@ -344,8 +387,8 @@ def _last_below(logits: Floats) -> Floats:
 LOWERINGS: dict[type[functions.MapFunction], Callable[[Any, Node], Node]] = {
     functions.Identity: lambda _, x: x,
     functions.Step: _step,
-    functions.Linear: _linear,
-    functions.LogitLinear: _logit_linear,
+    functions.Linear: linear,
+    functions.LogitLinear: lambda function, x: expit(logits_of(function, x)),
     functions.Sigmoid: _sigmoid,
     functions.Beta: _beta,
     functions.Chain: _chain,

@@ -12,10 +12,25 @@ import numpy as np
 from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.expression_graph import ARITHMETIC, Array, Node, Number, Operation, Pick, Search, fold, graph_of
+from calibrant.export.expression_graph import (
+    ARITHMETIC,
+    Array,
+    Choice,
+    Node,
+    Number,
+    Operation,
+    Pick,
+    Score,
+    Search,
+    fold,
+    graph_of,
+)
+from calibrant.export.panel_graph import domains, lower_panel
 from calibrant.maps.base import LARGEST, FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.panel import PanelMap
 from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.export.to_onnx"
@@ -26,16 +41,17 @@ AXIS_INPUTS = {"highest": 1, "column": -1}  # ONNX takes the axis of these as a 
 DTYPES = ("float64", "float32")
 NEWEST_OPSET = 26  # the newest that onnxruntime 1.31 runs
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
+LEVELS_OPSET = {"ai.onnx.ml": 3}  # of the look-up of levels
 Variable: TypeAlias = tuple[Any, Sequence[Any]]  # type and shape
 NAMES = {"score": ("score", "probability"), "matrix": ("scores", "probabilities")}  # of input and output
 
 
 def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
-    """An ONNX model of a map of one score or of several classes.
+    """An ONNX model of a map of one score, of several classes or of several scores.
 
     Parameters
     ----------
-    map_ : CalibrationMap or MatrixMap
+    map_ : CalibrationMap, MatrixMap or PanelMap
         The map of a fitted calibrator, ``calibrator.map_``.
     dtype : {"float64", "float32"}
         Type of input and output. Inside, numbers are doubles in both cases: knots keep their place, and the
@@ -47,8 +63,10 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
     -------
     onnx.ModelProto
         With the input ``score`` and the output ``probability``, both (n,); for several classes ``scores`` and
-        ``probabilities``, both (n, K). Its metadata holds a test vector and the labels of the classes. Scores that the
-        map does not accept give NaN.
+        ``probabilities``, both (n, K); for several scores an input for each under its name, (n,), numbers or strings,
+        in which NaN or the empty string is missing. Its metadata holds a test vector and the labels of the classes.
+        Scores that the map does not accept give NaN; so do missing ones, if there are more than three numeric scores
+        and the fit was never without this one.
 
     Examples
     --------
@@ -64,23 +82,44 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())
     model = _model(map_, shape, dtype, current if opset is None else opset, onnx)
 
-    def run(scores: Floats) -> Floats:
-        return np.asarray(run_session(model, {NAMES[shape][0]: scores.astype(dtype)})[0], dtype=np.float64)
+    def rounded(scores: Any) -> Any:
+        """What can be asked for in the type; text as it is."""
+        if scores.dtype == object:
+            return scores
+        return np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(float)
 
-    scores, tolerance = parity.probe(map_), parity.TOLERANCE
-    if dtype == "float32":  # only numbers of the type can be asked for
-        scores, tolerance = np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(float), 1e-6
+    def run(scores: Any) -> Floats:
+        columns = scores if isinstance(scores, dict) else {NAMES[shape][0]: scores}
+        given = {name: as_strings(x) if x.dtype == object else x.astype(dtype) for name, x in columns.items()}
+        return np.asarray(run_session(model, given)[0], dtype=np.float64)
+
+    scores, tolerance = parity.probe(map_), None
+    if dtype == "float32":
+        several = {name: rounded(x) for name, x in scores.items()} if shape == "panel" else None
+        scores, tolerance = several or rounded(scores), 1e-6
     parity.check(map_, run, f"ONNX ({dtype})", tolerance, scores)
     return model
 
 
+def as_strings(levels: Any) -> Any:
+    """Text for ONNX, which has no missing one."""
+    return np.array(["" if level is None else level for level in levels], dtype=object)
+
+
 def _model(map_: Any, shape: str, dtype: str, opset: int, onnx: Any) -> Any:
-    name_in, name_out = NAMES[shape]
     size = ["n", len(map_.classes)] if shape == "matrix" else ["n"]
-    writer = GraphWriter(onnx)
-    result = write_map(writer, map_, writer.node("Cast", name_in, to=onnx.TensorProto.DOUBLE))
+    writer, opsets = GraphWriter(onnx), {"": opset}
+    if isinstance(map_, PanelMap):
+        numeric, opsets = domains(map_), opsets | LEVELS_OPSET
+        types = {s.name: (dtype if j in numeric else object) for j, s in enumerate(map_.features.scores)}
+        name_out = "probability" if "probability" not in types else "calibrated_probability"
+        result = write_panel(writer, map_)
+    else:
+        name_in, name_out = NAMES[shape]
+        types = {name_in: dtype}
+        result = write_map(writer, map_, writer.node("Cast", name_in, to=onnx.TensorProto.DOUBLE))
     writer.node("Cast", result, output=name_out, to=writer.type(dtype))
-    model = writer.model({name_in: (dtype, size)}, {name_out: (dtype, size)}, {"": opset})
+    model = writer.model({name: (kind, size) for name, kind in types.items()}, {name_out: (dtype, size)}, opsets)
     properties = {"method": map_.method, "test_vector": json.dumps(map_.test_vector())}
     if shape == "matrix":
         properties["classes"] = ",".join(map(str, map_.classes))
@@ -129,12 +168,46 @@ class GraphWriter:
 
 def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str) -> str:
     """Add the graph of a map to doubles; return the name of its result, NaN where the map accepts no score."""
-    result: str = fold(graph_of(map_), partial(_write_node, writer, scores))
-    accepts = _accepted_rows if isinstance(map_, MatrixMap) else _accepted_scores
-    return writer.node("Where", accepts(writer, map_.space, scores), result, writer.constant(np.nan))
+    result: str = fold(graph_of(map_), partial(_write_node, writer, [scores]))
+    is_matrix, ends = isinstance(map_, MatrixMap), domain(map_.space)
+    accepted = _accepted_rows(writer, map_.space, scores) if is_matrix else _accepted_scores(writer, *ends, scores)
+    return writer.node("Where", accepted, result, writer.constant(np.nan))
 
 
-def _write_node(writer: GraphWriter, score: str, node: Node, *parents: str) -> str:
+def write_panel(writer: GraphWriter, map_: PanelMap) -> str:
+    """Add the graph of a map of several scores, each under its name; NaN where the map does not accept them."""
+    numeric, inputs, accepted = domains(map_), [], []
+    for j, score in enumerate(map_.features.scores):
+        inputs.append(writer.node("Cast", score.name, to=writer.type("float64")) if j in numeric else score.name)
+        if j in numeric:
+            inside = _accepted_scores(writer, *numeric[j][:2], inputs[j])
+            accepted.append(writer.node("Or", writer.node("IsNaN", inputs[j]), inside) if numeric[j][2] else inside)
+    result = fold(lower_panel(map_), partial(_write_node, writer, inputs))
+    result = writer.node("Expand", result, writer.node("Shape", inputs[0]))  # where no level matters, it is a number
+    for inside in accepted:
+        result = writer.node("Where", inside, result, writer.constant(np.nan))
+    return result
+
+
+def _choose(writer: GraphWriter, score: str, levels: Sequence[str | None], *branches: str) -> str:
+    """The branch of a missing number; or that of a level, of which the missing one is the empty text."""
+    if list(levels) == [None]:
+        return writer.node("Where", writer.node("IsNaN", score), *branches)
+    texts = ["" if level is None else level for level in levels]
+    if len(set(texts)) < len(texts):
+        raise InvalidInputError("A level that is an empty text cannot be told from a missing one in ONNX. Name it.")
+    known: dict[str, Any] = {
+        "keys_strings": texts,
+        "values_int64s": list(range(len(texts))),
+        "default_int64": len(texts),
+    }
+    code = writer.node("LabelEncoder", score, domain="ai.onnx.ml", **known)
+    one = writer.constant(np.array([1]))
+    table = writer.node("Concat", *(writer.node("Reshape", branch, one) for branch in branches), axis=0)
+    return writer.node("Gather", table, code)
+
+
+def _write_node(writer: GraphWriter, scores: Sequence[str], node: Node, *parents: str) -> str:
     if isinstance(node, Number | Array):
         return writer.constant(np.asarray(node.value))
     if isinstance(node, Operation):
@@ -147,7 +220,10 @@ def _write_node(writer: GraphWriter, score: str, node: Node, *parents: str) -> s
         return _search(writer, parents[0], node.edges)
     if isinstance(node, Pick):
         return writer.node("Gather", writer.constant(node.table), parents[0])
-    return score
+    if isinstance(node, Choice):
+        return _choose(writer, scores[node.column], list(node.branches), *parents)
+    assert isinstance(node, Score)
+    return scores[node.column]
 
 
 def _search(writer: GraphWriter, value: str, edges: Floats) -> str:
@@ -167,8 +243,7 @@ def _search(writer: GraphWriter, value: str, edges: Floats) -> str:
     return found
 
 
-def _accepted_scores(writer: GraphWriter, space: str, score: str) -> str:
-    low, high = domain(space)
+def _accepted_scores(writer: GraphWriter, low: float, high: float, score: str) -> str:
     above = writer.node("GreaterOrEqual", score, writer.constant(low))
     return writer.node("And", above, writer.node("LessOrEqual", score, writer.constant(high)))
 

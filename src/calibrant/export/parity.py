@@ -11,20 +11,25 @@ import numpy as np
 from calibrant._numerics.links import softmax
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.export.panel_graph import optional_scores
 from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.panel import PanelMap
+from calibrant.maps.panel_features import NumericScore
 
 TOLERANCE = 1e-12
+PANEL_TOLERANCE = 1e-9  # sums of hundreds of terms
+PANEL_ROWS = 400
 RANDOM_ROWS = 12  # of a matrix, at each scale
 MOST_SURE = 20  # classes with a row that is sure of them
 
 SHAPES = {"score": "one score", "matrix": "several classes", "segments": "segments", "panel": "several scores"}
 TITLES = {"to_sql": "SQL", "to_onnx": "ONNX", "to_torch": "torch", "to_python": "Python"}
 OFFERED = {
-    "to_sql": ("score", "segments"),
-    "to_onnx": ("score", "matrix"),
+    "to_sql": ("score", "segments", "panel"),
+    "to_onnx": ("score", "matrix", "panel"),
     "to_torch": ("score", "matrix"),
-    "to_python": ("score",),
+    "to_python": ("score", "panel"),
 }
 
 
@@ -53,9 +58,19 @@ def check_shape(map_: object, caller: str) -> str:
     return shape
 
 
-def probe(map_: FrozenMap) -> Floats:
-    """Scores that find a wrong export of a map, (n,), or of a map of several classes, (n, K)."""
+def probe(map_: FrozenMap) -> Any:
+    """Scores that find a wrong export of a map: (n,); for several classes (n, K); for several scores their columns."""
+    if isinstance(map_, PanelMap):
+        return _probe_panel(map_)
     return _probe_matrix(map_) if isinstance(map_, MatrixMap) else _probe_score(map_)
+
+
+def as_rows(scores: Any) -> list[Any]:
+    """Rows as plain values; those of several columns as dictionaries, in which None is missing."""
+    if not isinstance(scores, dict):
+        return list(scores.tolist())
+    columns = [[None if x != x else x for x in values.tolist()] for values in scores.values()]  # noqa: PLR0124
+    return [dict(zip(scores, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _probe_score(map_: Any) -> Floats:
@@ -87,16 +102,36 @@ def _probe_matrix(map_: MatrixMap) -> Floats:
     return np.concatenate((softmax(logits), sure, softmax(np.concatenate((10.0 * sure, 33.0 * sure)))))
 
 
+def _probe_panel(map_: PanelMap) -> dict[str, Any]:
+    """Knots and ends of all scores, values between and beyond them; some are missing where they may be or new."""
+    rng, out, may_lack = np.random.default_rng(0), {}, optional_scores(map_)
+    for j, score in enumerate(map_.features.scores):
+        if isinstance(score, NumericScore):
+            low, high = (
+                domain(score.space)
+                if score.space == "probability"
+                else score.mean + np.array([-9.0, 9.0]) * score.deviation
+            )
+            places = np.concatenate((score.scores, score.alone.knots(), rng.uniform(low, high, 40), [low, high]))
+            values = rng.choice(np.append(places, np.nan) if j in may_lack else places, PANEL_ROWS)
+            out[score.name] = np.where(rng.random(PANEL_ROWS) < 0.2, np.nan, values) if j in may_lack else values
+        else:
+            levels = [*score.levels, None, "no level of the fit"]
+            out[score.name] = np.array([levels[i] for i in rng.integers(0, len(levels), PANEL_ROWS)], dtype=object)
+    return out
+
+
 def check(
     map_: FrozenMap,
-    run: Callable[[Floats], Floats],
+    run: Callable[[Any], Floats],
     target: str,
-    tolerance: float = TOLERANCE,
-    scores: Floats | None = None,
+    tolerance: float | None = None,
+    scores: Any = None,
 ) -> None:
     """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`."""
     scores = probe(map_) if scores is None else scores
-    compare(scores.tolist(), map_(scores), run(scores), target, tolerance)
+    most = tolerance or (PANEL_TOLERANCE if isinstance(map_, PanelMap) else TOLERANCE)
+    compare(as_rows(scores), map_(scores), run(scores), target, most)
 
 
 def compare(rows: Sequence[Any], expected: Floats, got: Floats, target: str, tolerance: float = TOLERANCE) -> None:

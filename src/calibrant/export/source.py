@@ -3,6 +3,7 @@
 import builtins
 import keyword
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.expression_graph import Node, Number, Operation, Pick, Search, fold, lower, walk
+from calibrant.export.expression_graph import Choice, Node, Number, Operation, Pick, Score, Search, fold, lower, walk
+from calibrant.export.panel_graph import domains, lower_panel
 from calibrant.maps.base import FrozenMap, domain
+from calibrant.maps.panel import PanelMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "log", "nan", "bisect_left"}
 
-MODULE = '''"""{title}: score to probability.
+MODULE = '''"""{title}: {argument} to probability.
 
 Written by calibrant from a fitted map. Needs nothing but Python.
 """
@@ -29,21 +32,34 @@ TEST_SCORES = {scores}
 TEST_PROBABILITIES = {probabilities}
 
 
-def {name}(score):
-    """Calibrated probability of one score; NaN for a score that the map does not accept."""
-    if not {low} <= score <= {high}:
+def {name}({argument}):
+    """Calibrated probability of {what}; NaN for what the map does not accept."""
+{read}    if not {accepted}:
         return nan
 {lines}
     return {result}
 
 
 if __name__ == "__main__":
-    assert all(abs({name}(s) - p) <= 1e-12 for s, p in zip(TEST_SCORES, TEST_PROBABILITIES))
+    assert all(abs({name}(s) - p) <= {tolerance} for s, p in zip(TEST_SCORES, TEST_PROBABILITIES))
 '''
+ONE_SCORE = {"argument": "score", "what": "one score", "read": "", "tolerance": parity.TOLERANCE}
+SEVERAL = {"argument": "row", "what": "a dictionary of scores by name, None where missing"}
+READERS = """
+
+def number(x):
+    return nan if x is None else float(x)
+
+
+def level(x):
+    return None if x is None or x != x else str(x)
+"""
 
 
 def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
-    """Source of a Python module with one function of one score, `name`, and no imports beyond the standard library.
+    """Source of a Python module with one function, `name`, and no imports beyond the standard library.
+
+    The function takes one score; that of a map of several scores takes a dictionary of them by name.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
     map before it is returned.
@@ -61,7 +77,7 @@ def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
     parity.check_shape(map_, "to_python")
     _check_name(name)
     text = _write(map_, name)
-    parity.check(map_, lambda scores: _run(text, name, scores), "Python")
+    parity.check(map_, lambda scores: _run(text, name, parity.as_rows(scores)), "Python")
     return text
 
 
@@ -74,8 +90,14 @@ def _check_name(name: str) -> None:
 
 
 def _write(map_: Any, name: str) -> str:
-    tables, lines, result = _lines(lower(map_.function))
-    low, high = domain(map_.space)
+    if isinstance(map_, PanelMap):
+        tables, lines, result = _lines(lower_panel(map_), lambda j: f"score_{j}")
+        words = _panel_words(map_)
+        tables.append(READERS)
+    else:
+        tables, lines, result = _lines(lower(map_.function), lambda _: "score")
+        low, high = domain(map_.space)
+        words = ONE_SCORE | {"accepted": f"{low!r} <= score <= {high!r}"} | map_.test_vector()
     # Nothing in the method's name may end the docstring that it goes into.
     title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
     return MODULE.format(
@@ -84,38 +106,60 @@ def _write(map_: Any, name: str) -> str:
         tables="\n".join(tables) + "\n",
         lines="\n".join(lines),
         result=result,
-        low=repr(low),
-        high=repr(high),
-        **map_.test_vector(),
+        **words,
     )
 
 
-def _lines(root: Node) -> tuple[list[str], list[str], str]:
+def _panel_words(map_: PanelMap) -> dict[str, Any]:
+    """How a module reads the scores of a row, which it accepts, and rows to test it."""
+    numeric = domains(map_)
+    read = [
+        f"    score_{j} = {'number' if j in numeric else 'level'}(row[{score.name!r}])\n"
+        for j, score in enumerate(map_.features.scores)
+    ]
+    accepted = " and ".join(
+        f"({f'score_{j} != score_{j} or ' * optional}{low!r} <= score_{j} <= {high!r})"
+        for j, (low, high, optional) in numeric.items()
+    )
+    columns = {name: values[:9] for name, values in parity.probe(map_).items()}
+    vector = {"scores": parity.as_rows(columns), "probabilities": map_(columns).tolist()}
+    vector["tolerance"] = parity.PANEL_TOLERANCE
+    return SEVERAL | vector | {"read": "".join(read), "accepted": f"({accepted})" if accepted else "True"}
+
+
+def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[str], str]:
     """A graph in Python: tables, a line for each shared value, and the expression of the result."""
     tables: list[str] = []
     lines: list[str] = []
     uses = Counter(id(parent) for node in walk(root) for parent in node.parents())
 
-    def table(prefix: str, numbers: Floats) -> str:
+    def table(prefix: str, content: Any) -> str:
         name = f"{prefix}_{len(tables) + 1}"
-        tables.append(f"{name} = {tuple(numbers.tolist())}")
+        tables.append(f"{name} = {content}")
         return name
 
     def expression(node: Node, *operands: str) -> str:
         if isinstance(node, Number):
             return repr(node.value)
         if isinstance(node, Pick):
-            return f"{table('TABLE', node.table)}[{operands[0]}]"
+            return f"{table('TABLE', tuple(node.table.tolist()))}[{operands[0]}]"
         if isinstance(node, Search):
-            return f"bisect_left({table('EDGES', node.edges)}, {operands[0]})"
+            return f"bisect_left({table('EDGES', tuple(node.edges.tolist()))}, {operands[0]})"
         if isinstance(node, Operation):
             signed = node.kind in SIGNS
             return f"({f' {SIGNS[node.kind]} '.join(operands)})" if signed else f"{node.kind}({', '.join(operands)})"
-        return "score"
+        if isinstance(node, Choice):
+            score = name_of(node.column)
+            if list(node.branches) == [None]:  # a number that may be missing
+                return f"({operands[0]} if {score} != {score} else {operands[1]})"
+            levels = ", ".join(f"{level!r}: {value}" for level, value in zip(node.branches, operands, strict=False))
+            return f"{table('LEVELS', f'{{{levels}}}')}.get({score}, {operands[-1]})"
+        assert isinstance(node, Score)
+        return name_of(node.column)
 
     def write(node: Node, *operands: str) -> str:
         text = expression(node, *operands)
-        if isinstance(node, Search) or (isinstance(node, Operation) and uses[id(node)] > 1):
+        if isinstance(node, Search) or (isinstance(node, Operation | Choice) and uses[id(node)] > 1):
             lines.append(f"    v{len(lines) + 1} = {text}")
             return f"v{len(lines)}"
         return text
@@ -123,7 +167,7 @@ def _lines(root: Node) -> tuple[list[str], list[str], str]:
     return tables, lines, fold(root, write)
 
 
-def _run(text: str, name: str, scores: Floats) -> Floats:
+def _run(text: str, name: str, rows: list[Any]) -> Floats:
     namespace: dict[str, Any] = {"__name__": "calibrant_export"}
     exec(compile(text, "<export>", "exec"), namespace)
-    return np.array([namespace[name](score) for score in scores.tolist()])
+    return np.array([namespace[name](row) for row in rows])

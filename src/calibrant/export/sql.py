@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.case_tree import SegmentMaps, maps_of_segments, thin, tree_of_maps, value_of, write_tree
+from calibrant.export.case_tree import SegmentMaps, decide, maps_of_segments, thin, tree_of_maps, value_of, write_tree
 from calibrant.export.expression_graph import Node
-from calibrant.maps.base import FrozenMap, domain
+from calibrant.export.panel_graph import domains, lower_panel
+from calibrant.maps.base import LARGEST, FrozenMap, domain
+from calibrant.maps.panel import PanelMap
 from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
@@ -25,17 +27,20 @@ ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "ma
 
 
 def to_sql(map_: FrozenMap, *, dialect: str = "duckdb", column: str = "score", by: Sequence[str] | None = None) -> str:
-    """One SQL expression that computes the calibrated probability of a column.
+    """One SQL expression that computes the calibrated probability of a column, or of several.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
     probabilities) gives NULL. The expression ends with a comment that holds a test vector. A map of more than 400
     pieces is written with fewer; the comment then says how far its probabilities are from those of the map.
 
+    A map of several scores finds its columns by their names; levels are compared as text, and NULL is missing. Of more
+    than three numeric scores, only those that were missing in some rows of the fit may be; else the result is NULL.
+
     The text is run before it is returned: by SQLite for sqlite, otherwise by DuckDB after a translation back.
 
     Parameters
     ----------
-    map_ : CalibrationMap or SegmentedMap
+    map_ : CalibrationMap, SegmentedMap or PanelMap
         The map of a fitted calibrator, ``calibrator.map_``. A map of segments becomes a CASE over all combinations of
         them, up to some thousands of pieces.
     dialect : str
@@ -67,15 +72,45 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     parity.check_shape(map_, "to_sql")
     sqlglot = require("sqlglot", "tables", CALLER)
     _check_dialect(dialect)
-    keys, maps, distance = _maps(map_, by)
-    names, (rows, expected) = (column, *keys), _rows(map_, maps)
-    expression = SqlAlgebra(sqlglot.exp, dialect, names).write(tree_of_maps(map_, maps), domain(map_.space))
+    plan = _plan_panel(map_, column, by) if isinstance(map_, PanelMap) else _plan(map_, column, by)
+    expression = SqlAlgebra(sqlglot.exp, dialect).write(plan)
     text: str = expression.sql(dialect=dialect)
-    columns = dict(zip(names, rows, strict=True))
+    columns = plan.columns
     got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
-    parity.compare(list(zip(*rows, strict=True)), expected, got, f"SQL ({dialect})")
-    within = f"within {distance:.1e} of the map; " if distance else ""
-    return f"{text} /* {within}calibrant test vector {json.dumps(_vector(rows, expected)).replace('*/', '* /')} */"
+    parity.compare(list(zip(*columns.values(), strict=True)), plan.expected, got, f"SQL ({dialect})", plan.tolerance)
+    within = f"within {plan.distance:.1e} of the map; " if plan.distance else ""
+    return f"{text} /* {within}calibrant test vector {json.dumps(_vector(plan)).replace('*/', '* /')} */"
+
+
+class Plan(NamedTuple):
+    """A tree, its columns, and what the map gives for the rows in them.
+
+    `domains` has the bounds of numeric scores by the number of their column, and whether one may be missing.
+    """
+
+    tree: Node
+    columns: dict[str, list[Any]]
+    expected: Floats
+    domains: dict[int, tuple[float, float, bool]]
+    distance: float = 0.0
+    is_panel: bool = False
+    tolerance: float = parity.TOLERANCE
+
+
+def _plan(map_: Any, column: str, by: Sequence[str] | None) -> Plan:
+    keys, maps, distance = _maps(map_, by)
+    rows, expected = _rows(map_, maps)
+    columns = dict(zip((column, *keys), rows, strict=True))
+    return Plan(tree_of_maps(map_, maps), columns, expected, {0: (*domain(map_.space), False)}, distance)
+
+
+def _plan_panel(map_: PanelMap, column: str, by: Sequence[str] | None) -> Plan:
+    if column != "score" or by is not None:
+        raise InvalidInputError("A map of several scores finds its columns by name: leave out `column` and `by`.")
+    rows = parity.probe(map_)
+    columns = {name: [row[name] for row in parity.as_rows(rows)] for name in rows}
+    tree = lower_panel(map_, lambda part: decide(part, (-LARGEST, LARGEST)))
+    return Plan(tree, columns, map_(rows), domains(map_), 0.0, True, parity.PANEL_TOLERANCE)
 
 
 def _maps(map_: Any, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
@@ -97,12 +132,14 @@ def _rows(map_: Any, maps: SegmentMaps) -> tuple[list[list[Any]], Floats]:
     return [np.concatenate(list(probes.values())).tolist(), *segments], expected
 
 
-def _vector(columns: list[list[Any]], expected: Floats) -> dict[str, Any]:
+def _vector(plan: Plan) -> dict[str, Any]:
     """A few of the rows, for those who run the expression."""
-    few = np.linspace(0, len(expected) - 1, 9).astype(int).tolist()
-    scores, *segments = ([column[row] for row in few] for column in columns)
+    few = np.linspace(0, len(plan.expected) - 1, 9).astype(int).tolist()
+    shown = {name: [column[row] for row in few] for name, column in plan.columns.items()}
+    scores, *segments = shown.values()
     chosen = {"segments": list(zip(*segments, strict=True))} if segments else {}
-    return {"scores": scores, **chosen, "probabilities": expected[few].tolist()}
+    rows = {"scores": shown} if plan.is_panel else {"scores": scores, **chosen}
+    return {**rows, "probabilities": plan.expected[few].tolist()}
 
 
 def _check_dialect(dialect: str) -> None:
@@ -118,28 +155,40 @@ def _check_dialect(dialect: str) -> None:
 class SqlAlgebra:
     """Writes the tree as a sqlglot expression; columns and numbers are nodes, never pasted text."""
 
-    def __init__(self, exp: Any, dialect: str, names: Sequence[str]) -> None:
+    def __init__(self, exp: Any, dialect: str) -> None:
         self.exp = exp
         self.dialect = dialect
-        self.score, *self.keys = (self._column(name) for name in names)
+        self.columns: list[Any] = []
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
         self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
 
-    def _column(self, name: str) -> Any:
-        """A quoted column; a dot separates table and column."""
-        parts = [self.exp.to_identifier(part, quoted=True) for part in name.split(".")]
-        return self.exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+    def _column(self, *parts: str) -> Any:
+        """A quoted column, after its table if that is named."""
+        quoted = [self.exp.to_identifier(part, quoted=True) for part in reversed(parts)]
+        return self.exp.Column(**dict(zip(("this", "table", "db", "catalog"), quoted, strict=False)))
 
-    def write(self, tree: Node, within: tuple[float, float]) -> Any:
-        """The expression of a tree, which is NULL for scores outside these bounds."""
+    def write(self, plan: Plan) -> Any:
+        """The expression of a tree, which is NULL for scores outside their bounds."""
         exp = self.exp
-        body = write_tree(tree, self.score, self)
-        low, high = map(self.number, within)
-        guarded = exp.Case(
-            ifs=[exp.If(this=exp.Between(this=self.free(self.score), low=low, high=high), true=self.free(body))]
-        )
+        # What scores of a panel are called in a file may hold a dot; elsewhere it separates table and column.
+        self.columns = [self._column(*([name] if plan.is_panel else name.split("."))) for name in plan.columns]
+        questions = [self._accepts(self.columns[j], *bounds) for j, bounds in plan.domains.items()]
+        if plan.is_panel:  # levels are text, whatever the type of the column
+            for j in set(range(len(self.columns))) - set(plan.domains):
+                self.columns[j] = exp.cast(self.columns[j], "text")
+        body = write_tree(plan.tree, self.columns, self)
+        asked = exp.and_(*questions) if questions else exp.true()
+        guarded = exp.Case(ifs=[exp.If(this=asked, true=self.free(body))])
         # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.
         return exp.Cast(this=guarded, to=exp.DataType.build("double")) if self.dialect == "postgres" else guarded
+
+    def _accepts(self, column: Any, low: float, high: float, optional: bool) -> Any:
+        exp = self.exp
+        inside = exp.Between(this=self.free(column), low=self.number(low), high=self.number(high))
+        return exp.or_(self._is_null(column), inside) if optional else inside
+
+    def _is_null(self, column: Any) -> Any:
+        return self.exp.Is(this=self.free(column), expression=self.exp.Null())
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -147,6 +196,8 @@ class SqlAlgebra:
 
     def number(self, value: float) -> Any:
         """A double; without the exponent, engines read a decimal and convert it with a second rounding."""
+        if np.isnan(value):
+            return self.exp.Null()
         literal = self.exp.Literal.number(_scientific(abs(value)))
         return self.exp.Neg(this=literal) if value < 0 else literal
 
@@ -161,7 +212,7 @@ class SqlAlgebra:
             return self.exp.Exp(this=of[0]) if kind == "exp" else self.exp.Ln(this=of[0])
         node = self.exp.Least if kind == "min" else self.exp.Greatest
         # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
-        return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect != "snowflake")
+        return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect not in ("snowflake", "sqlite"))
 
     def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
         """A question of the balanced CASE; in SQLite, whose parser runs out of depth, one more line of a flat one."""
@@ -175,16 +226,12 @@ class SqlAlgebra:
         return case
 
     def choose(self, column: int, branches: Mapping[Any, Any], otherwise: Any) -> Any:
-        """A CASE over the values of a column of segments, of which None is NULL."""
-        exp, key = self.exp, self.keys[column]
-        ifs = []
+        """A CASE over the values of a column, of which None is NULL."""
+        key, lines = self.columns[column], []
         for level, branch in branches.items():
-            if level is None:
-                question = exp.Is(this=self.free(key), expression=exp.Null())
-            else:
-                question = exp.EQ(this=self.free(key), expression=self._literal(level))
-            ifs.append(exp.If(this=question, true=exp.Null() if branch is None else self.free(branch)))
-        return exp.Case(ifs=ifs, default=otherwise and self.free(otherwise))
+            same = level is not None and self.exp.EQ(this=self.free(key), expression=self._literal(level))
+            lines.append((same or self._is_null(key), branch))
+        return self._case(lines, otherwise)
 
     def _literal(self, level: Any) -> Any:
         if isinstance(level, bool):

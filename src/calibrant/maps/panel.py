@@ -97,7 +97,8 @@ class PanelMap(FrozenMap):
 
     def check(self, scores: Any) -> list[Any]:
         """The columns that the map needs, in its own order: numbers, or codes of levels."""
-        columns = choose_columns(read_columns(scores), self.names)
+        used = [score.name for score in self.features.scores]
+        columns = choose_columns(read_columns(scores), self.names, used)
         return [self._read(score, columns[score.name]) for score in self.features.scores]
 
     def _read(self, score: NumericScore | CategoryScore, column: Any) -> Any:

@@ -31,15 +31,15 @@ def read_columns(scores: Any) -> dict[str, Any]:
     return {f"score_{j + 1}": column for j, column in enumerate(array.T)}
 
 
-def choose_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """The columns of the fit by name, in any order; those of a nameless array in the order of the fit."""
-    if set(names) <= set(columns):
+def choose_columns(columns: Mapping[str, Any], names: Sequence[str], used: Sequence[str]) -> Mapping[str, Any]:
+    """The columns that are used by name, in any order; those of a nameless array in the order of the fit."""
+    if set(used) <= set(columns):
         return columns
     if len(columns) == len(names) and list(columns) == [f"score_{j + 1}" for j in range(len(names))]:
         return dict(zip(names, columns.values(), strict=True))
-    absent = [name for name in names if name not in columns]
+    absent = [name for name in used if name not in columns]
     raise InvalidInputError(
-        f"`X` must have the columns of the fit; {', '.join(map(repr, absent))} of {', '.join(names)} "
+        f"`X` must have the columns of the fit; {', '.join(map(repr, absent))} of {', '.join(used)} "
         f"{'is' if len(absent) == 1 else 'are'} not there. A score that is missing in all rows may be a column of NaN."
     )
 

@@ -57,10 +57,17 @@ class NumericScore:
         z = (values - self.mean) / self.deviation
         return np.stack((z, np.clip(z, -NEAR, NEAR), normal))
 
+    @property
+    def wave_table(self) -> Floats:
+        """√2 cos(π k rank) / k at the ranks of its knots, (knots, 6)."""
+        return np.sqrt(2.0) * np.cos(np.pi * self.ranks[:, None] * WAVES) / WAVES
+
     def waves(self, values: Floats) -> Floats:
-        """√2 cos(π k rank) / k, (n, 6); 0 where missing."""
-        rank = np.interp(values, self.scores, self.ranks)
-        return np.nan_to_num(np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES) / WAVES)
+        """The waves, straight between knots, (n, 6); 0 where missing."""
+        place = np.interp(values, self.scores, np.arange(len(self.scores)))
+        below = np.floor(np.nan_to_num(place)).astype(np.intp)
+        table, above = self.wave_table, np.minimum(below + 1, len(self.scores) - 1)
+        return np.nan_to_num(table[below] + (place - below)[:, None] * (table[above] - table[below]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +139,10 @@ class Features:
 
     def pair_size(self, a: int, b: int) -> int:
         """The number of columns of a pair."""
-        return self._side_size(a) * self._side_size(b)
+        return self.side_size(a) * self.side_size(b)
 
-    def _side_size(self, j: int) -> int:
+    def side_size(self, j: int) -> int:
+        """The number of columns that a score brings to a pair."""
         score = self.scores[j]
         return 1 + PAIR_WAVES if isinstance(score, NumericScore) else len(score.rates)
 

@@ -4,13 +4,14 @@ One look-up replaces the evaluation of the function, in Python and wherever else
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
-from calibrant.maps.functions import Linear, LogitLinear, MapFunction
+from calibrant.maps.functions import Chain, Linear, LogitLinear, MapFunction, Step
 
 Function: TypeAlias = Callable[[Floats], Floats]
 
@@ -114,3 +115,35 @@ def _simplify(x: Floats, y: Floats, budget: Floats) -> Ints | slice:
         return slice(None)
     # Half of the budget is for the thinning, the other half for what happens between nodes.
     return polyline.simplify(x, y, 0.5 * budget)
+
+
+def thin(function: MapFunction, tolerance: float) -> MapFunction:
+    """A function of fewer pieces within `tolerance` of another one, and within a hundredfold on the logit scale."""
+    from calibrant._compiled import polyline
+
+    if isinstance(function, Chain):
+        return Chain(tuple(thin(part, tolerance) for part in function.parts))
+    if isinstance(function, Step):
+        return _thin_steps(function, tolerance)
+    if isinstance(function, LogitLinear):
+        margin = links.expit(function.y) * links.expit(-function.y)
+        kept = polyline.simplify(function.x, function.y, np.minimum(tolerance / margin, 100.0 * tolerance))
+        return replace(function, x=function.x[kept], y=function.y[kept])
+    if isinstance(function, Linear):
+        kept = polyline.simplify(function.x, function.y, np.full(len(function.x), tolerance))
+        return Linear(function.x[kept], function.y[kept])
+    return function
+
+
+def _thin_steps(function: Step, tolerance: float) -> Step:
+    """Neighbouring steps that are all within the tolerance of their middle, as one."""
+    starts, middles = [0], []
+    low = high = function.values[0]
+    for i, value in enumerate(function.values):
+        if max(high, value) - min(low, value) > 2.0 * tolerance:
+            middles.append(0.5 * (low + high))
+            starts.append(i)
+            low = high = value
+        low, high = min(low, value), max(high, value)
+    edges: Floats = function.edges[np.array(starts[1:], dtype=int) - 1]
+    return Step(edges, np.array([*middles, 0.5 * (low + high)]))

@@ -23,6 +23,7 @@ SAMPLE_ROWS = 10_000  # from more, scales and weights are found on so many
 PRIOR_ROWS = (4.0, 4.0, 2.0, 0.5)
 SHRINK_ROWS = 10.0  # of correlations towards 0
 LEAST_EIGENVALUE, LEAST_SPREAD, LEAST_BASE = 0.02, 1e-3, 1e-3
+MEAN_THINNED = 1e-3
 LEAST = 1e-5  # of what a member says about a label
 
 
@@ -90,7 +91,7 @@ def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
     if several:
         features = replace(features, mean_weights=_mean_weights(features, raw.told))
     at = features.mean_score(rows.columns)
-    mean_map, mean_said = fit_alone(at, positive, Tally.from_arrays(at, positive, weights), "probability")
+    mean_map, mean_said = fit_alone(at, positive, Tally.from_arrays(at, positive, weights), "probability", MEAN_THINNED)
     opened = raw_search.opened(rows, raw)
     pool = Pool(features, (raw, calibrated), opened, mean_map, sample, own, apart, mean_said[some])
     prior = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])

@@ -16,9 +16,11 @@ from calibrant.calibrators.platt import PlattScaling
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.panel_features import CategoryScore, NumericScore
 from calibrant.maps.score import CalibrationMap
+from calibrant.maps.tabulate import thin
 from calibrant.tally import Tally
 
-KNOTS = 255
+KNOTS = 63
+THINNED = 5e-4  # of probabilities: far below what a score knows, and a tenth of the pieces
 STRENGTHS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0, 1e5])[:, None]
 SHARES = np.array([0.85 / 7] * 7 + [0.15])  # the last: levels do not differ
 LEAST = 1e-4
@@ -70,7 +72,9 @@ def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights:
     return Single(score, values, left_out, _loss(left_out, weights), absent / float(weights.sum()))
 
 
-def fit_alone(values: Floats, positive: Bools, tally: Tally, space: str) -> tuple[MapFunction, Floats]:
+def fit_alone(
+    values: Floats, positive: Bools, tally: Tally, space: str, tolerance: float = THINNED
+) -> tuple[MapFunction, Floats]:
     """The map of one score, and what it said about the label of each row without the row."""
     first: CalibrationMap | None = None
     if space == "decision":
@@ -80,7 +84,7 @@ def fit_alone(values: Floats, positive: Bools, tally: Tally, space: str) -> tupl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         function = blend.fit_tally(tally).map_.function
-    cells = tally.coarsen(1001)
+    function, cells = thin(function, tolerance), tally.coarsen(1001)
     said = sum(blend.weights_[name] * left_out(member, cells) for name, member in blend.members_.items())
     place = np.searchsorted(0.5 * (cells.scores[1:] + cells.scores[:-1]), values)
     return Chain((first.function, function)) if first else function, np.where(positive, said[0][place], said[1][place])
