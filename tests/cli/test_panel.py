@@ -27,7 +27,7 @@ def table():
 def test_fit_and_apply_are_those_of_the_library(cli, table, tmp_path, kind):
     path, model, output = tmp_path / f"data.{kind}", tmp_path / "m.json", tmp_path / f"out.{kind}"
     (table.to_csv if kind == "csv" else table.to_parquet)(path, index=False)
-    done = cli("fit", path, *SCORES, "--method", "panel", "-o", model, "--json")
+    done = cli("fit", path, *SCORES, "-o", model, "--json")  # several --score are a panel without a word
     assert done.code == 0, done.err
     summary = json.loads(done.out)
     assert summary["method"] == "PanelCalibrator"
@@ -59,7 +59,11 @@ def test_what_is_not_for_several_scores(refused, cli, table, tmp_path):
     )
     cli("fit", path, *SCORES, "--method", "panel", "-o", model)
     assert "finds them by their names" in refused("apply", model, path, "--score", "judge_a", "-o", tmp_path / "o.csv")
-    assert "this is a map of several scores. Save it" in refused("export", model, "-o", tmp_path / "map.sql")
+    done = cli("export", model, "-o", tmp_path / "map.py")
+    assert "Python written" in done.err
+    assert "by name: leave out --score and --by" in refused(
+        "export", model, "--score", "judge_a", "-o", tmp_path / "map.sql"
+    )
 
 
 def test_rows_without_a_label_are_refused_or_left_out(cli, refused, table, tmp_path):

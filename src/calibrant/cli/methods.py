@@ -105,13 +105,15 @@ def fit(
 ) -> None:
     """Learn a calibration map from scores and labels, and save it as JSON; one file, also for several classes.
 
-    With --by it is one map for many segments, with --method panel one map of several scores of a row.
+    With --by it is one map for many segments, with several --score one map of several scores of a row.
     """
     check_target(output, rows.files)
     if as_json and is_stdout(output):
         raise Refusal("--json prints a summary, so the model needs a file of its own; name it with -o model.json.")
     if missing and not rows.by:
         raise Refusal("--missing is about segments; name their column with --by.")
+    if method is None and len(rows.score or []) > 1:
+        method = "panel"
     panel = method in method_names("panel")
     check_methods([] if panel else [method])
     parameters = parse_settings(settings or [])
