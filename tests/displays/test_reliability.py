@@ -328,3 +328,57 @@ def test_remarks_of_a_validation_are_no_wider_than_the_axes(agg):
 def test_the_legend_calls_a_method_by_its_title(ax, data):
     display = ReliabilityDisplay.from_predictions(data.tally, ax=ax, curve="spline")
     assert display.line_.get_label() == f"{SplineCalibration.title}, 90 % band"
+
+
+def centres(seed=0):
+    rng = np.random.default_rng(seed)
+    centre = np.repeat(np.arange(10), 60)
+    z = rng.normal(-0.5, 1.2, 600)
+    return rng.random(600) < 1 / (1 + np.exp(-z - rng.normal(0, 0.8, 10)[centre])), 1 / (1 + np.exp(-z)), centre
+
+
+def test_groups_widen_the_band_and_have_faint_curves():
+    y, p, centre = centres()
+    options = {"curve": "spline", "level": 0.95}
+    alone = reliability(y, p, **options).curve
+    display = ReliabilityDisplay.from_predictions(
+        y, p, ax=Figure().subplots(), groups=centre, each_group=True, **options
+    )
+    found = display.results[0].curve
+    assert (found["probability"] == alone["probability"]).all()
+    assert (found["low"] <= alone["low"]).all()
+    assert (found["high"] - found["low"]).mean() > 1.3 * (alone["high"] - alone["low"]).mean()
+    assert len(display.groups_) == len(display.results[0].groups) == 10
+    first = display.results[0].groups[0]
+    own = p[centre == 0]
+    assert (first["score"].min(), first["score"].max()) == pytest.approx((own.min(), own.max()))
+    assert display.groups_[0].get_label() == "10 groups, each by itself"
+    with pytest.raises(InvalidInputError, match="`each_group` needs"):
+        reliability(y, p, each_group=True)
+
+
+def test_spikes_are_the_rows_with_and_without_the_event():
+    y, p, _ = centres()
+    display = ReliabilityDisplay.from_predictions(y, p, ax=Figure().subplots(), histogram="spikes")
+    ends = np.array([segment[1][1] for segment in display.scores_.get_segments()])
+    assert (ends[ends > 0].sum(), -ends[ends < 0].sum()) == (y.sum(), (~y).sum())
+    with pytest.raises(InvalidInputError, match="place for one model"):
+        ReliabilityDisplay.from_predictions(y, {"a": p, "b": p}, ax=Figure().subplots(), histogram="spikes")
+
+
+@pytest.mark.parametrize(("columns", "width"), [(1, 3.35), (2, 6.9)])
+def test_a_figure_for_a_paper_is_as_wide_as_its_columns(tmp_path, columns, width):
+    y, p, _ = centres()
+    options = {"curve": "spline", "validation": True, "histogram": "spikes", "points": False}
+    display = ReliabilityDisplay.from_predictions(y, p, columns=columns, **options)
+    assert display.figure_.get_size_inches()[0] == width
+    display.save(tmp_path / "figure.pdf")
+    written = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/FontFile2" in written
+    assert b"/Type3" not in written
+    frame = display.legend_.get_window_extent()
+    assert frame.x1 <= display.figure_.bbox.x1 + 1
+    place = display.ax_.get_window_extent()
+    assert frame.y0 >= place.y1 - 1 if columns == 1 else frame.x0 >= place.x1 - 1
+    with pytest.raises(InvalidInputError, match="`columns` must be 1 or 2"):
+        display.plot(columns=3)

@@ -4,7 +4,8 @@ No global setting is changed.
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import numpy as np
 from calibrant._numerics import links
 from calibrant._optional import require
 from calibrant._typing import Floats
+from calibrant.errors import InvalidInputError
 from calibrant.reliability.result import Table
 
 SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
 NEUTRAL = "0.5"  # a grey that is seen on white and on black
+COLUMNS = {1: (3.35, 5.6), 2: (6.9, 4.3)}  # inches, as journals have them
 BELOW = 4  # the picture is so many times as high as the scores below it
 LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
@@ -187,7 +190,8 @@ def draw_legend(ax: Any, title: str | None = None) -> Any:
 
 def wrap(ax: Any, text: str, letters: float = LETTERS) -> str:
     """The text in lines that are no longer than the axes are wide."""
-    width = ax.get_window_extent().width / ax.figure.dpi
+    size = require("matplotlib", "plot", "A legend").rcParams["font.size"] / 10.0
+    width = ax.get_window_extent().width / ax.figure.dpi / size
     most = int(np.clip(width * letters, NARROW, WIDE))
     return "\n".join(textwrap.fill(line, most) for line in text.split("\n"))
 
@@ -278,6 +282,42 @@ def draw_histogram(ax: Any, table: Any, *, color: Any, fill: bool, share: bool) 
     ax.set_ylabel(f"{'Share' if share else 'Rows'}{', log' if ax.get_yscale() == 'log' else ''}")
     style = {"alpha": 0.45, "baseline": 0} if fill else {"linewidth": 1.2, "baseline": None}
     return ax.stairs(height, edges, fill=fill, color=color, **style)
+
+
+def draw_spikes(ax: Any, table: Any, color: Any) -> Any:
+    """Positives as lines up and negatives as lines down, on one scale."""
+    middle = 0.5 * (table["left"] + table["right"])
+    positives, negatives = table["positives"], table["total"] - table["positives"]
+    ax.axhline(0.0, color=NEUTRAL, linewidth=0.6, zorder=1)
+    most = max(positives.max(), negatives.max())
+    ax.set_ylim(-1.05 * most, 1.05 * most)
+    ax.set_yticks([-0.5 * most, 0.5 * most], ["no event", "event"])
+    ax.tick_params(axis="y", length=0)
+    return ax.vlines(np.tile(middle, 2), 0.0, np.append(positives, -negatives), colors=color, linewidth=1.2)
+
+
+def draw_faint(ax: Any, table: Any, color: Any) -> Any:
+    """The curve of a part of the rows, behind that of all."""
+    style = {"color": color, "alpha": 0.3, "linewidth": 0.8, "zorder": 1.5}
+    return draw_curve(ax, table["score"], table["probability"], style)
+
+
+@contextmanager
+def paper(columns: int, ax: Any = None) -> Iterator[Any]:
+    """Axes for a figure of one column or two, in which small letters are the rule while it is drawn."""
+    matplotlib = require("matplotlib", "plot", "A figure for a paper")
+    if columns not in COLUMNS:
+        raise InvalidInputError(f"`columns` must be 1 or 2, the columns of the paper; got {columns!r}.")
+    with matplotlib.rc_context({"font.size": 8.0, "axes.linewidth": 0.6}):
+        figure = require("matplotlib.figure", "plot", "A figure for a paper").Figure
+        yield figure(figsize=COLUMNS[columns], layout="constrained").subplots() if ax is None else ax
+
+
+def save(figure: Any, path: Any, **options: Any) -> None:
+    """Write a figure with its letters as letters: TrueType in PDF, text in SVG."""
+    matplotlib = require("matplotlib", "plot", "A figure for a paper")
+    with matplotlib.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}):
+        figure.savefig(path, **({"dpi": 600} | options))
 
 
 def visible_bars(ax: Any, table: Any) -> tuple[Floats, Floats]:

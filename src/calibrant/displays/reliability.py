@@ -1,6 +1,7 @@
 """The reliability diagram: what a model says against what happens."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -19,8 +20,9 @@ from calibrant.tally import Tally
 
 AXES = ("Predicted probability", "Fraction of positives")
 TOP_LABEL_AXES = ("Probability of the predicted class", "Fraction of right predictions")
+BESIDE = 44  # letters in a line beside a figure of two columns
 MOST_CLASSES = 8  # more curves than this cannot be told apart
-ARTISTS = ("line", "band", "points", "intervals", "scores")
+ARTISTS = ("line", "band", "points", "intervals", "scores", "groups")
 
 
 class ReliabilityDisplay(ModelsDisplay):
@@ -28,7 +30,8 @@ class ReliabilityDisplay(ModelsDisplay):
 
     Make one with `from_predictions` or `from_estimator`, which draw at once; or from numbers of
     `calibrant.reliability.reliability`, and draw with `plot`. The first two take `sample_weight`, `weights`,
-    `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `level` and `scale` of that function.
+    `pos_label`, `n_bins`, `strategy`, `curve`, `band`, `validation`, `groups`, `each_group`, `level` and `scale` of
+    that function.
 
     Probabilities of shape (n, K), a column for each of three or more classes, are drawn for the predicted class: its
     probability, and whether it was right. With `each_class=True` there is a curve for each class against the rest
@@ -55,7 +58,9 @@ class ReliabilityDisplay(ModelsDisplay):
     beyond_ : list of matplotlib artists
         The triangles at the edges of logit axes.
     scores_ : matplotlib artist, or list of them
-        The histogram.
+        The histogram, or the spikes.
+    groups_ : list of matplotlib artists
+        The faint curves of groups, with ``groups=`` and ``each_group=True``.
     validation_ : matplotlib Text or None
         The numbers of the validation, if the result has them.
     identity_ : matplotlib Line2D
@@ -92,7 +97,8 @@ class ReliabilityDisplay(ModelsDisplay):
         ax: Any = None,
         *,
         points: bool | None = None,
-        histogram: bool = True,
+        histogram: bool | str = True,
+        columns: int | None = None,
         curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> Self:
         """Draw.
@@ -104,9 +110,12 @@ class ReliabilityDisplay(ModelsDisplay):
         points : bool, optional
             Whether to draw the binned points with their intervals; the area of a marker grows with its number of rows.
             By default yes, unless the results are classes of one model.
-        histogram : bool
+        histogram : bool or "spikes"
             Whether to draw below how many rows have which probability, in small axes that take a part of the place of
-            `ax`.
+            `ax`; "spikes" of events point up and those of non-events down, as clinical papers have them.
+        columns : {1, 2}, optional
+            A figure for a paper: as wide as one column, with the legend above, or as two, with the legend beside; small
+            letters, no frame. `save` writes it with letters that stay letters.
         curve_kwargs : dict or list of dict, optional
             Passed to matplotlib's ``plot`` for the curves: the same to all, or one dict for each.
 
@@ -114,8 +123,15 @@ class ReliabilityDisplay(ModelsDisplay):
         -------
         self
         """
+        if columns is not None:
+            with axes.paper(columns, ax) as place:
+                self.plot(place, points=points, histogram=histogram, curve_kwargs=curve_kwargs)
+                return self._finish_for_paper(columns)
         styles = self.styles(curve_kwargs)
-        self.open_axes(ax, below=histogram)
+        self.spikes = histogram == "spikes"
+        if self.spikes and len(self.results) > 1:
+            raise InvalidInputError("`histogram='spikes'` has place for one model; draw each by itself.")
+        self.open_axes(ax, below=bool(histogram))
         self.ax_scores_ = axes.axes_below(self.ax_) if histogram else None
         self._set_axes()
         self.identity_ = axes.draw_identity(self.ax_)
@@ -127,6 +143,23 @@ class ReliabilityDisplay(ModelsDisplay):
         self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
         self.validation_ = self._draw_validation()
         return self
+
+    def _finish_for_paper(self, columns: int) -> Self:
+        """No frame, and the legend beside where there is place."""
+        for one in (self.ax_, self.ax_scores_):
+            if one is not None:
+                one.spines[["top", "right"]].set_visible(False)
+        if columns > 1:
+            self.legend_.set_loc("upper left")
+            self.legend_.set_bbox_to_anchor((1.02, 1.0), transform=self.ax_.transAxes)
+            if self.validation_ is not None:
+                lines = self.results[0].validation.caption().split("\n")
+                self.validation_.set_text("\n".join(textwrap.fill(line, BESIDE) for line in lines))
+        return self
+
+    def save(self, path: Any, **options: Any) -> None:
+        """Write the figure with letters that stay letters, which journals ask for; `options` are of ``savefig``."""
+        axes.save(self.figure_, path, **options)
 
     def _draw_validation(self) -> Any:
         """The numbers of a validation above the legend, where they cover nothing."""
@@ -157,13 +190,18 @@ class ReliabilityDisplay(ModelsDisplay):
         line = self._draw_line(i, result, style)
         color = line.get_color()
         drawn: dict[str, Any] = {"line": line}
+        drawn["groups"] = [axes.draw_faint(self.ax_, table, color) for table in result.groups]
+        if drawn["groups"]:
+            drawn["groups"][0].set_label(f"{len(result.groups)} groups, each by itself")
         band = result.curve if result.band is None else result.band
         if band is not None:
             drawn["band"] = axes.draw_band(self.ax_, band, color=color)
         if points:
             label = axes.points_label(result.points, result.level)
             drawn |= axes.draw_points(self.ax_, result.points, color=color, label=label)
-        if self.ax_scores_ is not None:
+        if self.spikes:
+            drawn["scores"] = axes.draw_spikes(self.ax_scores_, result.histogram, color)
+        elif self.ax_scores_ is not None:
             alone = len(self.results) == 1
             drawn["scores"] = axes.draw_histogram(
                 self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone

@@ -256,7 +256,7 @@ class Sample:
 
     groups: Groups | None
 
-    def widen(self, draws: Floats, value: float, level: float) -> Floats:
+    def widen(self, draws: Floats, value: float | Floats, level: float) -> Floats:
         """Draws further away from the value, as few groups need it; independent rows are left as they are."""
         return draws if self.groups is None else value + self.groups.expansion(level) * (draws - value)
 

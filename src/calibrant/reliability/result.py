@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import special
 from scipy.optimize import isotonic_regression
 from sklearn.base import clone
 
@@ -17,13 +18,14 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import plain
 from calibrant.metrics.binned import bin_number, bin_starts, sums_from
 from calibrant.metrics.calibration_band import finite_sample_band
-from calibrant.metrics.samples import Column, Labels, read_sample
+from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, read_sample
 from calibrant.metrics.validation import ValidationSummary, summarise_validation
 from calibrant.tally import Tally, row_count
 
 STRATEGIES = ("quantile", "uniform")
 MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
 GRID_POINTS = 129
+CURVE_RESAMPLES = 50  # of groups: the band is normal, and only its width is drawn
 SCALES = ("linear", "logit")
 N_BARS = 32  # a power of two, so that bars of a narrow range join to those of a wider one
 ZOOMS = 5
@@ -84,13 +86,42 @@ def fit_curve(tally: Tally, curve: Any, level: float) -> tuple[Table | None, str
         return None, None
     if isinstance(curve, str) and curve == "corp":
         return _corp(tally), "CORP"
+    calibrator = _new_calibrator(curve).fit_tally(tally)
+    title = getattr(calibrator, "title", type(calibrator).__name__)
+    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), title
+
+
+def _new_calibrator(curve: Any) -> Any:
+    """The method that makes a curve, by its name or as an object that is copied."""
     known = registry.METHODS["score"]
     if not (curve in known if isinstance(curve, str) else hasattr(curve, "fit_tally")):
         names = ", ".join(sorted(known))
         raise InvalidInputError(f"`curve` must be None, 'corp', a calibrator or one of {names}; got {curve!r}.")
-    calibrator = (registry.create(curve) if isinstance(curve, str) else clone(curve)).fit_tally(tally)
-    title = getattr(calibrator, "title", type(calibrator).__name__)
-    return tabulate_map(calibrator, curve_grid(tally, probabilities=True), level), title
+    return registry.create(curve) if isinstance(curve, str) else clone(curve)
+
+
+def _group_band(sample: ScoreSample, curve: Any, found: Table, level: float) -> Table:
+    """The curve with a band for rows in groups: by curves of groups drawn again, and never within the one it has."""
+    middle = links.logit(found["probability"])
+    drawn = [
+        links.logit(_new_calibrator(curve).fit_tally(replicate).map_(found["score"]))
+        for replicate in sample.replicates(CURVE_RESAMPLES, 0)
+    ]
+    half = special.ndtri(0.5 + 0.5 * level) * sample.widen(np.array(drawn), middle, level).std(axis=0, ddof=1)
+    low, high = (
+        np.minimum(found["low"], links.expit(middle - half)),
+        np.maximum(found["high"], links.expit(middle + half)),
+    )
+    return table(score=found["score"], probability=found["probability"], low=low, high=high)
+
+
+def _group_curves(rows: GroupedRows, curve: Any) -> tuple[Table, ...]:
+    """The curve of each group between its own scores; a group with one score has none."""
+    groups = [rows.groups.codes == code for code in range(rows.groups.number)]
+    tallies = [Tally.from_arrays(rows.scores[own], rows.labels[own], rows.weights[own]) for own in groups]
+    return tuple(
+        found for tally in tallies if len(tally) > 1 and (found := fit_curve(tally, curve, 0.9)[0]) is not None
+    )
 
 
 def tabulate_map(calibrator: Any, grid: Floats, level: float) -> Table:
@@ -220,6 +251,8 @@ class Reliability:
         `score`, `low` and `high` along the steps of the finite-sample band, if that was asked for.
     validation : ValidationSummary or None
         The numbers that stand beside the diagram in clinical papers, if they were asked for.
+    groups : tuple of structured ndarray
+        The curve of each group, if they were asked for.
 
     Examples
     --------
@@ -245,6 +278,7 @@ class Reliability:
     name: str | None
     band: Table | None = None
     validation: ValidationSummary | None = None
+    groups: tuple[Table, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, tables as lists by column, ready for JSON."""
@@ -277,6 +311,7 @@ def reliability(
     band: str = "curve",
     validation: bool = False,
     groups: Column = None,
+    each_group: bool = False,
 ) -> Reliability:
     """Compute everything that a reliability diagram shows.
 
@@ -310,6 +345,11 @@ def reliability(
         others 2023); see `calibrant.metrics.finite_sample_band`. It needs independent rows.
     validation : bool
         Whether to compute O/E, intercept, slope, AUC and Brier score as well, with intervals at `level`.
+    groups : array-like of shape (n,), optional
+        The group of each row, such as a patient or a centre: the band of a Bayesian curve and the intervals of the
+        validation then allow for rows of one group that depend on each other. Those of the points do not.
+    each_group : bool
+        Whether to compute the curve of each group, too.
 
     Returns
     -------
@@ -337,6 +377,10 @@ def reliability(
     tally = sample.tally
     points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level)
     curve_columns, curve_name = fit_curve(tally, curve, level)
+    if each_group and sample.rows is None:
+        raise InvalidInputError("`each_group` needs the `groups` of the rows, such as their centres; got none.")
+    if sample.rows is not None and curve_columns is not None and "low" in (curve_columns.dtype.names or ()):
+        curve_columns = _group_band(sample, curve, curve_columns, level)
     return Reliability(
         points=points,
         curve=curve_columns,
@@ -350,4 +394,5 @@ def reliability(
         name=name,
         band=finite_sample_table(tally, level) if band == "finite_sample" else None,
         validation=summarise_validation(sample, level) if validation else None,
+        groups=_group_curves(sample.rows, curve) if each_group and sample.rows is not None else (),
     )
