@@ -368,8 +368,8 @@ def test_spikes_are_the_rows_with_and_without_the_event():
 
 @pytest.mark.parametrize(("columns", "width"), [(1, 3.35), (2, 6.9)])
 def test_a_figure_for_a_paper_is_as_wide_as_its_columns(tmp_path, columns, width):
-    y, p, _ = centres()
-    options = {"curve": "spline", "validation": True, "histogram": "spikes", "points": False}
+    y, p, centre = centres()
+    options = {"curve": "spline", "validation": True, "histogram": "spikes", "points": False, "groups": centre}
     display = ReliabilityDisplay.from_predictions(y, p, columns=columns, **options)
     assert display.figure_.get_size_inches()[0] == width
     display.save(tmp_path / "figure.pdf")
@@ -378,6 +378,8 @@ def test_a_figure_for_a_paper_is_as_wide_as_its_columns(tmp_path, columns, width
     assert b"/Type3" not in written
     frame = display.legend_.get_window_extent()
     assert frame.x1 <= display.figure_.bbox.x1 + 1
+    assert frame.y1 <= display.figure_.bbox.y1 + 1
+    assert display.ax_scores_.get_tightbbox().y0 >= -1
     place = display.ax_.get_window_extent()
     assert frame.y0 >= place.y1 - 1 if columns == 1 else frame.x0 >= place.x1 - 1
     with pytest.raises(InvalidInputError, match="`columns` must be 1 or 2"):

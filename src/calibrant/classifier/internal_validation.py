@@ -99,6 +99,10 @@ def validate(
     moved, as it has no replicates of the modelling. With "632+" the errors of rows not drawn, ICI and the like, are
     those of the mean of their curves: single curves of a third of the rows are further off by noise alone.
 
+    In 200 simulations with 250 rows and 8 features, 95 % intervals of O/E, slope, AUC, Brier score, ICI and E90 held
+    the truth in 90 to 95 % with "bootstrap", 86 to 96 % with "632+" and 76 to 97 % with "cross_validation", whose slope
+    was too low by 0.02, 0.04 and 0.10 (``python -m benchmarks.accuracy.clinic internal``).
+
     References
     ----------
     Harrell, Lee, Mark 1996, "Multivariable prognostic models". Efron, Tibshirani 1997, "Improvements on

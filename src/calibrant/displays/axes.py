@@ -19,7 +19,7 @@ from calibrant.reliability.result import Table
 SCORES_LABEL = "calibrant: scores"  # by which the small axes are found again
 IDENTITY_LABEL = "perfectly calibrated"
 NEUTRAL = "0.5"  # a grey that is seen on white and on black
-COLUMNS = {1: (3.35, 5.6), 2: (6.9, 4.3)}  # inches, as journals have them
+COLUMNS = {1: (3.35, 6.4), 2: (6.9, 4.3)}  # inches, as journals have them
 BELOW = 4  # the picture is so many times as high as the scores below it
 LEGEND = 0.7  # the legend's part of the same heights
 NARROW, WIDE, LETTERS = 24, 72, 13  # letters in a line of the legend, and in an inch of it
