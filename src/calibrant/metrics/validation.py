@@ -223,8 +223,8 @@ def validation_summary(
     and Emax, as it does every distance, so their lower end is also that of replicates reflected in squares where this
     is lower: for a calibrated model it reaches 0.
 
-    In 100 simulations of each setting, 95 % intervals held the truth in 91 to 100 % for independent rows, and in
-    90 to 100 % for rows of 12 or 50 centres with `groups` (``python -m benchmarks.accuracy.clinic summaries 100``).
+    In 200 simulations of each setting, 95 % intervals held the truth in 93 to 99 % for independent rows, and in
+    91 to 100 % for rows of 12 or 50 centres with `groups` (``python -m benchmarks.accuracy.clinic summaries``).
 
     References
     ----------
