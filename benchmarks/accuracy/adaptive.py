@@ -53,16 +53,17 @@ def _divergence(p, q):
 
 
 def coverage(series):
+    """Before a change, in the periods predicted before a label shows it, in the three after these, and later."""
     for name in TRUTHS:
         runs = np.array([run(name, seed) for seed in range(series)])
         covered, adaptive, static = runs.mean(axis=0).T
-        changed = runs[:, CHANGE - 1 :]
+        changed, shown = runs[:, CHANGE - 1 :], CHANGE + 3 * ("late" in name)
         recovered = (changed[:, :, 1] < 0.1 * changed[:, :, 2].mean(axis=1, keepdims=True)).argmax(axis=1).mean()
         print(
-            f"{name:<33} coverage {covered.mean():.3f}, before {covered[: CHANGE - 1].mean():.3f}, in periods 1 to 5 "
-            f"{covered[CHANGE - 1 : CHANGE + 4].round(2)}, later {covered[CHANGE + 4 :].mean():.3f}; excess "
-            f"{1e3 * adaptive.mean():.2f}, static {1e3 * static.mean():.2f}; "
-            f"below a tenth of it after {recovered:.1f} periods",
+            f"{name:<32} coverage {covered.mean():.3f}, before {covered[: CHANGE - 1].mean():.3f}, not yet shown "
+            f"{covered[CHANGE - 1 : shown].mean():.2f}, then {covered[shown : shown + 3].round(2)}, "
+            f"later {covered[shown + 3 :].mean():.3f}; excess {1e3 * adaptive.mean():.2f}, static "
+            f"{1e3 * static.mean():.2f}; below a tenth of it after {recovered:.1f} periods",
             flush=True,
         )
 

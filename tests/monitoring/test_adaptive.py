@@ -70,6 +70,37 @@ def test_the_rate_drops_where_all_members_miss_by_more_than_chance():
     assert calm.rate > 0.6
 
 
+def test_one_period_counts_at_most_nine_usual_ones():
+    """Two members that expect 50 of 100, and 100 happen: a squared residual of 100, where 1 is usual."""
+    rows, forecasts = Tally.from_arrays([0.5] * 100, [1] * 100), np.full((2, 1), 0.5)
+    pool = ForecastPool.start(2).updated(forecasts, forecasts[0], rows)
+    assert pool.misses == pytest.approx([0.98 * 8 + 9] * 2)
+    again = pool.updated(forecasts, forecasts[0], rows)
+    assert again.misses == pytest.approx([0.98 * 16.84 + 9 * 16.84 / 8.84] * 2)
+
+
+def test_intervals_know_of_a_jump_as_soon_as_labels_show_it():
+    """One period after a jump the map still lags behind, and the interval reaches to the truth."""
+    rng = np.random.default_rng(12)
+    calm = start(rng)
+    for _ in range(6):
+        calm = calm.updated(day(rng, 400))
+    jumped = calm.updated(day(rng, 400, shifted(1.2)))
+    at = np.array([0.2, 0.5, 0.8])
+    low, high = jumped.predict_interval(at)
+    assert jumped.predict(at)[1] < shifted(1.2)(0.5) - 0.1
+    assert ((low < shifted(1.2)(at)) & (shifted(1.2)(at) < high)).all()
+    before = calm.predict_interval(at)
+    assert (high - low > 1.5 * (before[1] - before[0])).all()
+    assert ((before[0] < at) & (at < before[1])).all()
+    history = jumped.history[-1]
+    rows = day(np.random.default_rng(0), 400)
+    mixed = calm.weights @ calm.forecasts(rows.scores)
+    loss = -(rows.positives @ np.log(mixed) + rows.negatives @ np.log(1 - mixed)) / rows.total
+    assert calm.updated(rows).history[-1].log_loss == pytest.approx(loss)
+    assert history.log_loss > loss
+
+
 def test_a_jump_is_followed_and_promoted():
     rng = np.random.default_rng(2)
     adaptive = start(rng)

@@ -27,6 +27,8 @@ SECTION = "Share of right rows that accepted ones must have; adds a section on w
 TRIPOD = "Add the TRIPOD+AI checklist for papers; --by are subgroups and --groups centres."
 Range: TypeAlias = tuple[float, float]
 Page = Annotated[str, options.option("The page to write.", "--output", "-o", value="FILE")]
+SECTION_TIME = "Column of times: adds a section on what changed from period to period."
+EVERY = "Join dates to periods: day, week, month, quarter or year; by default each value is a period."
 BLOCKS = "Column of times: judge methods on blocks of time, each by fits to the rows before it."
 UNLABELLED = (
     "Rows without labels, with the same score column: for them the gate is meant, and the page says what to expect."
@@ -213,6 +215,8 @@ def _find_gate(problem: Problem, asked: dict[str, Any], budget: float | None, un
 def report(
     rows: options.RowOptions,
     *,
+    time: Annotated[str | None, options.option(SECTION_TIME, "--time", value="COLUMN")] = None,
+    every: Annotated[str | None, options.option(EVERY, "--every", value="LENGTH")] = None,
     output: Page = "report.html",
     method: options.Method = None,
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
@@ -232,8 +236,8 @@ def report(
     if (cost_fp is None) != (cost_fn is None):
         raise Refusal("--cost-fp and --cost-fn belong together: only their ratio says from where to act.")
     costs = None if cost_fp is None else (cost_fp, cost_fn)
-    asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds, "precision": precision}
-    problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS, single=tripod)
+    asked: dict[str, Any] = {"costs": costs, "thresholds": thresholds, "precision": precision, "every": every}
+    problem = rows.read(crossfitted=True, most_segments=MOST_SEGMENTS, time=time, single=tripod)
     problem.check_probabilities()
     asked["tripod"] = tripod and problem.rows.by
     if unlabelled is not None:

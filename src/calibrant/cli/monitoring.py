@@ -10,6 +10,7 @@ import typer
 
 from calibrant.cli import options
 from calibrant.cli.columns import check_name
+from calibrant.cli.compare import EVERY
 from calibrant.cli.errors import Refusal
 from calibrant.cli.models import load_model
 from calibrant.cli.printing import check_target, escape, note, print_json, print_table, progress
@@ -23,7 +24,6 @@ MONITOR_STATE = "File that keeps the monitor between calls, made when missing; e
 FALSE_ALARM = "Probability of a false alarm, over all looks together."
 PROMOTE = 4  # the exit code for "a better map is available", next to that of an alarm
 TIME = "Column of the period of each row, such as its month; periods follow each other in their order."
-EVERY = "Join dates: day, week, month, quarter or year; by default each value is a period."
 DELAY = "How many periods late labels are; 0 if known before the next period."
 FIRST = "Fit the static map to so many first periods."
 CLUSTERED = "Rows of a period may share their outcome: count each period as one piece of evidence."

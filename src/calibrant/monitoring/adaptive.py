@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import special
 
 from calibrant import _validation
 from calibrant._files import AnyPath
@@ -25,7 +26,7 @@ from calibrant.maps.functions import Chain, Identity, MapFunction
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.monitoring.e_values import deviation_of, warn_if_together
-from calibrant.monitoring.forecast_pool import ForecastPool
+from calibrant.monitoring.forecast_pool import SHARE, ForecastPool, log_likelihood
 from calibrant.tally import Tally, row_count, to_tally
 
 KIND = "adaptive"
@@ -34,7 +35,7 @@ CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and 
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
 # Intervals allow for change to come: that of the last periods, beyond what chance and posteriors explain of residuals.
-CHANGE_PERIODS, EXPLAINED, LEAST_PERIODS = 24, 1.25, 4
+CHANGE_PERIODS, EXPLAINED, LEAST_PERIODS = 12, 1.25, 2
 NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable
 
 
@@ -53,13 +54,15 @@ class Period(NamedTuple):
         Mean probability by the reference map, and by the adaptive calibrator before it had seen the period.
     deviation : float
         Standard deviation of the number of positives, if rows are independent.
+    log_loss : float
+        Mean log-loss of what the adaptive calibrator forecast.
     log_e_value : float
         Log of the e-value against the reference map after the period.
 
     Examples
     --------
     >>> from calibrant.monitoring.adaptive import Period
-    >>> Period("2026-01", 500.0, 0.2, 0.1, 0.15, 3.1, 2.0).observed
+    >>> Period("2026-01", 500.0, 0.2, 0.1, 0.15, 3.1, 0.5, 2.0).observed
     0.2
     """
 
@@ -69,6 +72,7 @@ class Period(NamedTuple):
     reference: float
     adaptive: float
     deviation: float
+    log_loss: float
     log_e_value: float
 
     @property
@@ -146,7 +150,7 @@ class AdaptiveCalibrator:
         behind = rows is None or map_.space != "probability"
         start = Tally.empty() if rows is None else _behind(map_, rows) if behind else rows
         facts = {"reference": map_, "rows": None, "_behind": behind}
-        for name, value in (facts | {"_tallies": (start.coarsen(CELLS),) * len(FORGETTING)}).items():
+        for name, value in (facts | {"_tallies": (start.coarsen(CELLS),) * (len(FORGETTING) + 1)}).items():
             object.__setattr__(self, name, value)
 
     def updated(
@@ -185,6 +189,7 @@ class AdaptiveCalibrator:
             reference=float(np.average(base, weights=tally.totals)),
             adaptive=float(np.average(mixed, weights=tally.totals)),
             deviation=deviation_of(mixed, tally),
+            log_loss=-float(log_likelihood(links.clip(mixed), tally)) / tally.total,
             log_e_value=pool.log_e_value,
         )
         history = (*self.history, now)[-MOST_PERIODS:]
@@ -192,17 +197,20 @@ class AdaptiveCalibrator:
             residuals = [one.residual for one in history]
             warn_if_together(residuals[:-1], residuals)
         new = _behind(self.reference, tally) if self._behind else tally
-        kept = tuple((old.scaled(f) + new).coarsen(CELLS) for old, f in zip(self._tallies, FORGETTING, strict=True))
-        return replace(self, history=history, _pool=pool, _tallies=kept)
+        forgetful = zip(self._tallies, FORGETTING, strict=False)
+        kept = [*(old.scaled(factor) + new for old, factor in forgetful), new]  # the last one knows this period alone
+        return replace(self, history=history, _pool=pool, _tallies=tuple(one.coarsen(CELLS) for one in kept))
 
     @cached_property
     def _members(self) -> tuple[Any, ...]:
         """The refits; None where there are not yet rows of both classes, and the reference stands in."""
-        fitted: dict[int, Any] = {}  # at the start all tallies are one
-        for tally in self._tallies:
-            if id(tally) not in fitted and 0.0 < tally.total_positive < tally.total:
-                fitted[id(tally)] = registry.create(self.method).fit_tally(tally)
-        return tuple(fitted.get(id(tally)) for tally in self._tallies)
+        if not self.history:  # all tallies are one
+            return (self._refit(self._tallies[0]),) * len(FORGETTING)
+        return tuple(map(self._refit, self._tallies[:-1]))
+
+    def _refit(self, tally: Tally) -> Any:
+        both = 0.0 < tally.total_positive < tally.total
+        return registry.create(self.method).fit_tally(tally) if both else None
 
     @property
     def weights(self) -> Floats:
@@ -238,8 +246,9 @@ class AdaptiveCalibrator:
     def _draws(self) -> Floats:
         """Draws of the map of the coming period at the scores of the refit on all rows, for intervals.
 
-        They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows),
-        moved by as much as periods have lately moved.
+        They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows), and
+        from that of a refit to the last period alone, by the probability that the world changed with it; moved by as
+        much as periods have lately moved.
         """
         if not all(hasattr(refit, "sample_maps") for refit in self._members):
             raise InvalidInputError(
@@ -248,9 +257,22 @@ class AdaptiveCalibrator:
             )
         weights, nodes, rng = self.weights[1:], self._tallies[0].scores, _validation.generator(0)
         weights[0] += self.weights[0]
-        counts = rng.multinomial(INTERVAL_DRAWS, weights).tolist()
-        drawn = [refit.sample_maps(nodes, n, rng) for refit, n in zip(self._members, counts, strict=True) if n]
+        anew = self._refit(self._tallies[-1])
+        changed = 0.0 if anew is None or not self.history else self._probability_of_change(anew)
+        counts = rng.multinomial(INTERVAL_DRAWS, np.append((1.0 - changed) * weights, changed)).tolist()
+        refits = zip((*self._members, anew), counts, strict=True)
+        drawn = [refit.sample_maps(nodes, n, rng) for refit, n in refits if n]
         return links.expit(links.logit(np.concatenate(drawn)) + self._change * rng.standard_normal((INTERVAL_DRAWS, 1)))
+
+    def _probability_of_change(self, anew: Any) -> float:
+        """The posterior probability that the last period began something new, from how well it forecasts itself.
+
+        A refit to the period alone, each row left out in turn, stands against what was forecast before; a change has
+        the prior probability that the pool gives to it, and the evidence counts at the pool's rate.
+        """
+        last = self.history[-1]
+        evidence = last.rows * (last.log_loss - anew.left_out_log_loss())
+        return float(special.expit(special.logit(SHARE) + self._pool.rate_of(last.rows, self.delay) * evidence))
 
     @property
     def _change(self) -> float:
@@ -259,7 +281,8 @@ class AdaptiveCalibrator:
         if len(last) < LEAST_PERIODS:
             return 0.0
         scale = float(np.median([abs(one.residual) for one in last])) / NORMAL_MEDIAN
-        return math.sqrt(max(scale**2 - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
+        steps = 1.0 + self.delay  # since the labels that are known
+        return math.sqrt(steps * max(scale**2 - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
@@ -331,7 +354,7 @@ class AdaptiveCalibrator:
             raise ModelFileError(f"{path} holds no adaptive calibrator; it is of the kind {document['kind']!r}.")
         with reading(path):
             pool, tallies = ForecastPool.from_dict(document["pool"]), tuple(map(Tally.from_dict, document["tallies"]))
-            if not len(pool.weights) == len(tallies) == len(FORGETTING):
+            if not len(pool.weights) == len(tallies) - 1 == len(FORGETTING):
                 raise ModelFileError("This adaptive calibrator is of a version with other refits; start a new one.")
             return cls(
                 reference=CalibrationMap.from_dict(document["map"]),

@@ -20,6 +20,7 @@ from calibrant.tally import Tally
 SHARE = 0.02  # of the weights, back to their prior after each period: a member that was bad can return
 MEMORY = 0.98  # what a squared residual counts a period later
 PRIOR_PERIODS = 8.0  # periods in which, before any was seen, members missed by chance alone
+MOST_MISSED = 9.0  # times the usual squared residual that a period counts at most: one jump is no shared outcome
 HALF = math.log(0.5)  # of the prior weight, on the reference for ever
 
 
@@ -66,13 +67,14 @@ class ForecastPool:
         # Shiryaev's recursion with a prior over the period of the change: (so far + weight of this one) · its ratio.
         begins = -math.log(period * (period + 1))
         begun = [np.logaddexp(old, begins) + new for old, new in zip(self.log_begun, (product, e_value), strict=True)]
-        logs = np.log(self.weights) + self._rate(rows.total, delay) * log_likelihood(forecasts, rows)
+        logs = np.log(self.weights) + self.rate_of(rows.total, delay) * log_likelihood(forecasts, rows)
         weights = (1.0 - SHARE) * special.softmax(logs) + SHARE * _prior(len(logs))
         missed = (rows.total_positive - forecasts @ rows.totals) ** 2 / ((forecasts * (1.0 - forecasts)) @ rows.totals)
+        usual = np.maximum(self.misses / self.counted, 1.0)
         new = replace(
             self,
             weights=weights,
-            misses=MEMORY * self.misses + missed,
+            misses=MEMORY * self.misses + np.minimum(missed, MOST_MISSED * usual),
             counted=MEMORY * self.counted + 1.0,
             periods=period,
             log_begun=(float(begun[0]), float(begun[1])),
@@ -84,7 +86,7 @@ class ForecastPool:
         """The learning rate: 1, or less where even the best member misses whole periods by more than chance."""
         return min(1.0, self.counted / float(self.misses.min()))
 
-    def _rate(self, n_rows: float, delay: int) -> float:
+    def rate_of(self, n_rows: float, delay: int) -> float:
         """The rate for a period whose labels came late: where periods move together, so do those in between."""
         rate = self.rate / (1.0 + delay * (1.0 - self.rate))
         return max(rate, 1.0 / (n_rows * (1.0 + delay)))  # a period counts as one row at least

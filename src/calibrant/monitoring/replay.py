@@ -114,9 +114,11 @@ class WalkForward:
             f"{row_count(float(self.rows.sum()))} rows, labels known {self.delay} period{'s' * (self.delay != 1)} late"
         )
         table = [HEADERS] + [tuple(str(cell) for cell in vars(result).values()) for result in self.results]
-        return "\n".join((title, *align(table), "", self._advice(), str(self.adaptive)))
+        return "\n".join((title, *align(table), "", self.advice, str(self.adaptive)))
 
-    def _advice(self) -> str:
+    @property
+    def advice(self) -> str:
+        """What to do, in a sentence."""
         gain = -self[ADAPTIVE].log_loss_difference
         if gain.low > 0.0:
             return f"Adapting pays: the log-loss is {gain.value:.4f} lower per row than that of the static map."

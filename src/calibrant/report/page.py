@@ -24,6 +24,7 @@ from calibrant.report.data import ReportData, check_shape, make_report_data
 from calibrant.report.decision_sections import DecisionProblem, decision_section, gate_section, unlabelled_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
+from calibrant.report.time_section import time_section
 from calibrant.report.tripod import fill_tripod, tripod_section
 from calibrant.report.verdict import answer, key_figures, next_steps
 from calibrant.report.wording import count, outcome_of, percent, sentence_case, short_title
@@ -55,6 +56,8 @@ def write_report(
     precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
     tripod: bool | Mapping[str, ArrayLike] = False,
+    time: ArrayLike | None = None,
+    every: str | None = None,
     **options: Any,
 ) -> None:
     """Write a report on the scores of a model as one HTML file that needs nothing else, not even a network.
@@ -103,6 +106,10 @@ def write_report(
     tripod : bool, or dict of str to array-like of shape (n,)
         Whether to add the TRIPOD+AI checklist for papers on clinical models, as `fill_tripod` fills it with groups as
         centres; or its columns of subgroups, by name.
+    time : array-like of shape (n,), optional
+        The period of each row, such as its month: adds a section on what changed from period to period.
+    every : {"day", "week", "month", "quarter", "year"}, optional
+        The length of a period, where `time` has dates.
     **options
         Those of `calibrant.compare` that say what the rows are and what is compared: `sample_weight`, `pos_label`,
         `groups`, `space`, `methods`, `progress`. Of one decision score a row the page shows only what comes after
@@ -125,14 +132,17 @@ def write_report(
     for module in ("jinja2", "matplotlib"):
         require(module, "report", CALLER)
     for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
-    check_shape(scores, **for_one_score, tripod=tripod, top_label=top_label)
+    check_shape(scores, **for_one_score, tripod=tripod, time=time, top_label=top_label)
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
-    checklist = None if tripod is False else _tripod_section(tripod, scores, y, problem, options)
+    more = [
+        None if time is None else time_section(scores, y, time, every=every, of_rows=options),
+        None if tripod is False else _tripod_section(tripod, scores, y, problem, options),
+    ]
     of_parts: dict[str, Any] = {"classes": classes, "segments": segments, "segment_keys": segment_keys}
     options |= {"comparison": comparison, "method": method, "top_label": top_label}
     data = make_report_data(scores, y, **of_parts, **options)
     about: dict[str, Any] = {"commands": commands, "precision": precision, "unlabelled": unlabelled}
-    write_atomically(path, render(data, title, problem, **about, checklist=checklist))
+    write_atomically(path, render(data, title, problem, **about, more=more))
 
 
 def _tripod_section(
@@ -156,7 +166,7 @@ def render(
     commands: str | None = None,
     precision: float | None = None,
     unlabelled: ArrayLike | Tally | None = None,
-    checklist: Section | None = None,
+    more: Sequence[Section | None] = (),
 ) -> str:
     """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     jinja2: Any = require("jinja2", "report", CALLER)
@@ -170,7 +180,7 @@ def render(
         decision_section(data, problem) if problem is not None else None,
         gate_section(data, precision) if precision is not None else None,
         unlabelled_section(data, unlabelled) if unlabelled is not None else None,
-        checklist,
+        *more,
     ]
     folder = resources.files(__package__)
     template, style = ((folder / name).read_text("utf-8") for name in ("template.html.jinja", "style.css"))
