@@ -1,12 +1,9 @@
-"""Methods by their names: listed, completed by the shell, and refused where they do not suit."""
+"""Methods by their names: listed, and refused where they do not suit."""
 
 import json
 
-import pytest
-
 from calibrant.calibrators import registry
 from calibrant.cli.methods import check_methods, method_names
-from calibrant.cli.options import complete_method
 
 
 def test_methods(cli):
@@ -32,27 +29,6 @@ def test_methods_of_other_packages(cli, data, tmp_path, monkeypatch):
     assert "A method from elsewhere" in cli("methods").out
     fitted = cli("fit", data, "-m", "mine", "-o", tmp_path / "m.json")
     assert "Mine fitted to 400 rows" in fitted.err
-
-
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [("bl", ["blend"]), ("platt,iso", ["platt,isotonic"]), ("isotonic,", None), ("x", [])],
-)
-def test_methods_are_completed(typed, expected):
-    found = complete_method(typed)
-    if expected is None:
-        assert "isotonic,blend" in found
-    else:
-        assert found == expected
-
-
-def test_the_shell_gets_them():
-    from typer.testing import CliRunner
-
-    from calibrant.cli.app import app
-
-    asked = {"_CALIBRANT_COMPLETE": "complete_bash", "COMP_WORDS": "calibrant fit x.csv -m pl", "COMP_CWORD": "4"}
-    assert CliRunner().invoke(app, [], prog_name="calibrant", env=asked).output.split() == ["platt"]
 
 
 def test_names_that_are_not_there_or_for_another_shape(refused, data):

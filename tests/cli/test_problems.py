@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant import SegmentedCalibrator, Tally, VectorScaling, compare, evaluate, metrics
-from calibrant.cli.columns import Columns, describe_missing, drop_missing
+from calibrant.cli.columns import Columns, drop_missing
 from calibrant.cli.errors import Refusal
 from calibrant.cli.problems import Problem, read_problem
 from calibrant.engines.tables import Table
@@ -196,11 +196,11 @@ def test_the_highest_score_of_each_row(read):
 def test_missing_values_are_counted_and_left_out(capsys):
     rows = "VALUES (0.1, 1), (NULL, 0), ('nan'::DOUBLE, NULL), (0.7, NULL), ('inf'::DOUBLE, 1), (0.4, 0)"
     table = Table("rows", duckdb.connect().sql(f"SELECT col0::DOUBLE AS s, col1 AS y FROM ({rows})"))
-    assert describe_missing(table, ONE) == "3 of 6 rows have no score and 2 of 6 rows have no label."
+    assert table.describe_missing(ONE.scores, ONE.label) == "3 of 6 rows have no score and 2 of 6 rows have no label."
     kept = drop_missing(table, ONE)
     assert kept.values("SELECT * FROM rows") == [(0.1, 1), (0.4, 0)]
     assert "Such rows are left out." in capsys.readouterr().err
-    assert describe_missing(kept, ONE) is None
+    assert kept.describe_missing(ONE.scores, ONE.label) is None
 
 
 def test_commands_say_how_many_are_missing_and_leave_them_out(cli, refused, data, tmp_path):

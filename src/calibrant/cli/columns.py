@@ -164,20 +164,9 @@ def list_names(names: Sequence[str]) -> str:
 
 def drop_missing(table: Table, columns: Columns) -> Table:
     """Return the table without rows that lack a score or a label, and say how many these are."""
-    text = describe_missing(table, columns)
+    text = table.describe_missing(columns.scores, columns.label)
     if text is None:
         return table
     note(f"{text} Such rows are left out.")
     lacking = " OR ".join(table.lacks(name) for name in (*columns.scores, columns.label))
     return Table(table.name, table.relation.filter(f"NOT ({lacking})"), connection=table.connection)
-
-
-def describe_missing(table: Table, columns: Columns) -> str | None:
-    """Say how many rows have no score or no label; None if all have both."""
-    scores = " OR ".join(table.lacks(name) for name in columns.scores)
-    wanted = ("true", scores or "false", table.lacks(columns.label))
-    counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in wanted)
-    rows, no_score, no_label = table.values(f"SELECT {counts} FROM rows")[0]
-    lacking = ((no_score, "score"), (no_label, "label"))
-    parts = [f"{n} of {rows} rows {'have' if n > 1 else 'has'} no {what}" for n, what in lacking if n]
-    return f"{' and '.join(parts)}." if parts else None

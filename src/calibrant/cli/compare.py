@@ -19,9 +19,7 @@ from calibrant.cli.problems import FIT_FIRST, MOST_SEGMENTS, Problem, read_unlab
 if TYPE_CHECKING:
     from calibrant.comparison.result import Comparison
 
-WORDS = {"log_loss": "log-loss", "brier_score": "Brier score", "ece": "ECE"}
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
-COST_FN = "Cost of a false negative."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
 SECTION = "Share of right rows that accepted ones must have; adds a section on which rows to accept."
 TRIPOD = "Add the TRIPOD+AI checklist for papers; --by are subgroups and --groups centres."
@@ -104,18 +102,13 @@ def show_comparison(comparison: Comparison) -> None:
     Only the intervals of the paired differences matter here; --json has all.
     """
     done = [result for result in comparison.results if result.log_loss is not None]
-    rows = [[result.name, *map(_plain, result.texts()[1:4]), *result.texts()[4:6]] for result in done]
+    rows = [[one.name, *(text.partition(" [")[0] for text in one.texts()[1:4]), *one.texts()[4:6]] for one in done]
     marked = next((i for i, result in enumerate(done) if result.name == comparison.recommended), None)
     headers = [header.replace("Brier score", "Brier") for header in comparison.headers[:6]]
     print_table(comparison.title, headers, rows, marked)
     sys.stdout.write(f"Recommended: {comparison.reason}\n")
     for text in comparison.notes:
         note(f"- {text}")
-
-
-def _plain(text: str) -> str:
-    """Return a value without its interval."""
-    return text.partition(" [")[0]
 
 
 @options.reads_rows("weight", "by", "groups", "space", "top_label")
@@ -149,14 +142,13 @@ def evaluate(
         texts = [
             ["–" if row[key] is None else format(row[key], form) for key, form in forms.items()] for row in measured
         ]
-        print_table(f"\n{title}", [WORDS.get(key, key.replace("_", " ")) for key in measured[0]], texts)
+        print_table(f"\n{title}", [key.replace("_", " ") for key in measured[0]], texts)
 
 
 def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
     from calibrant import metrics
 
     error = partial(metrics.expected_calibration_error, strategy="quantile")
-    enough = tally.total >= 2
     return {
         "name": name,
         "rows": tally.total,
@@ -164,7 +156,7 @@ def _measure(name: str, tally: Any, level: float) -> dict[str, Any]:
         "mean_score": float(tally.scores @ tally.totals / tally.total),
         "log_loss": metrics.log_loss(tally),
         "brier_score": metrics.brier_score(tally),
-        "ece": metrics.bootstrap_interval(error, tally, n_resamples=200, level=level) if enough else None,
+        "ece": metrics.bootstrap_interval(error, tally, n_resamples=200, level=level) if tally.total >= 2 else None,
     }
 
 
@@ -220,7 +212,7 @@ def report(
     output: Page = "report.html",
     method: options.Method = None,
     cost_fp: Annotated[float | None, options.option(COST_FP, "--cost-fp", value="COST")] = None,
-    cost_fn: Annotated[float | None, options.option(COST_FN, "--cost-fn", value="COST")] = None,
+    cost_fn: Annotated[float | None, options.option("Cost of a false negative.", "--cost-fn", value="COST")] = None,
     thresholds: Annotated[Range | None, options.option(THRESHOLDS, "--thresholds", value="LOW HIGH")] = None,
     precision: Annotated[float | None, options.option(SECTION, "--precision", value="SHARE")] = None,
     unlabelled: Unlabelled = None,
@@ -242,8 +234,7 @@ def report(
     asked["tripod"] = tripod and problem.rows.by
     if unlabelled is not None:
         asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
-    question = ": is the predicted class right?" if rows.top_label else ""
-    heading = f"Calibration of {Path(problem.name).name}{question}"
+    heading = f"Calibration of {Path(problem.name).name}" + ": is the predicted class right?" * rows.top_label
     asked |= {"title": title or heading, "commands": _commands(rows, problem.columns), "top_label": rows.top_label}
     write_page(output, problem, method=method, **asked)
     if not is_stdout(output):

@@ -182,11 +182,8 @@ def _summarise(problem: Problem, calibrator: Any) -> dict[str, Any]:
 def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str | None) -> None:
     from calibrant.tally import row_count
 
-    is_matrix = problem.shape == "matrix"
-    kind = f"{summary['classes']} classes" if is_matrix else f"{100 * summary['base_rate']:.3g} % positive"
+    kind = f"{summary['classes']} classes" if "classes" in summary else f"{100 * summary['base_rate']:.3g} % positive"
     where = "" if is_stdout(output) else f" Saved to {output}."
     note(f"{summary['method']} fitted to {row_count(summary['rows'])} rows, {kind}.{where}")
-    if problem.shape == "segments":
-        note(calibrator.segments_.summary())
-    if problem.shape == "panel":
-        note(calibrator.summary())
+    if problem.shape in ("segments", "panel"):
+        note((calibrator.segments_ if problem.shape == "segments" else calibrator).summary())

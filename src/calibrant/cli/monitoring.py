@@ -14,8 +14,8 @@ from calibrant.cli.compare import EVERY
 from calibrant.cli.errors import Refusal
 from calibrant.cli.models import load_model
 from calibrant.cli.printing import check_target, escape, note, print_json, print_table, progress
-from calibrant.cli.problems import FIT_FIRST, Problem, literal, read_problem
-from calibrant.engines.tables import STDIN, Table, find_files, open_table, quote
+from calibrant.cli.problems import FIT_FIRST, Problem, read_problem
+from calibrant.engines.tables import STDIN, Table, find_files, literal, open_table, quote
 
 ALARM = 3
 MOST_LOOKS = 2000

@@ -20,24 +20,13 @@ WEIGHTS = "Column of weights; each counts as that many rows."
 GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
 POSITIVE = "The label of the positive class; not needed for 0/1 or true/false."
 SPACE = "What the scores are: probability, or decision for margins, logits and the like; by default probability."
+METHOD, METHODS = "Calibration method; `calibrant methods` lists them.", "Methods to compare, a,b,c; by default all."
 FORMAT = "csv, parquet or json; by default from the file name."
 
 
 def option(help_: str, *names: str, value: str = "", **more: Any) -> Any:
     """Describe an option: what it does, its names, and what to call its value; a flag has none."""
     return typer.Option(*names, metavar=value, help=help_, **more)
-
-
-def complete_method(incomplete: str) -> list[str]:
-    """List the methods that begin like a word, for the shell. Of a list, a,b,c, the last one is open."""
-    from calibrant.cli.methods import method_names
-
-    before, comma, open_ = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in method_names() if name.startswith(open_)]
-
-
-def _method_option(help_: str) -> Any:
-    return option(help_, "--method", "-m", value="METHOD", autocompletion=complete_method)
 
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help=TABLES)]
@@ -57,8 +46,8 @@ Groups = Annotated[str | None, option(GROUPS, "--groups", value="COLUMN")]
 Missing = Annotated[str | None, option(MISSING, "--missing", value="WHAT")]
 Positive = Annotated[str | None, option(POSITIVE, "--positive", value="LABEL")]
 Space = Annotated[str | None, option(SPACE, "--space", value="SPACE")]
-Method = Annotated[str | None, _method_option("Calibration method; `calibrant methods` lists them.")]
-Methods = Annotated[list[str] | None, _method_option("Methods to compare, a,b,c; by default all.")]
+Method = Annotated[str | None, option(METHOD, "--method", "-m", value="METHOD")]
+Methods = Annotated[list[str] | None, option(METHODS, "--method", "-m", value="METHOD")]
 ModelOption = Annotated[str | None, option("A model to apply to the scores first.", "--model", value="FILE")]
 Level = Annotated[float, option("Confidence level of the intervals.", "--level", value="LEVEL")]
 Seed = Annotated[int, option("Seed of the random numbers.", "--seed", value="SEED", min=0)]

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from calibrant.cli.columns import REPAIR, Columns, choose_columns, choose_scores, describe_missing
+from calibrant.cli.columns import REPAIR, Columns, choose_columns, choose_scores
 from calibrant.cli.columns import drop_missing as drop
 from calibrant.cli.errors import Refusal, in_options
 from calibrant.cli.printing import note, progress, shorten, warn
-from calibrant.engines.tables import Table, open_table, quote
+from calibrant.engines.tables import Table, literal, open_table, quote
 
 if TYPE_CHECKING:
     from calibrant._typing import Floats
@@ -254,7 +254,7 @@ def _count(table: Table, columns: Columns, positive: Any = None, by: list[str] |
         try:
             return engines.tally(table.relation, pos_label=positive, by=by, **names)
         except InvalidInputError as error:
-            lacking = describe_missing(table, columns)
+            lacking = table.describe_missing(columns.scores, columns.label)
             if lacking is not None:
                 raise Refusal(f"{lacking} {REPAIR}") from error
             raise Refusal(_in_columns(str(error), table, names)) from error
@@ -306,7 +306,7 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
 
     from calibrant._validation import encode_labels
 
-    lacking = describe_missing(table, needed_columns(shape, columns))
+    lacking = table.describe_missing(needed_columns(shape, columns).scores, columns.label)
     if lacking is not None:
         raise Refusal(f"{lacking} {REPAIR}")
     # Single precision takes half of the memory where there is no more.
@@ -384,8 +384,3 @@ def _view(table: Table, columns: Columns, expressions: dict[str, str]) -> tuple[
     score, label, *_ = expressions
     view = table.select(expressions | {name: quote(name) for name in others if name is not None})
     return view, replace(columns, scores=(score,), label=label)
-
-
-def literal(value: Any) -> str:
-    """Return a label as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

@@ -96,6 +96,15 @@ class Table:
             return f"{name} IS NULL"
         return f"coalesce(NOT isfinite({name}), true)"
 
+    def describe_missing(self, scores: Sequence[str], label: str) -> str | None:
+        """Say how many rows have no score or no label; None if all have both."""
+        wanted = ("true", " OR ".join(map(self.lacks, scores)) or "false", self.lacks(label))
+        counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in wanted)
+        rows, no_score, no_label = self.values(f"SELECT {counts} FROM rows")[0]
+        lacking = ((no_score, "score"), (no_label, "label"))
+        parts = [f"{n} of {rows} rows {'have' if n > 1 else 'has'} no {what}" for n, what in lacking if n]
+        return f"{' and '.join(parts)}." if parts else None
+
     def segment(self, column: str) -> str:
         """Write a column of segments in SQL, as one of the types that maps of segments know; dates become text."""
         kind, name = self.kind(column), quote(column)
@@ -120,6 +129,11 @@ class Table:
 def quote(name: str) -> str:
     """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Any) -> str:
+    """Return a value as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 @contextmanager
