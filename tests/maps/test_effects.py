@@ -53,7 +53,8 @@ def test_the_effects_of_a_pair_are_found_by_both_numbers():
     term = shift_term((0, 1), [[0, 1], [1, 0]], [0.3, -0.3])
     codes = np.array([[0, 1], [1, 0], [0, 0], [-1, 1], [5, 0]])
     assert term.places(codes).tolist() == [0, 1, -1, -1, -1]
-    mean, variance = term.moments(np.tile([1.0, 2.0], (5, 1)), codes)
+    columns, place = np.tile([1.0, 2.0], (5, 1)), term.places(codes)
+    mean, variance = term.effect(columns, place), term.variance(columns, place, wide=False)
     np.testing.assert_allclose(mean, [0.3, -0.3, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(variance, [0.1, 0.1, 0.0, 0.0, 0.0])
 

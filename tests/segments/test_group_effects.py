@@ -59,7 +59,7 @@ def test_gradient_and_curvature_agree_with_differences(cells):
     groups, scales, v = Groups.of(codes, 3, columns, positives, totals), np.array([0.5, 0.3]), np.full((3, 2), 0.2)
 
     def look(shift):
-        return group_effects._look(groups, offset, scales, v + shift)
+        return groups.look(offset, scales, v + shift)
 
     point, step = look(np.zeros(2)), 1e-5
     for k in range(2):

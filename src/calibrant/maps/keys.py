@@ -19,6 +19,8 @@ MISSING = ("error", "segment")
 KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
 #: The number of a segment that was not there when the keys were learned.
 UNSEEN = -1
+#: The key of rows that have a score for each of several labels.
+LABEL = "label"
 
 
 def as_columns(segment: Any) -> dict[str, np.ndarray[Any, Any]]:
@@ -50,6 +52,30 @@ def name_columns(segments: Sequence[Any], keys: Sequence[str] | None = None) -> 
         columns[name] = np.empty(len(lines), dtype=object)
         columns[name][:] = [line[i] for line in lines]
     return columns
+
+
+def name_labels(y: Any) -> tuple[Any, ...]:
+    """The names of the columns of several labels: those of a table, or else their numbers."""
+    columns = as_columns(y)
+    return tuple(range(len(columns))) if _is_nameless(columns) else tuple(columns)
+
+
+def melt_labels(scores: Any, labels: Sequence[Any], segment: Any, keys: Sequence[str] = ()) -> tuple[Floats, Any]:
+    """A score for each row and label, (n · labels,), and the segments of these: the label, and those of the row.
+
+    Columns of a table are found by the names of the labels where it has them, otherwise by their order.
+    """
+    columns = as_columns(scores)
+    matrix = np.column_stack([columns[name] for name in labels] if set(columns) == set(labels) else [*columns.values()])
+    if matrix.shape[1] != len(labels):
+        raise InvalidInputError(f"`scores` must have a column for each of {len(labels)} labels; got {matrix.shape[1]}.")
+    long: dict[str, Any] = {LABEL: np.tile(np.array(labels), len(matrix))}
+    others = {} if segment is None else as_columns(segment)
+    names = keys[1:] if _is_nameless(others) and len(keys) == len(others) + 1 else list(others)
+    for name, column in zip(names, others.values(), strict=True):
+        _validation.check_same_length(len(matrix), len(column), "segment")
+        long[name] = np.repeat(column, len(labels))
+    return _validation.as_floats(matrix, "scores").ravel(), long
 
 
 def _column(values: Any) -> np.ndarray[Any, Any]:
@@ -158,7 +184,7 @@ class SegmentCounts:
             _validation.check_same_length(len(scores), len(column), "segment")
         columns = {name: column[kept] for name, column in columns.items()}
         keys, codes = SegmentKeys.learn(columns, int(kept.sum()), missing)
-        return cls(keys, scores[kept], (weights * positive)[kept], weights[kept], codes)
+        return cls(keys, scores[kept], (weights * positive.T).T[kept], weights[kept], codes)
 
     @classmethod
     def of_tallies(

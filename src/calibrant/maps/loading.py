@@ -49,7 +49,7 @@ def load(path: AnyPath) -> FrozenMap:
         difference = float(np.abs(now - then).max()) if now.shape == then.shape else np.inf
         if "posterior" in document:
             map_ = map_.with_posterior(document["posterior"])
-    if not difference <= cls.tolerance:
+    if not difference <= map_.tolerance:
         raise ModelFileError(
             f"{path} gives other probabilities here than where it was saved (difference {difference:.2g}). "
             "Do not use it; save the model again with this version."

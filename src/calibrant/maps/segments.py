@@ -1,26 +1,29 @@
 """The fitted map of many segments: a pooled map, and what segments add to its logit, which numpy alone evaluates.
 
-Segments add functions of the score, the terms of a basis, each with coefficients of its own.
+Segments add functions of the score, the terms of a basis, each with coefficients of its own. One score has one logit;
+several classes have one each, and the variance of what is unknown is that of a class against the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import links
-from calibrant._typing import ArrayLike, Bools, Floats, Ints, RandomState
+from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, as_columns, ends_like
+from calibrant.maps.class_basis import ClassBasis, multiply
 from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import LogitLinear
-from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, name_columns
+from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, melt_labels, name_columns
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_logits
 
@@ -30,12 +33,15 @@ SIZES = {LINE: 2, CURVE: len(WAVES)}
 LARGEST_U = 4.0
 MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
+POOLED_DRAWS = 100  # of several classes, for the spread of their pooled logits
 ROUNDING = 1e-9  # how far below 0 rounding may put a variance
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
     """Columns of the terms as functions of the score: u, the standardised pooled logit, and waves over the rank."""
+
+    sizes: ClassVar[Mapping[str, int]] = SIZES
 
     centre: float
     spread: float
@@ -58,6 +64,16 @@ class Basis:
         rank = np.interp(scores, self.scores, self.ranks)
         return np.sqrt(2.0) * np.cos(np.pi * rank[:, None] * WAVES)
 
+    logits, probabilities = staticmethod(links.logit), staticmethod(links.expit)
+
+    def against_rest(self, logits: Floats, columns: Mapping[str, Floats]) -> tuple[Floats, Mapping[str, Floats]]:
+        """The logit of one score is already that of its class against the other."""
+        return logits, columns
+
+    def join(self, against_rest: Floats) -> Floats:
+        """The same back."""
+        return against_rest
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Basis:
         """The basis with these fields."""
@@ -67,6 +83,9 @@ class Basis:
         if not rises or scores.shape != ranks.shape or not basis.spread > 0.0:
             raise ModelFileError("The scores and ranks of these segments are damaged.")
         return basis
+
+
+AnyBasis: TypeAlias = Basis | ClassBasis
 
 
 class Effects(NamedTuple):
@@ -119,20 +138,23 @@ class TermEffects:
             wanted = wanted * size + np.minimum(own[:, k], size - 1)
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         seen = (known[place] == wanted) & ((own >= 0) & (own < sizes)).all(axis=1)
-        return np.where(seen, place, UNSEEN)
+        # What corrects the pooled map for the rows of all segments is not for a row none of whose segments is known.
+        return np.where(seen & (codes != UNSEEN).any(axis=1), place, UNSEEN)
 
-    def moments(self, columns: Floats, codes: Ints) -> tuple[Floats, Floats]:
-        """Mean and variance of the effect on each row; none where its segment is new."""
-        place = self.places(codes)
-        mean = np.einsum("ij,ij->i", columns, self.mean[place])
-        variance = np.einsum("ij,ijk,ik->i", columns, self.covariance[place], columns)
-        return np.where(place == UNSEEN, 0.0, mean), np.where(place == UNSEEN, 0.0, variance)
+    def effect(self, columns: Floats, place: Ints) -> Floats:
+        """The mean effect on each row; none where its segment is new."""
+        return multiply(columns, self._coefficients(place)[0])
 
-    def wide_variance(self, columns: Floats, codes: Ints) -> Floats:
-        """The variance for intervals; for a new segment, that of how far segments are apart."""
-        place = self.places(codes)
-        moments = np.where((place == UNSEEN)[:, None, None], self.prior, self.wide[place])
-        return np.einsum("ij,ijk,ik->i", columns, moments, columns)
+    def variance(self, columns: Floats, place: Ints, *, wide: bool) -> Floats:
+        """The variance of the effect on each row; a `wide` one is for intervals."""
+        return np.einsum("i...j,ijk,i...k->i...", columns, self._coefficients(place, wide=wide)[1], columns)
+
+    def _coefficients(self, place: Ints, *, wide: bool = False) -> tuple[Floats, Floats]:
+        """Mean and covariance at each place; of a new segment, for intervals, those of how far segments are apart."""
+        new = place == UNSEEN
+        mean = np.where(new[:, None], 0.0, self.mean[place])
+        otherwise = self.prior if wide and self.keys else np.zeros_like(self.prior)
+        return mean, np.where(new[:, None, None], otherwise, (self.wide if wide else self.covariance)[place])
 
     def draw(self, columns: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
@@ -146,15 +168,15 @@ class TermEffects:
         )
         block = block.reshape(-1)
         first = np.unique(block, return_index=True)[1]
-        # A new segment is drawn from the prior: no effect on average, as far off as segments are from each other.
-        mean = np.where(place[first][:, None] < 0, 0.0, self.mean[place[first]])
-        covariance = np.where(place[first][:, None, None] < 0, self.prior[None], self.wide[place[first]])
+        mean, covariance = self._coefficients(place[first], wide=True)
         noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
         drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
-        return np.einsum("ij,dij->di", columns, drawn[:, block])
+        return multiply(columns, drawn[:, block])
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], sizes: tuple[int, ...]) -> TermEffects:
+    def from_dict(
+        cls, data: Mapping[str, Any], sizes: tuple[int, ...], columns: Mapping[str, int] = SIZES
+    ) -> TermEffects:
         """The term with these fields, of keys with these numbers of segments."""
         effects = Effects(*(read_floats(data, name) for name in Effects._fields))
         keys, kind = tuple(data["keys"]), data["kind"]
@@ -167,7 +189,7 @@ class TermEffects:
         # Levels are searched by halves: out of order, a segment would silently get the effect of another one.
         if not lines or not inside.all() or not all(a < b for a, b in pairwise(lines)):
             raise ModelFileError("The order of these segments is damaged.")
-        if not effects.are_sound(SIZES[kind]) or not 0.0 <= data["difference"] <= 1.0:
+        if not effects.are_sound(columns[kind]) or not 0.0 <= data["difference"] <= 1.0:
             raise ModelFileError("The effects of these segments are damaged.")
         return cls(keys, kind, levels, *effects, float(data["difference"]))
 
@@ -189,21 +211,23 @@ class SegmentedMap(FrozenMap):
     ----------
     keys : SegmentKeys
         The names of the keys and their segments.
-    pooled : CalibrationMap
-        The map of a row none of whose segments is known.
-    basis : Basis
+    pooled : CalibrationMap or MatrixMap
+        The map of a row none of whose segments is known: of one score, or of several classes.
+    basis : Basis or ClassBasis
         The functions of the score that effects multiply.
     pooled_deviations : ndarray of shape (J, m)
         Independent deviations of the pooled logit at the scores of the basis, each one standard deviation large: the
-        pooled curve's posterior in a few lines.
+        pooled curve's posterior in a few lines. Several classes have the draws of the pooled map instead.
     terms : tuple of TermEffects
         The effects of keys and of pairs of keys.
-    first : CalibrationMap, optional
+    first : CalibrationMap or MatrixMap, optional
         What turns decision scores into probabilities, before everything else.
     missing : {"error", "segment"}
         What to do with rows whose segment is missing.
     method : str
         The name of the method that made it.
+    labels : tuple
+        Where rows have a score for each of several labels: their names, in the order of the columns.
 
     Examples
     --------
@@ -222,13 +246,19 @@ class SegmentedMap(FrozenMap):
     kind: ClassVar[str] = "segments"
 
     keys: SegmentKeys
-    pooled: CalibrationMap
-    basis: Basis
+    pooled: CalibrationMap | MatrixMap
+    basis: AnyBasis
     pooled_deviations: Floats
     terms: tuple[TermEffects, ...]
-    first: CalibrationMap | None = None
+    first: CalibrationMap | MatrixMap | None = None
     missing: str = "error"
     method: str = ""
+    labels: tuple[Any, ...] = ()
+
+    @property
+    def tolerance(self) -> float:  # type: ignore[override]
+        """How far probabilities may differ between machines: as far as those of the pooled map."""
+        return self.pooled.tolerance
 
     @property
     def space(self) -> str:  # type: ignore[override]
@@ -238,9 +268,10 @@ class SegmentedMap(FrozenMap):
     def __call__(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """Calibrated probabilities of the positive class, (n,); a segment that is new gets the pooled map.
 
-        One score, with its segment, or a tuple of segments with several keys, gives one number.
+        Those of several classes or labels are (n, K). One score, with its segment, or a tuple of segments with several
+        keys, gives one number.
         """
-        probabilities = self.probabilities(*self.check(scores, segment))
+        probabilities = self._fold(scores, self.probabilities(*self.check(scores, segment)))
         return probabilities[0].item() if _validation.is_number(scores) else probabilities
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
@@ -248,13 +279,13 @@ class SegmentedMap(FrozenMap):
         return _validation.like(scores, self(scores, segment))
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """Probabilities of the negative and the positive class, (n, 2)."""
+        """Probabilities of the negative and the positive class, (n, 2); as `predict` for several classes or labels."""
         return _validation.like(scores, as_columns(self(scores, segment)))
 
     @property
     def has_posterior(self) -> bool:
-        """It always has intervals and draws."""
-        return True
+        """Whether it has intervals and draws: always for one score, and else as the pooled map."""
+        return isinstance(self.pooled, CalibrationMap) or self.pooled.has_posterior
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability.
@@ -262,14 +293,17 @@ class SegmentedMap(FrozenMap):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        array, codes = self.check(scores, segment)
-        return ends_like(scores, self.interval(array, codes, level))
+        low, high = self.interval(*self.check(scores, segment), level)
+        return ends_like(scores, (self._fold(scores, low), self._fold(scores, high)))
 
     def interval(self, scores: Floats, codes: Ints, level: float) -> tuple[Floats, Floats]:
         """The ends of the intervals of checked scores."""
         z = -NormalDist().inv_cdf(0.5 * (1.0 - _validation.check_level(level)))
-        centre, spread = self.centre_and_spread(self._first(scores), codes)
-        return links.expit(centre - z * spread), links.expit(centre + z * spread)
+        low, high = np.empty(scores.shape), np.empty(scores.shape)
+        for rows in self.chunks(scores):
+            centre, spread = self.centre_and_spread(self._first(scores[rows]), codes[rows])
+            low[rows], high[rows] = links.expit(centre - z * spread), links.expit(centre + z * spread)
+        return low, high
 
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
@@ -277,7 +311,7 @@ class SegmentedMap(FrozenMap):
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         array, codes = self.check(scores, segment)
-        return links.expit(self.draw(self._first(array), codes, rng, count))
+        return self._fold(scores, self.basis.probabilities(self.draw(self._first(array), codes, rng, count)))
 
     def __repr__(self) -> str:
         sizes = zip(self.keys.names, self.keys.levels, strict=True)
@@ -295,36 +329,58 @@ class SegmentedMap(FrozenMap):
 
     def map_at(self, codes: Ints) -> CalibrationMap:
         """The map of one combination of segments, by their numbers."""
-        if _is_known(codes[None])[0]:
-            table = self._tabulate(codes)
+        if not isinstance(self.pooled, CalibrationMap) or not isinstance(self.basis, Basis):
+            raise InvalidInputError(
+                "The map of a single segment must be one of one score; this one has several classes. Predict with "
+                "`segment`, or save the whole map."
+            )
+        if (codes != UNSEEN).any():
+            table = self._tabulate(codes, self.pooled, self.basis)
             map_ = CalibrationMap(table, "probability", bool((np.diff(table.y) >= 0.0).all()), self.method)
         else:
             map_ = replace(self.pooled, space="probability", method=self.method)
-        return map_ if self.first is None else self.first.then(map_)
+        return self.first.then(map_) if isinstance(self.first, CalibrationMap) else map_
 
-    def _tabulate(self, codes: Ints) -> LogitLinear:
+    def _tabulate(self, codes: Ints, pooled: CalibrationMap, basis: Basis) -> LogitLinear:
         def own(scores: Floats) -> Floats:
             return links.expit(self.logits(scores, np.repeat(codes[None], len(scores), axis=0)))
 
-        function = self.pooled.function
+        function = pooled.function
         bends = function.x if isinstance(function, LogitLinear) else links.logit(function.knots())
-        return tabulate_logits(own, np.concatenate((bends, links.logit(self.basis.scores))))
+        return tabulate_logits(own, np.concatenate((bends, links.logit(basis.scores))))
 
     def check(self, scores: ArrayLike, segment: Any) -> tuple[Floats, Ints]:
-        """The scores as an array, (n,), and the numbers of their segments, (n, keys), if the map accepts them."""
+        """The scores as an array, (n,) or (n, K), and the numbers of their segments, (n, keys), if they are accepted.
+
+        Where there are labels, a matrix of their scores becomes (n · labels,).
+        """
+        if self._has_label_columns(scores):
+            scores, segment = melt_labels(scores, self.labels, segment, self.keys.names)
         if segment is None:
             raise InvalidInputError("`segment` must be given: a value of each key for every row.")
         if _validation.is_number(scores):
             segment = name_columns([segment], self.keys.names)
-        array = self.check_scores(scores)
+        reader = self.first or self.pooled
+        array = reader.check(scores) if isinstance(reader, MatrixMap) else self.check_scores(scores)
         return array, self.keys.encode(segment, len(array), self.missing)
+
+    def _has_label_columns(self, scores: ArrayLike) -> bool:
+        return len(self.labels) > 0 and np.ndim(scores) == 2
+
+    def _fold(self, scores: ArrayLike, values: Floats) -> Floats:
+        """Values of rows and labels with a column for each label, where the scores have them."""
+        return values.reshape(*values.shape[:-1], -1, len(self.labels)) if self._has_label_columns(scores) else values
+
+    def chunks(self, scores: Floats) -> Iterator[slice]:
+        """Slices of as many rows as are evaluated at once."""
+        step = max(1, CHUNK_ROWS // np.size(scores[0]) ** 2) if len(scores) else 1
+        return (slice(start, start + step) for start in range(0, len(scores), step))
 
     def probabilities(self, scores: Floats, codes: Ints) -> Floats:
         """Probabilities of checked scores, in chunks."""
-        out = np.empty(len(scores))
-        for start in range(0, len(scores), CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            out[rows] = links.expit(self.logits(self._first(scores[rows]), codes[rows]))
+        out = np.empty(scores.shape)
+        for rows in self.chunks(scores):
+            out[rows] = self.basis.probabilities(self.logits(self._first(scores[rows]), codes[rows]))
         return out
 
     def _first(self, scores: Floats) -> Floats:
@@ -335,39 +391,44 @@ class SegmentedMap(FrozenMap):
 
         A row none of whose segments was there in `fit` keeps the pooled logit.
         """
-        pooled = links.logit(self.pooled(scores))
-        mean, variance = pooled.copy(), np.zeros(len(scores))
-        for term in self.terms:
-            shift, own = term.moments(self.basis.columns(term.kind, scores, pooled), codes)
-            mean, variance = mean + shift, variance + own
-        return np.where(_is_known(codes), mean / np.sqrt(1.0 + np.pi / 8.0 * np.maximum(variance, 0.0)), pooled)
+        mean, variance = self._moments(scores, codes, wide=False)
+        return self.basis.join(mean / np.sqrt(1.0 + np.pi / 8.0 * np.maximum(variance, 0.0)))
+
+    def _moments(self, scores: Floats, codes: Ints, *, wide: bool) -> tuple[Floats, Floats]:
+        """Mean and variance of the logit, or of that of each class against the rest, as far as segments make them."""
+        pooled = self.basis.logits(self.pooled(scores))
+        columns: Mapping[str, Floats] = {
+            kind: self.basis.columns(kind, scores, pooled) for kind in {term.kind for term in self.terms}
+        }
+        places = [term.places(codes) for term in self.terms]
+        mean, variance = pooled.copy(), np.zeros(pooled.shape)
+        for term, place in zip(self.terms, places, strict=True):
+            mean += term.effect(columns[term.kind], place)
+        mean, columns = self.basis.against_rest(mean, columns)
+        for term, place in zip(self.terms, places, strict=True):
+            variance += term.variance(columns[term.kind], place, wide=wide)
+        return mean, variance
 
     def centre_and_spread(self, scores: Floats, codes: Ints) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the logit, for intervals."""
-        pooled = links.logit(self.pooled(scores))
-        known = _is_known(codes)
-        mean = pooled.copy()
-        variance = np.interp(scores, self.basis.scores, (self.pooled_deviations**2).sum(axis=0))
-        for term in self.terms:
-            columns = self.basis.columns(term.kind, scores, pooled)
-            mean += np.where(known, term.moments(columns, codes)[0], 0.0)
-            if term.keys:
-                variance += term.wide_variance(columns, codes)
-            else:  # the correction of the pooled curve is for rows of known segments
-                variance += np.where(known, term.wide_variance(columns, codes), 0.0)
+        mean, variance = self._moments(scores, codes, wide=True)
+        if isinstance(self.basis, Basis):
+            variance += np.interp(scores, self.basis.scores, (self.pooled_deviations**2).sum(axis=0))
+        else:
+            variance += links.logit(self.pooled.sample_maps(scores, POOLED_DRAWS)).var(axis=0)
         return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def draw(self, scores: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the logits, (n_draws, n), each from one whole map for every segment."""
-        pooled = links.logit(self.pooled(scores))
-        at = np.array([np.interp(scores, self.basis.scores, line) for line in self.pooled_deviations]).reshape(
-            -1, len(scores)
-        )
-        out: Floats = pooled + rng.standard_normal((n_draws, len(self.pooled_deviations))) @ at
-        known = _is_known(codes)
+        pooled = self.basis.logits(self.pooled(scores))
+        if isinstance(self.basis, Basis):
+            lines = [np.interp(scores, self.basis.scores, line) for line in self.pooled_deviations]
+            noise = rng.standard_normal((n_draws, len(lines)))
+            out: Floats = pooled + noise @ np.array(lines).reshape(-1, len(scores))
+        else:
+            out = self.basis.logits(self.pooled.sample_maps(scores, n_draws, rng))
         for term in self.terms:
-            drawn = term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
-            out += drawn if term.keys else np.where(known, drawn, 0.0)
+            out += term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
         return out
 
     def to_dict(self) -> dict[str, Any]:
@@ -377,25 +438,39 @@ class SegmentedMap(FrozenMap):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentedMap:
         """The map that `to_dict` described."""
-        basis, keys = Basis.from_dict(data["basis"]), SegmentKeys.from_dict(data["keys"])
+        kind, columns = (MatrixMap, ClassBasis) if "classes" in data["pooled"] else (CalibrationMap, Basis)
+        basis, keys = columns.from_dict(data["basis"]), SegmentKeys.from_dict(data["keys"])
         deviations = read_floats(data, "pooled_deviations")
         if data["missing"] not in MISSING or not isinstance(data["method"], str):
             raise ModelFileError("The entries `missing` or `method` of this map of segments are damaged.")
         return cls(
             keys=keys,
-            pooled=CalibrationMap.from_dict(data["pooled"]),
+            pooled=kind.from_dict(data["pooled"]),
             basis=basis,
-            pooled_deviations=deviations.reshape(-1, len(basis.scores)),
-            terms=tuple(TermEffects.from_dict(term, keys.sizes) for term in data["terms"]),
-            first=None if data["first"] is None else CalibrationMap.from_dict(data["first"]),
+            pooled_deviations=deviations.reshape(-1, len(basis.scores)) if isinstance(basis, Basis) else deviations,
+            terms=tuple(TermEffects.from_dict(term, keys.sizes, basis.sizes) for term in data["terms"]),
+            first=None if data["first"] is None else kind.from_dict(data["first"]),
             missing=data["missing"],
             method=data["method"],
+            labels=tuple(data.get("labels", ())),
         )
+
+    def posterior_to_dict(self) -> dict[str, Any] | None:
+        """The draws of a pooled map of several classes; one score has what it needs in `to_dict`."""
+        return self.pooled.posterior_to_dict() if isinstance(self.pooled, MatrixMap) else None
+
+    def with_posterior(self, data: Mapping[str, Any]) -> SegmentedMap:
+        """The map with the pooled posterior that `posterior_to_dict` described."""
+        return replace(self, pooled=self.pooled.with_posterior(data))
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over the whole range and segments in turn, new ones among them, with what the map makes of them."""
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         scores = np.linspace(low, high, MOST_TESTED)
+        if isinstance(self.pooled, MatrixMap):
+            scores = np.resize(
+                np.array((self.first or self.pooled).test_vector()["scores"]), (MOST_TESTED, len(self.pooled.classes))
+            )
         codes = np.column_stack([np.arange(MOST_TESTED) % (size + 1) - 1 for size in self.keys.sizes])
         probabilities = self.probabilities(scores, codes)
         return {"scores": scores.tolist(), "codes": codes.tolist(), "probabilities": probabilities.tolist()}
@@ -403,8 +478,4 @@ class SegmentedMap(FrozenMap):
     def replay(self, vector: Mapping[str, Any]) -> Floats:
         """What this map makes of the scores and segments of a test vector."""
         codes = np.array(vector["codes"], dtype=np.intp).reshape(-1, len(self.keys.names))
-        return self.probabilities(_validation.check_scores(vector["scores"]), codes)
-
-
-def _is_known(codes: Ints) -> Bools:
-    return np.asarray((codes != UNSEEN).any(axis=1))
+        return self.probabilities(np.array(vector["scores"], dtype=np.float64), codes)

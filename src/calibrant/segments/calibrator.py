@@ -16,10 +16,13 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.errors import InvalidInputError
-from calibrant.maps.keys import SegmentCounts, SegmentKeys
+from calibrant.maps.class_basis import ClassBasis
+from calibrant.maps.keys import SegmentCounts, SegmentKeys, melt_labels, name_labels
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
-from calibrant.maps.segments import Basis, SegmentedMap, TermEffects
+from calibrant.maps.segments import AnyBasis, Basis, SegmentedMap, TermEffects
 from calibrant.metrics.scores import warn_of_reversal
+from calibrant.multiclass.scaling import MatrixIdentity
 from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import Cells, fit_terms, join_cells
 from calibrant.tally import Tally, row_count
@@ -118,8 +121,16 @@ class SegmentedCalibrator(Estimator):
         self
         """
         self._check_labels_given(y)
+        labels: tuple[Any, ...] = ()
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            labels = name_labels(y)
+            scores, segment = melt_labels(scores, labels, segment)
+            y = np.asarray(y).ravel()
+            sample_weight = None if sample_weight is None else np.repeat(np.asarray(sample_weight), len(labels))
         if segment is None:
             raise InvalidInputError("`segment` must be given: one column, or one for each key.")
+        if _validation.is_class_matrix(scores):
+            return self._fit_matrix(scores, y, sample_weight, segment, pos_label)
         array = _validation.check_scores(scores)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         _validation.check_same_length(len(array), len(positive), "y")
@@ -127,7 +138,39 @@ class SegmentedCalibrator(Estimator):
         totals = np.ones(len(array)) if weights is None else weights
         if len(array) == 0:
             raise InvalidInputError("`scores` must have at least one row; got 0 sample(s).")
-        return self._fit_counts(SegmentCounts.of_rows(array, positive, totals, segment, self.missing), classes)
+        self._fit_counts(SegmentCounts.of_rows(array, positive, totals, segment, self.missing), classes)
+        self.map_ = replace(self.map_, labels=labels)
+        return self
+
+    def _fit_matrix(
+        self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, segment: Any, pos_label: Any
+    ) -> Self:
+        """Learn from a column for each of several classes."""
+        if pos_label is not None:
+            raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
+        reader = MatrixIdentity(space=self.space).fit(scores, y, sample_weight)  # checks them
+        first = reader.map_ if self.space == "decision" else None
+        matrix = first(scores) if first else _validation.read_matrix(scores, self.space)
+        weights = _validation.check_weights(sample_weight, len(matrix))
+        counts = SegmentCounts.of_rows(
+            matrix,
+            _validation.find_columns(y, reader.classes_.tolist())[:, None] == np.arange(matrix.shape[1]),
+            np.ones(len(matrix)) if weights is None else weights,
+            segment,
+            self.missing,
+        )
+        _check_segments(counts.keys, counts.totals)
+        self.pooled_ = self._make_pooled("matrix").fit(matrix, y, weights)
+        pooled = np.log(links.clip(self.pooled_.map_(counts.scores)))
+        basis = ClassBasis.learn(pooled, counts.totals)
+        self._fit_terms(Cells(**vars(counts), pooled=pooled), basis, np.empty(0), first)
+        self.classes_, self.n_features_in_ = reader.classes_, matrix.shape[1]
+        return self
+
+    def _make_pooled(self, shape: str) -> Any:
+        """A new calibrator for all rows."""
+        method = self.calibrator
+        return registry.create(method, shape) if isinstance(method, str) else clone(method)
 
     def fit_tallies(self, tallies: Mapping[Any, Tally], keys: Sequence[str] | None = None) -> Self:
         """Learn from one tally for each segment, as `engines.tally(by=…)` gives them.
@@ -156,21 +199,30 @@ class SegmentedCalibrator(Estimator):
             counts = replace(counts, scores=first(counts.scores))
             pooled = pooled.rescored(first(pooled.scores))
         _validation.check_unit_interval(pooled.scores, "scores", type(self).__name__)
-        method = self.calibrator
-        self.pooled_ = (registry.create(method) if isinstance(method, str) else clone(method)).fit_tally(pooled)
+        self.pooled_ = self._make_pooled("score").fit_tally(pooled)
         joined, coarse, totals = join_cells(counts, pooled)
         basis = Basis.learn(coarse, links.logit(self.pooled_.map_(coarse)), totals)
         cells = Cells(**vars(joined), pooled=links.logit(self.pooled_.map_(joined.scores)))
+        self._fit_terms(cells, basis, _find_deviations(self.pooled_, coarse), first)
+        self.classes_, self.n_features_in_ = np.array(classes), 1
+        return self
+
+    def _fit_terms(
+        self, cells: Cells, basis: AnyBasis, deviations: Floats, first: CalibrationMap | MatrixMap | None
+    ) -> None:
+        """Learn what segments add to the pooled logits, of one score or of several classes."""
         terms = tuple(
             TermEffects(members, kind, levels, *term.effects, term.difference)
             for (members, kind), (term, levels) in fit_terms(cells, basis).items()
             if term.difference > LEAST_DIFFERENCE
         )
-        deviations, name = _find_deviations(self.pooled_, coarse), type(self).__name__
-        self.map_ = SegmentedMap(counts.keys, self.pooled_.map_, basis, deviations, terms, first, self.missing, name)
+        name = type(self).__name__
+        self.map_ = SegmentedMap(cells.keys, self.pooled_.map_, basis, deviations, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
-        self.classes_, self.n_features_in_ = np.array(classes), 1
-        return self
+
+    def frozen_map(self) -> SegmentedMap:
+        map_: SegmentedMap = self._fitted_map()
+        return map_ if isinstance(map_.pooled, CalibrationMap) else replace(map_, pooled=self.pooled_.frozen_map())
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
         """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
@@ -186,13 +238,13 @@ class SegmentedCalibrator(Estimator):
         It holds the uncertainty of the pooled curve and of the segment's deviation; for a new segment, that of how
         far segments are apart.
         """
-        return self._fitted_map().predict_interval(scores, level, segment=segment)
+        return self.frozen_map().predict_interval(scores, level, segment=segment)
 
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
-        return self._fitted_map().sample_maps(scores, n_draws, random_state, segment=segment)
+        return self.frozen_map().sample_maps(scores, n_draws, random_state, segment=segment)
 
     def summary(self) -> str:
         """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""

@@ -11,6 +11,7 @@ from scipy import special
 
 from calibrant._tables import align, make_frame
 from calibrant._typing import Floats
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.segments import SegmentedMap
 from calibrant.segments.search import Cells
 from calibrant.tally import row_count
@@ -36,6 +37,8 @@ class SegmentRow:
         keys this is the part of this key alone.
     differs : bool
         Whether the interval leaves out 0.
+    label : value
+        The class that base rate and shift are of, against all others; None with one score.
     """
 
     key: str
@@ -46,13 +49,19 @@ class SegmentRow:
     low: float
     high: float
     differs: bool
+    label: Any = None
+
+    @property
+    def title(self) -> str:
+        """The segment and, with several classes, the class."""
+        return str(self.segment) if self.label is None else f"{self.segment}, class {self.label}"
 
     def texts(self) -> tuple[str, ...]:
         """The cells of its line in the printed table."""
         interval = f"[{self.low:+.2f}, {self.high:+.2f}]"
         return (
             self.key,
-            str(self.segment),
+            self.title,
             row_count(self.rows),
             f"{self.base_rate:.3f}",
             f"{self.shift:+.2f}",
@@ -84,7 +93,8 @@ class SegmentTable:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Plain dictionaries, ready for a data frame."""
-        return [dict(vars(row)) for row in self.rows]
+        several = any(row.label is not None for row in self.rows)
+        return [{name: value for name, value in vars(row).items() if several or name != "label"} for row in self.rows]
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each segment."""
@@ -93,12 +103,13 @@ class SegmentTable:
     def summary(self) -> str:
         """Which segments differ, in a sentence."""
         keys = {row.key for row in self.rows}
-        of = f"{len(self)} segments" + (f" of {self.rows[0].key}" if len(keys) == 1 else "")
+        parts = "segments" if self.rows[0].label is None else "classes within segments"
+        of = f"{len(self)} {parts}" + (f" of {self.rows[0].key}" if len(keys) == 1 else "")
         differing = [row for row in self._ranked() if row.differs]
         if not differing:
             return f"None of {of} differs from the pooled map as far as these rows can tell."
         named = ", ".join(
-            (f"{row.key} = " if len(keys) > 1 else "") + f"{row.segment} ({row.shift:+.2f})"
+            (f"{row.key} = " if len(keys) > 1 else "") + f"{row.title} ({row.shift:+.2f})"
             for row in differing[:MOST_NAMED]
         )
         more = f" and {len(differing) - MOST_NAMED} more" if len(differing) > MOST_NAMED else ""
@@ -124,36 +135,38 @@ class SegmentTable:
 def tabulate_segments(map_: SegmentedMap, cells: Cells) -> SegmentTable:
     """The table of the segments that the model was fitted to; O(cells) for each term."""
     rows: list[SegmentRow] = []
+    labels = map_.pooled.classes if isinstance(map_.pooled, MatrixMap) else (None,)
     for k, name in enumerate(map_.keys.names):
-        size, codes = map_.keys.sizes[k], cells.codes[:, k]
-        totals, positives = (np.bincount(codes, x, size) for x in (cells.totals, cells.positives))
-        shift, half = _shifts(map_, cells, k)
+        totals, rates, *shifts = _describe_segments(map_, cells, k)
+        columns = (
+            np.broadcast_to(x, (len(labels), len(totals))).T.tolist() for x in (totals, rates.T, *(y.T for y in shifts))
+        )
         rows += [
-            SegmentRow(name, segment, n, rate, a, a - h, a + h, abs(a) > h)
-            for segment, n, rate, a, h in zip(
-                map_.keys.levels[k],
-                totals.tolist(),
-                (positives / totals).tolist(),
-                shift.tolist(),
-                half.tolist(),
-                strict=True,
-            )
+            SegmentRow(name, segment, n, rate, a, a - h, a + h, abs(a) > h, label)
+            for segment, *lines in zip(map_.keys.levels[k], *columns, strict=True)
+            for label, n, rate, a, h in zip(labels, *lines, strict=True)
         ]
     return SegmentTable(tuple(rows), _differences(map_))
 
 
-def _shifts(map_: SegmentedMap, cells: Cells, k: int) -> tuple[Floats, Floats]:
-    """The mean effect of key k on the rows of each of its segments, and half the width of its interval."""
+def _describe_segments(map_: SegmentedMap, cells: Cells, k: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rows of each segment of key k, base rate, the mean effect of the key on its rows, half its interval's width."""
     size, codes = map_.keys.sizes[k], cells.codes[:, k]
-    totals = np.bincount(codes, cells.totals, size)
-    shift, variance = np.zeros(size), np.zeros(size)
+    totals, positives = np.zeros(size), np.zeros((size, *cells.pooled.shape[1:]))
+    np.add.at(totals, codes, cells.totals)
+    np.add.at(positives, codes, cells.positives)
+    shift, variance = np.zeros(positives.shape), np.zeros(positives.shape)
     for term in map_.terms:
         if term.keys == (k,):
-            columns = map_.basis.columns(term.kind, cells.scores, cells.pooled)
-            centres = np.column_stack([np.bincount(codes, cells.totals * c, size) / totals for c in columns.T])
-            shift += np.einsum("ij,ij->i", centres, term.mean)
-            variance += np.einsum("ij,ijk,ik->i", centres, term.wide, centres)
-    return shift, -special.ndtri(0.5 * (1.0 - LEVEL)) * np.sqrt(variance)
+            centres = np.zeros((*positives.shape, map_.basis.sizes[term.kind]))
+            for rows in map_.chunks(cells.pooled):
+                columns = map_.basis.columns(term.kind, cells.scores[rows], cells.pooled[rows])
+                own = map_.basis.against_rest(cells.pooled[rows], {term.kind: columns})[1][term.kind]
+                np.add.at(centres, codes[rows], (own.T * (cells.totals[rows] / totals[codes[rows]])).T)
+            shift += np.einsum("i...j,ij->i...", centres, term.mean)
+            variance += np.einsum("i...j,ijk,i...k->i...", centres, term.wide, centres)
+    half = -special.ndtri(0.5 * (1.0 - LEVEL)) * np.sqrt(variance)
+    return totals, (positives.T / totals).T, shift, half
 
 
 def _differences(map_: SegmentedMap) -> dict[str, float]:

@@ -12,8 +12,8 @@ import numpy as np
 from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.maps.keys import SegmentCounts
-from calibrant.maps.segments import CURVE, LINE, Basis
-from calibrant.segments.group_effects import Groups
+from calibrant.maps.segments import CURVE, LINE, AnyBasis
+from calibrant.segments.group_effects import ClassGroups, Groups
 from calibrant.segments.terms import Term
 from calibrant.tally import Tally
 
@@ -33,9 +33,17 @@ CURVED = 0.5  # and from which on it may have curves
 
 @dataclass(frozen=True, eq=False)
 class Cells(SegmentCounts):
-    """Counts at each coarse score and combination of segments, with pooled logits: the terms are fitted to them."""
+    """Counts at each coarse score and combination of segments, with pooled logits: the terms are fitted to them.
+
+    With several classes these are rows: scores, counts of each class and pooled logits are (n, K).
+    """
 
     pooled: Floats
+
+    def group(self, codes: Ints, count: int, columns: Floats) -> Groups:
+        """The cells in groups with these numbers."""
+        kind = Groups if self.pooled.ndim == 1 else ClassGroups
+        return kind.of(codes, count, columns, self.positives, self.totals)
 
 
 def join_cells(counts: SegmentCounts, pooled: Tally) -> tuple[SegmentCounts, Floats, Floats]:
@@ -54,7 +62,7 @@ def join_cells(counts: SegmentCounts, pooled: Tally) -> tuple[SegmentCounts, Flo
 TermName = tuple[tuple[int, ...], str]
 
 
-def fit_terms(cells: Cells, basis: Basis) -> dict[TermName, tuple[Term, Ints]]:
+def fit_terms(cells: Cells, basis: AnyBasis) -> dict[TermName, tuple[Term, Ints]]:
     """All terms with the segments of each; a term is named by the numbers of its keys, and its kind.
 
     Keys are first tried alone and enter in the order of what they gain, so that their order does not matter. Pairs of
@@ -76,7 +84,7 @@ def fit_terms(cells: Cells, basis: Basis) -> dict[TermName, tuple[Term, Ints]]:
 class _Search:
     """The terms so far, and the logits of the cells with them."""
 
-    def __init__(self, cells: Cells, basis: Basis) -> None:
+    def __init__(self, cells: Cells, basis: AnyBasis) -> None:
         self.cells, self.basis = cells, basis
         self.terms: dict[TermName, tuple[Term, Ints]] = {}
         self.order: list[TermName] = []
@@ -84,14 +92,17 @@ class _Search:
 
     def add(self, sets: Sequence[tuple[int, ...]], kind: str, least: float) -> None:
         """Try each set of keys on top of what is there, keep those that differ with probability `least`, iterate."""
+        if kind not in self.basis.sizes:
+            return
         columns = self.basis.columns(kind, self.cells.scores, self.cells.pooled)
         tried = {}
         for members in sets:
             levels, codes = np.unique(self.cells.codes[:, list(members)], axis=0, return_inverse=True)
             if (members and len(levels) == 1) or self.prior(members, kind) < LEAST_PRIOR:
                 continue
-            groups = Groups.of(codes.reshape(-1), len(levels), columns, self.cells.positives, self.cells.totals)
-            term = Term(kind, 1.0 - self.prior(members, kind), groups)
+            term = Term(
+                kind, 1.0 - self.prior(members, kind), self.cells.group(codes.reshape(-1), len(levels), columns)
+            )
             if least and not term.promises(self.logits):
                 continue
             term.update(self.logits, everything=True)

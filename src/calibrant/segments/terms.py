@@ -6,14 +6,14 @@ which carries nothing goes away by itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
 
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.maps.segments import CURVE, LINE, WAVES, Effects
-from calibrant.segments.group_effects import GroupPosterior, Groups, fit_groups
+from calibrant.segments.group_effects import ClassGroups, GroupPosterior, Groups, fit_groups
 
 # Scales on the logit scale with their prior shares: small differences are more common than large ones, and segments
 # that differ in their slopes are rarer than those that are only shifted.
@@ -78,10 +78,13 @@ class Term:
     def __init__(self, kind: str, none: float, groups: Groups) -> None:
         self.kind, self.none, self.groups = kind, none, groups
         self.settings = SETTINGS[kind]
+        if isinstance(groups, ClassGroups):  # the biases of all classes have the scale of an intercept
+            scales = np.repeat(self.settings.scales, [groups.shape[1] - 1, 1], axis=1)
+            self.settings = replace(self.settings, scales=scales)
         self.log_prior = self.settings.log_prior(none)
         self.posteriors: dict[int, GroupPosterior] = {}
         self.weights = np.exp(self.log_prior)
-        count, size = groups.members.shape[0], groups.columns.shape[1]
+        count, size = groups.shape
         zeros = np.zeros((count, size, size))
         self.effects = Effects(np.zeros((count, size)), zeros, zeros, np.zeros((size, size)))
 
@@ -120,11 +123,8 @@ class Term:
         # they are like, and no random number is needed.
         step = count // SAMPLE_SEGMENTS
         sampled = self.groups.codes % step == 0
-        codes, *rest = (
-            column[sampled]
-            for column in (self.groups.codes, self.groups.columns, self.groups.positives, self.groups.totals)
-        )
-        sample = Term(self.kind, self.none, Groups.of(codes // step, -(-count // step), *rest))
+        codes = self.groups.codes[sampled] // step
+        sample = Term(self.kind, self.none, self.groups.part(sampled, codes, -(-count // step)))
         sample.update(offset[sampled], everything=True)
         return sample.weights > SMALLEST_IN_SAMPLE
 
