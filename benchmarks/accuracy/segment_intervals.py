@@ -59,7 +59,7 @@ def main() -> None:
             calibrator = SegmentedCalibrator(options.calibrator).fit(scores, y, segment=segment)
             found.append(covered(calibrator, effects))
             line = [t for t in calibrator.map_.terms if t.keys == (0,) and t.kind == "line"]
-            scale.append(np.sqrt(np.diag(line[0].effects.prior)) if line else np.zeros(2))
+            scale.append(np.sqrt(np.diag(line[0].prior)) if line else np.zeros(2))
         means = {name: np.mean([f[name] for f in found]) for name in found[0]}
         print(
             f"scales {scales[0]:.2f} {scales[1]:.2f}: found {np.mean(scale, axis=0).round(2)}; coverage "

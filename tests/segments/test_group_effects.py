@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from calibrant.segments import group_effects
-from calibrant.segments.group_effects import Groups, fit_groups
+from calibrant.segments.group_effects import ClassGroups, Groups, fit_groups
 
 
 def log_likelihood(offset, columns, positives, totals, w):
@@ -115,3 +114,58 @@ def test_effect_is_that_of_the_group(cells):
     assert effect[0] == 1.0
     assert effect[50] == columns[50, 1]
     assert effect[100] == pytest.approx(2.0 + 3.0 * columns[100, 1])
+
+
+@pytest.fixture
+def class_rows():
+    rng = np.random.default_rng(4)
+    codes, offset = np.repeat([0, 1], 30), rng.normal(0.0, 1.0, (60, 3))
+    totals, u = rng.integers(1, 4, 60).astype(float), rng.normal(0.0, 1.0, (60, 3, 1))
+    positives = np.array([rng.multinomial(int(n), [0.2, 0.3, 0.5]) for n in totals]).astype(float)
+    return codes, u, offset, positives, totals
+
+
+def test_derivatives_of_classes_agree_with_differences(class_rows):
+    codes, u, offset, positives, totals = class_rows
+    groups, scales, v = (
+        ClassGroups.of(codes, 2, u, positives, totals),
+        np.array([0.5, 0.5, 0.5, 0.3]),
+        np.full((2, 4), 0.2),
+    )
+    point, step = groups.look(offset, scales, v), 1e-5
+    z = offset + 0.1 + 0.06 * u[:, :, 0]  # 0.2 times the scales
+    log_p = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    by_hand = np.bincount(codes, (positives * log_p).sum(axis=1)) - 0.5 * 4 * 0.2**2
+    np.testing.assert_allclose(point.value, by_hand)
+    for k in range(4):
+        shift = step * np.eye(4)[k]
+        forward, backward = groups.look(offset, scales, v + shift), groups.look(offset, scales, v - shift)
+        np.testing.assert_allclose((forward.value - backward.value) / (2 * step), point.gradient[:, k], atol=1e-6)
+        np.testing.assert_allclose(
+            (backward.gradient - forward.gradient) / (2 * step), point.curvature[:, k], rtol=1e-6, atol=1e-6
+        )
+
+
+def test_two_classes_are_one_score(cells):
+    codes, columns, offset, positives, totals = cells
+    one = fit_groups(Groups.of(codes, 3, columns, positives, totals), offset, np.array([0.5, 0.3]))
+    counts, u = np.column_stack((totals - positives, positives)), 0.5 * columns[:, 1:] * [-1.0, 1.0]
+    both = np.column_stack((np.zeros(120), offset))
+    # The difference of two biases has √2 times the scale of each.
+    scales = np.array([0.5 / np.sqrt(2.0), 0.5 / np.sqrt(2.0), 0.3])
+    two = fit_groups(ClassGroups.of(codes, 3, u[:, :, None], counts, totals), both, scales)
+    np.testing.assert_allclose(two.evidence, one.evidence, atol=1e-6)
+    np.testing.assert_allclose(two.mode[:, 1] - two.mode[:, 0], one.mode[:, 0], atol=1e-4)
+    np.testing.assert_allclose(two.mode[:, 2], one.mode[:, 1], atol=1e-4)
+
+
+def test_the_order_of_rows_and_classes_does_not_matter(class_rows):
+    codes, u, offset, positives, totals = class_rows
+    scales = np.array([0.5, 0.5, 0.5, 0.3])
+    found = fit_groups(ClassGroups.of(codes, 2, u, positives, totals), offset, scales)
+    rows, classes = np.random.default_rng(0).permutation(60), [2, 0, 1]
+    moved = (array[rows][:, classes] for array in (u, positives, offset))
+    columns, counts, logits = moved
+    same = fit_groups(ClassGroups.of(codes[rows], 2, columns, counts, totals[rows]), logits, scales)
+    np.testing.assert_allclose(same.evidence, found.evidence)
+    np.testing.assert_allclose(same.mode, found.mode[:, [*classes, 3]], atol=1e-10)

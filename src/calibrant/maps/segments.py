@@ -33,7 +33,7 @@ SIZES = {LINE: 2, CURVE: len(WAVES)}
 LARGEST_U = 4.0
 MOST_TESTED = 64
 CHUNK_ROWS = 1 << 17  # evaluated at once
-POOLED_DRAWS = 100  # of several classes, for the spread of their pooled logits
+LAST_DRAWS = 100  # for the spread of the logits of several classes
 ROUNDING = 1e-9  # how far below 0 rounding may put a variance
 
 
@@ -217,7 +217,7 @@ class SegmentedMap(FrozenMap):
         The functions of the score that effects multiply.
     pooled_deviations : ndarray of shape (J, m)
         Independent deviations of the pooled logit at the scores of the basis, each one standard deviation large: the
-        pooled curve's posterior in a few lines. Several classes have the draws of the pooled map instead.
+        pooled curve's posterior in a few lines. Several classes have the draws of `last` instead.
     terms : tuple of TermEffects
         The effects of keys and of pairs of keys.
     first : CalibrationMap or MatrixMap, optional
@@ -226,6 +226,8 @@ class SegmentedMap(FrozenMap):
         What to do with rows whose segment is missing.
     method : str
         The name of the method that made it.
+    last : MatrixMap, optional
+        With several classes, the map of the probabilities that segments have corrected; their draws are its draws.
     labels : tuple
         Where rows have a score for each of several labels: their names, in the order of the columns.
 
@@ -253,6 +255,7 @@ class SegmentedMap(FrozenMap):
     first: CalibrationMap | MatrixMap | None = None
     missing: str = "error"
     method: str = ""
+    last: MatrixMap | None = None
     labels: tuple[Any, ...] = ()
 
     @property
@@ -284,8 +287,8 @@ class SegmentedMap(FrozenMap):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether it has intervals and draws: always for one score, and else as the pooled map."""
-        return isinstance(self.pooled, CalibrationMap) or self.pooled.has_posterior
+        """Whether it has intervals and draws: always for one score, and else as its last map."""
+        return self.last is None or self.last.has_posterior
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability.
@@ -303,7 +306,8 @@ class SegmentedMap(FrozenMap):
         for rows in self.chunks(scores):
             centre, spread = self.centre_and_spread(self._first(scores[rows]), codes[rows])
             low[rows], high[rows] = links.expit(centre - z * spread), links.expit(centre + z * spread)
-        return low, high
+        predicted = self.probabilities(scores, codes)  # the mean of a skew posterior can lie beyond a narrow interval
+        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
@@ -381,7 +385,7 @@ class SegmentedMap(FrozenMap):
         out = np.empty(scores.shape)
         for rows in self.chunks(scores):
             out[rows] = self.basis.probabilities(self.logits(self._first(scores[rows]), codes[rows]))
-        return out
+        return out if self.last is None else self.last(out)
 
     def _first(self, scores: Floats) -> Floats:
         return scores if self.first is None else self.first(scores)
@@ -412,23 +416,29 @@ class SegmentedMap(FrozenMap):
     def centre_and_spread(self, scores: Floats, codes: Ints) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the logit, for intervals."""
         mean, variance = self._moments(scores, codes, wide=True)
-        if isinstance(self.basis, Basis):
+        if self.last is not None:
+            # What is unknown of the segments goes through the last map as it is: its slopes are near 1.
+            aligned = self.basis.probabilities(self.logits(scores, codes))
+            mean = links.logit(self.last(aligned))
+            variance += links.logit(self.last.sample_maps(aligned, LAST_DRAWS)).var(axis=0)
+        elif isinstance(self.basis, Basis):
             variance += np.interp(scores, self.basis.scores, (self.pooled_deviations**2).sum(axis=0))
-        else:
-            variance += links.logit(self.pooled.sample_maps(scores, POOLED_DRAWS)).var(axis=0)
         return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def draw(self, scores: Floats, codes: Ints, rng: np.random.Generator, n_draws: int) -> Floats:
         """Draws of the logits, (n_draws, n), each from one whole map for every segment."""
         pooled = self.basis.logits(self.pooled(scores))
+        out: Floats = np.repeat(pooled[None], n_draws, axis=0)
         if isinstance(self.basis, Basis):
             lines = [np.interp(scores, self.basis.scores, line) for line in self.pooled_deviations]
             noise = rng.standard_normal((n_draws, len(lines)))
-            out: Floats = pooled + noise @ np.array(lines).reshape(-1, len(scores))
-        else:
-            out = self.basis.logits(self.pooled.sample_maps(scores, n_draws, rng))
+            out += noise @ np.array(lines).reshape(-1, len(scores))
         for term in self.terms:
             out += term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
+        if self.last is not None:
+            aligned = self.logits(scores, codes)
+            drawn = self.last.sample_maps(self.basis.probabilities(aligned), n_draws, rng)
+            out += self.basis.logits(drawn) - aligned
         return out
 
     def to_dict(self) -> dict[str, Any]:
@@ -452,16 +462,17 @@ class SegmentedMap(FrozenMap):
             first=None if data["first"] is None else kind.from_dict(data["first"]),
             missing=data["missing"],
             method=data["method"],
+            last=None if data.get("last") is None else MatrixMap.from_dict(data["last"]),
             labels=tuple(data.get("labels", ())),
         )
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
-        """The draws of a pooled map of several classes; one score has what it needs in `to_dict`."""
-        return self.pooled.posterior_to_dict() if isinstance(self.pooled, MatrixMap) else None
+        """The draws of the last map; one score has what it needs in `to_dict`."""
+        return None if self.last is None else self.last.posterior_to_dict()
 
     def with_posterior(self, data: Mapping[str, Any]) -> SegmentedMap:
-        """The map with the pooled posterior that `posterior_to_dict` described."""
-        return replace(self, pooled=self.pooled.with_posterior(data))
+        """The map with the draws that `posterior_to_dict` described."""
+        return super().with_posterior(data) if self.last is None else replace(self, last=self.last.with_posterior(data))
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over the whole range and segments in turn, new ones among them, with what the map makes of them."""

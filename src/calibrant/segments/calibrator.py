@@ -22,7 +22,7 @@ from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import AnyBasis, Basis, SegmentedMap, TermEffects
 from calibrant.metrics.scores import warn_of_reversal
-from calibrant.multiclass.scaling import MatrixIdentity
+from calibrant.multiclass.scaling import MatrixIdentity, MatrixTemperature
 from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import Cells, fit_terms, join_cells
 from calibrant.tally import Tally, row_count
@@ -38,9 +38,10 @@ class SegmentedCalibrator(Estimator):
 
     One map for all hides that some segments are off, one map for each starves the small ones. Here all rows share a
     pooled curve, and each segment departs from it as far as its own rows warrant: by a shift and a slope, and where
-    it is large enough by a smooth curve. How much segments differ is learned from the data, for each key separately;
-    that they do not differ at all is always one of the possibilities. With several keys (country and device) the
-    effects add up, and pairs of keys have effects of their own where the data show them.
+    it is large enough by a smooth curve; with several classes, by a temperature and a bias for each class. How much
+    segments differ is learned from the data, for each key separately; that they do not differ at all is always one of
+    the possibilities. With several keys (country and device) the effects add up, and pairs of keys have effects of
+    their own where the data show them. Where a row can have several labels, a label is a segment.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class SegmentedCalibrator(Estimator):
     classes_ : ndarray of shape (2,)
         The negative and the positive label; 0 and 1 after `fit_tallies`.
     pooled_ : Calibrator
-        The pooled calibrator, fitted to all rows.
+        The pooled calibrator, fitted to all rows; with several classes, to what segments made of them.
     map_ : SegmentedMap
         The fitted map: frozen numbers that predict, and that are saved and exported.
 
@@ -104,14 +105,17 @@ class SegmentedCalibrator(Estimator):
 
         Parameters
         ----------
-        scores : array-like of shape (n,), (n, 1) or (n, 2)
-            Scores, or the probabilities of the negative and the positive class.
-        y : array-like of shape (n,)
-            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
+        scores : array-like of shape (n,), (n, 1), (n, 2), (n, K) or (n, labels)
+            Scores; the probabilities of the negative and the positive class; a column for each of several classes; or a
+            column for each of several labels.
+        y : array-like of shape (n,) or (n, labels)
+            Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
+            classes, the sorted labels of the columns. Where a row can have several labels, a column for each of them,
+            a table or an array; then a label is a segment, and `predict` gives a column for each.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a weight of 2 is the row twice.
         segment : array-like of shape (n,) or (n, keys), table, or dict of columns
-            The segment of each row, by one key or several.
+            The segment of each row, by one key or several. Several labels need none.
         pos_label : label, optional
             The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
             as 1 and 2, the larger is positive as in scikit-learn.
@@ -122,7 +126,7 @@ class SegmentedCalibrator(Estimator):
         """
         self._check_labels_given(y)
         labels: tuple[Any, ...] = ()
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        if np.ndim(y) == np.ndim(scores) == 2 and np.shape(y)[1] > 1:
             labels = name_labels(y)
             scores, segment = melt_labels(scores, labels, segment)
             y = np.asarray(y).ravel()
@@ -160,10 +164,15 @@ class SegmentedCalibrator(Estimator):
             self.missing,
         )
         _check_segments(counts.keys, counts.totals)
-        self.pooled_ = self._make_pooled("matrix").fit(matrix, y, weights)
-        pooled = np.log(links.clip(self.pooled_.map_(counts.scores)))
+        # Segments with other temperatures would bend a common curve. So segments first correct what is simple, and what
+        # is left of the corrected rows of all segments is one map.
+        simple = MatrixTemperature().fit(matrix, y, weights).map_
+        pooled = np.log(links.clip(simple(counts.scores)))
         basis = ClassBasis.learn(pooled, counts.totals)
-        self._fit_terms(Cells(**vars(counts), pooled=pooled), basis, np.empty(0), first)
+        self._fit_terms(Cells(**vars(counts), pooled=pooled), simple, basis, np.empty(0), first)
+        aligned = self.map_.predict(scores, segment)
+        self.pooled_ = self._make_pooled("matrix").fit(aligned, y, weights)
+        self.map_ = replace(self.map_, last=self.pooled_.map_)
         self.classes_, self.n_features_in_ = reader.classes_, matrix.shape[1]
         return self
 
@@ -203,12 +212,17 @@ class SegmentedCalibrator(Estimator):
         joined, coarse, totals = join_cells(counts, pooled)
         basis = Basis.learn(coarse, links.logit(self.pooled_.map_(coarse)), totals)
         cells = Cells(**vars(joined), pooled=links.logit(self.pooled_.map_(joined.scores)))
-        self._fit_terms(cells, basis, _find_deviations(self.pooled_, coarse), first)
+        self._fit_terms(cells, self.pooled_.map_, basis, _find_deviations(self.pooled_, coarse), first)
         self.classes_, self.n_features_in_ = np.array(classes), 1
         return self
 
     def _fit_terms(
-        self, cells: Cells, basis: AnyBasis, deviations: Floats, first: CalibrationMap | MatrixMap | None
+        self,
+        cells: Cells,
+        pooled: CalibrationMap | MatrixMap,
+        basis: AnyBasis,
+        deviations: Floats,
+        first: CalibrationMap | MatrixMap | None,
     ) -> None:
         """Learn what segments add to the pooled logits, of one score or of several classes."""
         terms = tuple(
@@ -217,19 +231,22 @@ class SegmentedCalibrator(Estimator):
             if term.difference > LEAST_DIFFERENCE
         )
         name = type(self).__name__
-        self.map_ = SegmentedMap(cells.keys, self.pooled_.map_, basis, deviations, terms, first, self.missing, name)
+        self.map_ = SegmentedMap(cells.keys, pooled, basis, deviations, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
 
     def frozen_map(self) -> SegmentedMap:
         map_: SegmentedMap = self._fitted_map()
-        return map_ if isinstance(map_.pooled, CalibrationMap) else replace(map_, pooled=self.pooled_.frozen_map())
+        return map_ if map_.last is None else replace(map_, last=self.pooled_.frozen_map())
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map."""
+        """P(y = positive class) for each row, (n,); a segment that is new gets the pooled map.
+
+        Several classes or labels have a column each, (n, K).
+        """
         return self._fitted_map().predict(scores, segment)
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """Probabilities of the negative and the positive class, (n, 2)."""
+        """Probabilities of the negative and the positive class, (n, 2); as `predict` for several classes or labels."""
         return self._fitted_map().predict_proba(scores, segment)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
@@ -243,7 +260,7 @@ class SegmentedCalibrator(Estimator):
     def sample_maps(
         self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None
     ) -> Floats:
-        """Draws of the probabilities of all rows, (n_draws, n), each draw from one map for every segment."""
+        """Draws of the probabilities of all rows, (n_draws, n) or (n_draws, n, K); each is one map for all segments."""
         return self.frozen_map().sample_maps(scores, n_draws, random_state, segment=segment)
 
     def summary(self) -> str:
