@@ -332,7 +332,7 @@ class AdaptiveCalibrator:
         return f"{after} keep the reference map: the largest e-value against it is {10.0**largest:.3g}, less than 20."
 
     def save(self, path: AnyPath) -> None:
-        """Write the state as JSON of some ten kilobytes with a checksum; `load` goes on where it was."""
+        """Write the state as JSON of less than 100 kB with a checksum; `load` goes on where it was."""
         content = {
             "kind": KIND,
             "map": self.reference.to_dict(),
