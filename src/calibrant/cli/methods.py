@@ -73,9 +73,7 @@ def create_method(name: str | None, shape: str, space: str, settings: dict[str, 
     if unknown is not None:
         raise Refusal(f"{cls.name} has no option {unknown!r}; it has {', '.join(known) or 'none'}.")
     if space == "decision" and not _takes_decision_scores(cls):
-        raise Refusal(
-            f"{cls.name} takes probabilities only; for --space decision choose a method that takes any score."
-        )
+        raise Refusal(f"{cls.name} takes probabilities only; for --space decision choose one that takes any score.")
     return cls(**({"space": space} if "space" in known else {}) | settings)
 
 

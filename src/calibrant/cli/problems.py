@@ -178,7 +178,7 @@ def read_problem(
         chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
         shape = "panel" if panel else "matrix" if len(columns.scores) > 1 and not top_label else "score"
         _refuse_options(shape, columns, chosen, positive, top_label, single=single)
-        rows = drop(table, needed_columns(shape, columns)) if drop_missing else table
+        rows = drop(table, replace(columns, scores=() if panel else columns.scores)) if drop_missing else table
         if crossfitted and columns.weight is not None:
             _warn_of_copies(rows, columns.weight)
         about: dict[str, Any] = {"space": chosen, "name": table.name}
@@ -295,18 +295,14 @@ def _check_number_of_segments(table: Table, by: tuple[str, ...], most: int) -> N
         raise Refusal(f"--by '{names}' has about {n_segments} values; choose a column with at most {most}.")
 
 
-def needed_columns(shape: str, columns: Columns) -> Columns:
-    """The columns that no row may lack: of several scores some may be missing."""
-    return replace(columns, scores=()) if shape == "panel" else columns
-
-
 def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ...] = (), positive: Any = None) -> Rows:
     """Fetch single rows: a matrix (n, K) with the columns of its labels, several scores by name, or one score."""
     import numpy as np
 
     from calibrant._validation import encode_labels
 
-    lacking = table.describe_missing(needed_columns(shape, columns).scores, columns.label)
+    # Of several scores in a row some may be missing.
+    lacking = table.describe_missing(() if shape == "panel" else columns.scores, columns.label)
     if lacking is not None:
         raise Refusal(f"{lacking} {REPAIR}")
     # Single precision takes half of the memory where there is no more.
