@@ -144,12 +144,12 @@ def adjust_curves(
     totals: Floats,
     *,
     scale: float,
-    rng: np.random.Generator | None = None,
+    noise: Floats | None = None,
 ) -> Floats:
     """Coefficients w of expit(offset + features @ w) for each row of `offsets`, (d, m); returns (d, c).
 
-    Their prior is normal with mean 0 and deviation `scale`. With a generator they are drawn from Laplace's
-    approximation of the posterior, otherwise they are its mode. Features are (m, c). Where labels scatter about a
+    Their prior is normal with mean 0 and deviation `scale`. With standard normal `noise`, (d, c), they are draws from
+    Laplace's approximation of the posterior, otherwise its mode. Features are (m, c). Where labels scatter about a
     curve by more than its probabilities say, since its shape is wrong, they count for so much less (quasi-likelihood).
     """
     columns = features.shape[1]
@@ -164,7 +164,7 @@ def adjust_curves(
         gradient = trust * ((positives - totals * p) @ features) - out / scale**2
         precision = ((trust * variances) @ squares).reshape(-1, columns, columns) + prior
         out = out + np.clip(np.linalg.solve(precision, gradient[:, :, None])[:, :, 0], -LONGEST, LONGEST)
-    if rng is None:
+    if noise is None:
         return out
     root = np.linalg.cholesky(np.linalg.inv(precision))
-    return out + (root @ rng.standard_normal((*out.shape, 1)))[:, :, 0]
+    return out + (root @ noise[:, :, None])[:, :, 0]

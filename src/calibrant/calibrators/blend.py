@@ -178,7 +178,9 @@ class Blend(BayesianCalibrator):
         z, logits, cells = links.logit(at), links.logit(drawn), self._cells
         centre, spread = logistic.standardise(z[rows], cells.totals)
         line = np.stack(((z - centre) / spread, np.ones(len(z)))).T
-        drawn_lines = adjust_curves(logits[0][:, rows], line[rows], cells.positives, cells.totals, scale=WEAK, rng=rng)
+        noise = rng.standard_normal((len(logits[0]), line.shape[1]))
+        given = (logits[0][:, rows], line[rows], cells.positives, cells.totals)
+        drawn_lines = adjust_curves(*given, scale=WEAK, noise=noise)
         return links.expit(logits + drawn_lines @ line.T)
 
     def _with_deviations(self, drawn: Floats, at: Floats, rows: Ints, rng: np.random.Generator) -> Floats:

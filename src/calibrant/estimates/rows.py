@@ -111,6 +111,8 @@ def draw_levelled_maps(
     prior is normal, with few labels a fraction of what they lack and with many all of it, as in prediction-powered
     inference. A model that remembers no labelled rows is taken as it is.
     """
+    from scipy.special import ndtri
+
     rows = labelled_rows(model)
     known = np.empty(0) if rows is None else rows.cells.scores
     at = np.concatenate((known, scores))
@@ -119,13 +121,16 @@ def draw_levelled_maps(
     if rows is None:
         return fitted[0], draws
 
-    def levelled(maps: Floats, generator: np.random.Generator | None) -> Floats:
+    # One from each of as many equal parts of the normal distribution: few draws have its spread, whatever the seed.
+    noise = ndtri((rng.permutation(n_draws) + rng.random(n_draws)) / n_draws)[:, None]
+
+    def levelled(maps: Floats, noise: Floats | None) -> Floats:
         logits, ones = links.logit(maps), np.ones((len(known), 1))
         given = (logits[:, : len(known)], ones, rows.cells.positives, rows.cells.totals)
-        shifts = adjust_curves(*given, scale=OFF_LEVEL, rng=generator)
+        shifts = adjust_curves(*given, scale=OFF_LEVEL, noise=noise)
         return links.expit(logits[:, len(known) :] + shifts)
 
-    return levelled(fitted, None)[0], levelled(draws, rng)
+    return levelled(fitted, None)[0], levelled(draws, noise)
 
 
 def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> Tally:
