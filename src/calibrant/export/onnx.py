@@ -13,20 +13,8 @@ from calibrant import _validation
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
+from calibrant.export import expression_graph as graph
 from calibrant.export import parity
-from calibrant.export.expression_graph import (
-    ARITHMETIC,
-    Array,
-    Choice,
-    Node,
-    Number,
-    Operation,
-    Pick,
-    Score,
-    Search,
-    fold,
-    graph_of,
-)
 from calibrant.export.panel_graph import domains, lower_panel
 from calibrant.maps.base import LARGEST, FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
@@ -34,7 +22,7 @@ from calibrant.maps.panel import PanelMap
 from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.export.to_onnx"
-OPERATORS = {kind: kind.capitalize() for kind in (*ARITHMETIC, "tanh", "einsum")}  # ONNX has the same names
+OPERATORS = {kind: kind.capitalize() for kind in (*graph.ARITHMETIC, "tanh", "einsum")}  # ONNX has the same names
 OPERATORS |= {"log_softmax": "LogSoftmax", "softmax": "Softmax", "highest": "ReduceMax", "column": "Unsqueeze"}
 AXES = {"log_softmax": 1, "softmax": 2}
 AXIS_INPUTS = {"highest": 1, "column": -1}  # ONNX takes the axis of these as a second input
@@ -158,17 +146,17 @@ class GraphWriter:
             [helper.make_tensor_value_info(name, self.type(dtype), shape) for name, (dtype, shape) in variables.items()]
             for variables in (inputs, outputs)
         ]
-        graph = helper.make_graph(self.nodes, "calibrant", *ends, self.tensors)
+        written = helper.make_graph(self.nodes, "calibrant", *ends, self.tensors)
         known = [helper.make_opsetid(domain_name, version) for domain_name, version in opsets.items()]
         version = helper.find_min_ir_version_for(known)
-        model = helper.make_model(graph, opset_imports=known, producer_name="calibrant", ir_version=version)
+        model = helper.make_model(written, opset_imports=known, producer_name="calibrant", ir_version=version)
         self.onnx.checker.check_model(model, full_check=True)
         return model
 
 
 def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str) -> str:
     """Add the graph of a map to doubles; return the name of its result, NaN where the map accepts no score."""
-    result: str = fold(graph_of(map_), partial(_write_node, writer, [scores]))
+    result: str = graph.fold(graph.graph_of(map_), partial(_write_node, writer, [scores]))
     is_matrix, ends = isinstance(map_, MatrixMap), domain(map_.space)
     accepted = _accepted_rows(writer, map_.space, scores) if is_matrix else _accepted_scores(writer, *ends, scores)
     return writer.node("Where", accepted, result, writer.constant(np.nan))
@@ -182,7 +170,7 @@ def write_panel(writer: GraphWriter, map_: PanelMap) -> str:
         if j in numeric:
             inside = _accepted_scores(writer, *numeric[j][:2], inputs[j])
             accepted.append(writer.node("Or", writer.node("IsNaN", inputs[j]), inside) if numeric[j][2] else inside)
-    result = fold(lower_panel(map_), partial(_write_node, writer, inputs))
+    result = graph.fold(lower_panel(map_), partial(_write_node, writer, inputs))
     result = writer.node("Expand", result, writer.node("Shape", inputs[0]))  # where no level matters, it is a number
     for inside in accepted:
         result = writer.node("Where", inside, result, writer.constant(np.nan))
@@ -207,22 +195,22 @@ def _choose(writer: GraphWriter, score: str, levels: Sequence[str | None], *bran
     return writer.node("Gather", table, code)
 
 
-def _write_node(writer: GraphWriter, scores: Sequence[str], node: Node, *parents: str) -> str:
-    if isinstance(node, Number | Array):
+def _write_node(writer: GraphWriter, scores: Sequence[str], node: graph.Node, *parents: str) -> str:
+    if isinstance(node, graph.Number | graph.Array):
         return writer.constant(np.asarray(node.value))
-    if isinstance(node, Operation):
+    if isinstance(node, graph.Operation):
         attributes: dict[str, Any] = {"equation": node.equation} if node.equation else {}
         if node.kind in AXES:
             attributes["axis"] = AXES[node.kind]
         axes = [writer.constant(np.array([AXIS_INPUTS[node.kind]]))] if node.kind in AXIS_INPUTS else []
         return writer.node(OPERATORS[node.kind], *parents, *axes, **attributes)
-    if isinstance(node, Search):
+    if isinstance(node, graph.Search):
         return _search(writer, parents[0], node.edges)
-    if isinstance(node, Pick):
+    if isinstance(node, graph.Pick):
         return writer.node("Gather", writer.constant(node.table), parents[0])
-    if isinstance(node, Choice):
+    if isinstance(node, graph.Choice):
         return _choose(writer, scores[node.column], list(node.branches), *parents)
-    assert isinstance(node, Score)
+    assert isinstance(node, graph.Score)
     return scores[node.column]
 
 

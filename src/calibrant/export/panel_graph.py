@@ -12,21 +12,11 @@ from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import expression_graph as graph
+from calibrant.maps import panel_features
 from calibrant.maps.base import domain
 from calibrant.maps.functions import Linear
 from calibrant.maps.panel import PanelMap
-from calibrant.maps.panel_features import (
-    CALIBRATED,
-    CLIPS,
-    LARGEST_SIDE,
-    LARGEST_U,
-    LEAST,
-    LEAST_MEAN,
-    NEAR,
-    RAW,
-    CategoryScore,
-    NumericScore,
-)
+from calibrant.maps.panel_features import CALIBRATED, LARGEST_SIDE, LARGEST_U, RAW, CategoryScore, NumericScore
 
 ANY_MISSING, MOST_MISSING = 3, 5  # every set of missing scores has weights of its own for the others
 ZERO = graph.Number(0.0)
@@ -98,7 +88,7 @@ class PanelGraph:
         weights = features.mean_weights * features.spread[kinds, each]
         terms = [self.deviation(CALIBRATED, j) * float(weights[j]) for j in range(k, len(kinds))]
         terms.append(self.completed(RAW[0], weights[:k]) + float(features.mean_weights @ features.centre[kinds, each]))
-        end = float(links.logit(np.array(1.0 - LEAST_MEAN)))
+        end = float(links.logit(np.array(1.0 - panel_features.LEAST_MEAN)))
         return graph.expit(self.part(graph.logits_at(self.map.mean_map, graph.clip(_total(terms), -end, end))))
 
     def alone(self, j: int) -> graph.Node:
@@ -128,7 +118,7 @@ class PanelGraph:
             reading, low, high = self.reading(r, j, score)
             ends = np.clip((np.array([low, high]) - centre) / spread, -LARGEST_U, LARGEST_U)
             return graph.clip((self.part(reading) - centre) / spread, *ends.tolist())
-        rates = np.clip(np.append(score.rates, score.base), LEAST, 1.0 - LEAST)
+        rates = np.clip(np.append(score.rates, score.base), panel_features.LEAST, 1.0 - panel_features.LEAST)
         u = np.clip((links.logit(rates) - centre) / spread, -LARGEST_U, LARGEST_U)
         return self.by_level(j, u[:-1], float(u[-1]))
 
@@ -136,14 +126,14 @@ class PanelGraph:
         """A reading of a numeric score, and the ends at which it is clipped."""
         x, end = graph.Score(j), np.inf
         if r == CALIBRATED:
-            end = float(links.logit(np.array(1.0 - LEAST)))
+            end = float(links.logit(np.array(1.0 - panel_features.LEAST)))
             return graph.logits_of(score.alone, x), -end, end
         if r == RAW[-1]:
             return graph.linear(Linear(score.scores, score.normals), x), -end, end
         if score.space == "probability":
-            end = float(links.logit(np.array(1.0 - CLIPS[r])))
+            end = float(links.logit(np.array(1.0 - panel_features.CLIPS[r])))
             return graph.logit(x), -end, end
-        end = np.inf if r == RAW[0] else NEAR
+        end = np.inf if r == RAW[0] else panel_features.NEAR
         return (x - score.mean) / score.deviation, -end, end
 
     def waves(self, j: int, coefficients: Floats) -> graph.Node:
