@@ -63,11 +63,12 @@ def test_arrow_is_the_curvature_without_the_links_between_classes():
     assert own.shape == (4, c, c)
 
 
-@pytest.mark.parametrize("limit", ["KEPT_VALUES", "CACHED_ROWS"])
-def test_chunks_change_nothing(monkeypatch, limit):
+@pytest.mark.parametrize("limits", [("KEPT_VALUES", "PASS_VALUES"), ("CACHED_ROWS",)])
+def test_chunks_change_nothing(monkeypatch, limits):
     whole, theta = make_rows(n=200)
     p = np.exp(whole.log_probabilities(theta))
-    monkeypatch.setattr(module, limit, 70)
+    for limit in limits:
+        monkeypatch.setattr(module, limit, 70)
     chunked, _ = make_rows(n=200)
     np.testing.assert_allclose(np.exp(chunked.log_probabilities(theta)), p, atol=1e-12)
     np.testing.assert_allclose(chunked.gradient(p), whole.gradient(p), atol=1e-9)

@@ -14,8 +14,8 @@ from calibrant._numerics import bins, links
 from calibrant._numerics.piecewise import halve
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.estimation import Answer
 from calibrant.estimates.rows import LabelledRows, as_unlabelled, check_posterior, labelled_rows
-from calibrant.intervals import Interval
 from calibrant.maps.functions import Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.tally import Tally
@@ -156,7 +156,7 @@ def _log_odds(rate: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class PriorEstimate(Interval):
+class PriorEstimate(Answer):
     """The share of positives among unlabelled rows, if it is all that has changed.
 
     Attributes
@@ -165,16 +165,18 @@ class PriorEstimate(Interval):
         The estimate and the ends of its interval.
     level : float
         Posterior probability inside the interval.
-    train_rate : float
-        The share of positives where the map was fitted, by the map.
-    map_ : CalibrationMap
-        The map adjusted to the new share.
-    p_value : float
-        How well a new share of positives explains the new scores; NaN where the labelled rows are too few to tell.
+    quantity : str
+        "mean", as of an estimate with the old share.
     warning : str
-        A sentence where it does not explain them, or an empty text.
+        A sentence where a new share does not explain the new scores, or an empty text.
     draws : ndarray of shape (d,)
         The share in each possible world.
+    train_rate : float
+        The share of positives where the map was fitted, by the map.
+    p_value : float
+        How well a new share of positives explains the new scores; NaN where the labelled rows are too few to tell.
+    map_ : CalibrationMap
+        The map adjusted to the new share.
 
     Examples
     --------
@@ -187,20 +189,11 @@ class PriorEstimate(Interval):
     """
 
     train_rate: float
-    map_: CalibrationMap = field(repr=False)
     p_value: float
-    warning: str
-    draws: Floats = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, without the map and the draws, ready for JSON."""
-        names = ("value", "low", "high", "level", "train_rate", "p_value", "warning")
-        return {name: getattr(self, name) for name in names}
+    map_: CalibrationMap = field(repr=False)
 
     def __str__(self) -> str:
-        share = f"share of positives {super().__str__()}, level {self.level:g}"
-        text = f"{share}; where the map was fitted, {self.train_rate:.4f}"
-        return f"{text}\n{self.warning}" if self.warning else text
+        return self.describe("share of positives", f"; where the map was fitted, {self.train_rate:.4f}")
 
 
 def estimate_prior(
@@ -257,19 +250,10 @@ def estimate_prior(
     train = float(np.average(fitted[: len(labelled)], weights=labelled.totals))
     value = float(_most_likely(fitted[None, len(labelled) :], new.totals[None, :], np.array([train]))[0])
     draws = _draw(model, labelled, new, count, generator)
-    low, high = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
     p_value = _check_shift(labelled, new, fitted, train, value)
-    return PriorEstimate(
-        value=value,
-        low=min(float(low), value),
-        high=max(float(high), value),
-        level=level,
-        train_rate=train,
-        map_=adjust_prior(getattr(model, "map_", model), train, float(np.clip(value, 1e-9, 1.0 - 1e-9))),
-        p_value=p_value,
-        warning=_warn(p_value),
-        draws=draws,
-    )
+    map_ = adjust_prior(getattr(model, "map_", model), train, float(np.clip(value, 1e-9, 1.0 - 1e-9)))
+    facts = {"warning": _warn(p_value), "train_rate": train, "p_value": p_value, "map_": map_}
+    return PriorEstimate.from_draws("mean", value, draws, level, **facts)
 
 
 def _remembered(model: Any) -> LabelledRows:

@@ -141,11 +141,10 @@ def grade_tests(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _check_options(test, alternative, alpha, len(tally))
-    formula = _jeffreys if test == "jeffreys" else _binomial
-    two_sided = alternative == "two-sided"
-    p_values = formula(tally.positives, tally.totals, tally.scores, two_sided)
+    options = 0.5 if test == "jeffreys" else 0.0, alternative == "two-sided"
+    p_values = _p_values(tally.positives, tally.totals, tally.scores, *options)
     mean = float(tally.totals @ tally.scores) / tally.total
-    whole = formula(np.array([tally.total_positive]), np.array([tally.total]), np.array([mean]), two_sided)
+    whole = _p_values(np.array([tally.total_positive]), np.array([tally.total]), np.array([mean]), *options)
     adjusted = holm(p_values)
     return GradeTests(
         tally.scores, tally.positives, tally.totals, p_values, adjusted, float(whole[0]), alpha, test, alternative
@@ -163,25 +162,20 @@ def _check_options(test: str, alternative: str, alpha: float, grades: int) -> No
         )
 
 
-def _jeffreys(defaults: Floats, totals: Floats, probabilities: Floats, two_sided: bool) -> Floats:
-    """P(rate ≤ probability) for the posterior Beta(defaults + ½, totals − defaults + ½)."""
-    lower = special.betainc(defaults + 0.5, totals - defaults + 0.5, probabilities)
-    out: Floats = np.minimum(2.0 * np.minimum(lower, 1.0 - lower), 1.0) if two_sided else lower
-    return out
+def _p_values(defaults: Floats, totals: Floats, probabilities: Floats, prior: float, two_sided: bool) -> Floats:
+    """P(at least so many defaults), or twice the smaller tail: the incomplete beta function I_p(k, n − k + 1).
 
+    With half a default of prior, P(rate ≤ probability) for the posterior Beta(defaults + ½, totals − defaults + ½).
+    """
 
-def _binomial(defaults: Floats, totals: Floats, probabilities: Floats, two_sided: bool) -> Floats:
-    """P(at least so many defaults), or twice the smaller tail."""
-    at_least = _at_least(defaults, totals, probabilities)
+    def tail(k: Floats, p: Floats) -> Floats:
+        a = k + prior  # 0 rows or more there are always
+        return np.where(a > 0.0, special.betainc(np.maximum(a, 1e-300), totals + 1.0 - a, p), 1.0)
+
+    at_least = tail(defaults, probabilities)
     if not two_sided:
         return at_least
-    at_most = _at_least(totals - defaults, totals, 1.0 - probabilities)
-    return np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
-
-
-def _at_least(k: Floats, n: Floats, p: Floats) -> Floats:
-    """P(X ≥ k) of a binomial number: the incomplete beta function I_p(k, n − k + 1), and 1 for k = 0."""
-    return np.where(k > 0.0, special.betainc(np.maximum(k, 1e-300), n - k + 1.0, p), 1.0)
+    return np.minimum(2.0 * np.minimum(at_least, tail(totals - defaults, 1.0 - probabilities)), 1.0)
 
 
 def holm(p_values: Floats) -> Floats:

@@ -41,8 +41,6 @@ def net_benefit(
         Probabilities of the positive class.
     thresholds : float or array-like of shape (t,)
         Increasing, from 0 to below 1.
-    standardised : bool
-        Divide by the share of positives, which is the net benefit of acting on exactly the right rows.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -54,8 +52,7 @@ def net_benefit(
 
     References
     ----------
-    Vickers, Elkin 2006, "Decision curve analysis: a novel method for evaluating prediction models". Kerr, Brown, Zhu,
-    Janes 2016 for the standardised one.
+    Vickers, Elkin 2006, "Decision curve analysis: a novel method for evaluating prediction models".
 
     Examples
     --------
@@ -112,7 +109,10 @@ class DecisionCurve:
 
     @property
     def standardised(self) -> Floats:
-        """Net benefit divided by the share of positives, at most 1."""
+        """Net benefit divided by the share of positives, that of acting on exactly the right rows; at most 1.
+
+        Kerr, Brown, Zhu, Janes 2016, "Assessing the clinical impact of risk prediction models with decision curves".
+        """
         return self.net_benefit * self.scale(standardised=True)
 
     def scale(self, *, standardised: bool) -> float:

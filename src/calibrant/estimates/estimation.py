@@ -18,8 +18,8 @@ from calibrant.tally import Tally, row_count
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer(Interval):
-    """What both results have: the quantity, what to mind, and the draws that the interval is taken from."""
+class Answer(Interval):
+    """What all results have: the quantity, what to mind, and the draws that the interval is taken from."""
 
     quantity: str
     warning: str
@@ -39,18 +39,18 @@ class _Answer(Interval):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the draws, ready for JSON."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "draws"}
+        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.repr}
 
-    def _describe(self, prefix: str, suffix: str) -> str:
+    def describe(self, name: str, suffix: str) -> str:
         """The value with its interval in words: whole rows without decimals, everything else with four."""
         digits = 0 if self.quantity == "positives" else 4
         value, low, high = (f"{number:.{digits}f}" for number in (self.value, self.low, self.high))
-        text = f"{prefix}{QUANTITIES[self.quantity].title} {value} [{low}, {high}], level {self.level:g}{suffix}"
+        text = f"{name} {value} [{low}, {high}], level {self.level:g}{suffix}"
         return f"{text}\n{self.warning}" if self.warning else text
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(_Answer):
+class Estimate(Answer):
     """A number about rows whose labels are unknown, with its interval.
 
     Attributes
@@ -83,11 +83,11 @@ class Estimate(_Answer):
     outside: float | None
 
     def __str__(self) -> str:
-        return self._describe("", f", {row_count(self.rows)} rows")
+        return self.describe(QUANTITIES[self.quantity].title, f", {row_count(self.rows)} rows")
 
 
 @dataclass(frozen=True, eq=False)
-class Difference(_Answer):
+class Difference(Answer):
     """By how much a number differs between two sets of rows.
 
     Attributes
@@ -121,7 +121,8 @@ class Difference(_Answer):
     outside: tuple[float | None, float | None]
 
     def __str__(self) -> str:
-        return self._describe("difference of ", f"; the first is higher with probability {self.first_higher:.2f}")
+        name = f"difference of {QUANTITIES[self.quantity].title}"
+        return self.describe(name, f"; the first is higher with probability {self.first_higher:.2f}")
 
 
 N_DRAWS = 400  # the ends of a 90 % interval then vary by 5 % of its width

@@ -27,7 +27,7 @@ import numpy as np
 
 from calibrant._typing import Floats, Ints
 from calibrant.multiclass.curvature import Curvature
-from calibrant.multiclass.rows import ClassRows, Layout, Rows
+from calibrant.multiclass.rows import Layout, Rows
 
 SWEEPS, FIXED_SWEEPS = 12, 60  # while scales are learned, and where they are given
 SHORTEST = 1e-8  # share of a Newton step
@@ -97,7 +97,7 @@ class _State:
     value: float = -np.inf
 
 
-def fit(rows: Rows | ClassRows, prior: ScalePrior, start: Start | None = None) -> Posterior:
+def fit(rows: Rows, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
     members = rows.layout.members
     state = _initialise(rows, prior, members, start)
@@ -122,7 +122,7 @@ def fit(rows: Rows | ClassRows, prior: ScalePrior, start: Start | None = None) -
     return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
 
 
-def _initialise(rows: Rows | ClassRows, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
+def _initialise(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
     """Zero with the scales as guessed, or where a smaller model ended."""
     theta = np.zeros(len(rows.layout))
     scales = {b: prior.centers[b] for b in members}
@@ -242,7 +242,7 @@ def _pivot_variances(scales: Mapping[str, float], pivots: Mapping[str, Floats]) 
     return sum(scales[b] ** 2 * squares for b, squares in pivots.items() if b in scales)
 
 
-def _line_search(rows: Rows | ClassRows, state: _State, target: Floats, precision: Floats) -> None:
+def _line_search(rows: Rows, state: _State, target: Floats, precision: Floats) -> None:
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
     share = 1.0

@@ -15,7 +15,7 @@ from calibrant.multiclass.curvature import Arrow
 from calibrant.multiclass.feature_fit import FeatureFit, fit_prior_temperature, write_formula
 from calibrant.multiclass.features import repeated_entries, sample_rows
 from calibrant.multiclass.laplace import Posterior, ScalePrior, Start, centre, draw, fit, spread_draws, tighten
-from calibrant.multiclass.rows import ClassRows, Rows
+from calibrant.multiclass.rows import Rows
 
 LEAST_WEIGHT = 1e-3
 DRAWS = 32  # coefficient vectors over which predictions are averaged
@@ -151,7 +151,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         sample = Rows(feature_fit.features, feature_fit.tempered(scores[some]), y[some], times, blocks)
         first = fit(sample, prior)
         ell = feature_fit.tempered(scores, np.float32)
-        rows = ClassRows(feature_fit.features, ell, self._offsets(ell, first), y, weights)
+        rows = Rows(feature_fit.features, ell, y, weights, ("bias", "vector"), self._offsets(ell, first))
         second = fit(rows, prior)
         # Both layouts put shared coefficients first and then bias and slope, class by class; so the coefficients of
         # the whole model are the head of the first fit and all of the second, in the layout of the first.
@@ -162,7 +162,7 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         # as their weight is larger; their link to the classes is left out.
         shared = (weights.sum() / times.sum()) * sample.arrow(np.exp(sample.log_probabilities(first.mean)))[0]
         link = np.zeros((scores.shape[1], size, 2))
-        curvature = Arrow(shared, link, rows.blocks(np.exp(rows.log_probabilities(second.mean))))
+        curvature = Arrow(shared, link, rows.arrow(np.exp(rows.log_probabilities(second.mean)))[2])
         posterior = replace(
             second,
             layout=first.layout,

@@ -15,16 +15,14 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._typing import Floats, Ints
-from calibrant.maps.matrix import chunks
 from calibrant.multiclass.curvature import Arrow, Curvature, Dense
 from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, repeated_entries
 
-KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass
+KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass,
+PASS_VALUES = 8_000_000  # so many at a time
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
 CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
 DOUBLE_UP_TO = 60_000  # entries of the score matrix; features of more are held in single precision
-# Of rows with a bias and a slope for each class only: entries that stay near the cache.
-CLASS_BLOCKS, CHUNK_ENTRIES = ("bias", "vector"), 2_000_000
 
 
 @dataclass(frozen=True)
@@ -60,19 +58,31 @@ class Layout:
 
 
 class Rows:
-    """Log-probabilities to start from, labels and weights, with the features of each class, (M, n)."""
+    """Log-probabilities to start from, labels and weights, with the features of each class, (M, n).
 
-    def __init__(self, features: Features, ell: Floats, y: Ints, weights: Floats, blocks: tuple[str, ...]) -> None:
+    Where other terms are held fixed, `offset` is the log-probabilities with them, and curvature is an arrow.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        ell: np.ndarray[Any, Any],
+        y: Ints,
+        weights: Floats,
+        blocks: tuple[str, ...],
+        offset: np.ndarray[Any, Any] | None = None,
+    ) -> None:
         self.features, self.y, self.weights = features, y, weights
         n, n_classes = ell.shape
         self.ell: np.ndarray[Any, Any] = (
             ell if repeated_entries(weights, n_classes) <= DOUBLE_UP_TO else ell.astype(np.float32)
         )
+        self.offset = self.ell if offset is None else offset
         self.layout = Layout.of(features, blocks, n_classes)
         self.places = [self.layout.places(k) for k in range(n_classes)]
         values = n_classes * len(self.places[0])
-        self._step = max(64, min(n, KEPT_VALUES // max(values, 1)))
-        self._kept = list(self._chunk(slice(0, n))) if self._step >= n else None
+        self._step = max(64, PASS_VALUES // max(values, 1))
+        self._kept = list(self._chunk(slice(0, n))) if n * values <= KEPT_VALUES else None
 
     def restricted(self, blocks: tuple[str, ...]) -> Rows:
         """The same rows with some of the blocks, whose features are not computed again."""
@@ -104,7 +114,7 @@ class Rows:
         """Logarithms of the class probabilities at θ, (n, K)."""
         out, theta = np.empty_like(self.ell), theta.astype(self.ell.dtype)
         for rows, classes in self.chunks():
-            z = self.ell[rows].T.copy()
+            z = self.offset[rows].T.copy()
             for k, features in enumerate(classes):
                 z[k] += theta[self.places[k]] @ features
             z -= z.max(axis=0)
@@ -120,7 +130,7 @@ class Rows:
         """The mean log-likelihood over several θ, (draws, D), and the averaged probabilities, (n, K)."""
         total, out = 0.0, np.empty_like(self.ell)
         for rows, classes in self.chunks():
-            ell, y = self.ell[rows], self.y[rows]
+            ell, y = self.offset[rows], self.y[rows]
             z = np.empty((ell.shape[1], len(thetas), len(ell)))
             for k, features in enumerate(classes):
                 z[k] = thetas[:, self.places[k]] @ features + ell[:, k]
@@ -146,7 +156,8 @@ class Rows:
 
     def second_derivatives(self, p: Floats) -> Curvature:
         """Minus those of the log-likelihood, as one matrix or, for very many coefficients, as an arrow."""
-        if len(self.layout) <= DENSE_UP_TO or any(b in self.layout.blocks for b in PAIRS):
+        small = len(self.layout) <= DENSE_UP_TO and self.offset is self.ell
+        if small or any(b in self.layout.blocks for b in PAIRS):
             return Dense(self.curvature(p))
         return Arrow(*self.arrow(p))
 
@@ -190,73 +201,3 @@ class Rows:
                 link[k] += (first - mean) @ (weight * last).T
                 own[k] += last @ (weight * (1.0 - q[k]) * last).T
         return shared, link, own
-
-
-class ClassRows:
-    """Rows whose logits are offset + bias_k + vector_k · scaled, as far as `laplace.fit` asks of `Rows`.
-
-    It stands in for `Rows` where features of all blocks would take too much memory: the rest of the logits is held as
-    an offset, all in float32, and the curvature is one 2 × 2 block for each class. A pass is O(n K).
-    """
-
-    def __init__(
-        self, features: Features, ell: np.ndarray[Any, Any], offset: np.ndarray[Any, Any], y: Ints, weights: Floats
-    ) -> None:
-        self.ell, self.offset, self.y, self.weights = ell, offset, y, weights
-        self.layout = Layout.of(features, CLASS_BLOCKS, ell.shape[1])
-        self._low, self._high = np.float32(features.low), np.float32(features.high)
-        self._center, self._spread = features.center.astype(np.float32), np.float32(features.spread)
-
-    def _chunks(self) -> Iterator[tuple[slice, np.ndarray[Any, Any]]]:
-        for rows in chunks(self.ell, CHUNK_ENTRIES):
-            scaled = np.clip(self.ell[rows], self._low, self._high)
-            scaled -= self._center
-            scaled /= self._spread
-            yield rows, scaled
-
-    def log_probabilities(self, theta: Floats) -> np.ndarray[Any, Any]:
-        """Logarithms of the class probabilities at θ, (n, K) in float32."""
-        bias, vector = theta.reshape(-1, 2).T.astype(np.float32)
-        out = np.empty_like(self.offset)
-        for rows, scaled in self._chunks():
-            z = out[rows]
-            np.multiply(scaled, vector, out=z)
-            z += bias
-            z += self.offset[rows]
-            z -= z.max(axis=1, keepdims=True)
-            z -= np.log(np.exp(z).sum(axis=1, dtype=np.float64, keepdims=True)).astype(np.float32)
-        return out
-
-    def log_likelihood(self, log_p: np.ndarray[Any, Any]) -> float:
-        """Σ weights log p of the labels."""
-        return float(self.weights @ log_p[np.arange(len(self.y)), self.y].astype(np.float64))
-
-    def gradient(self, p: np.ndarray[Any, Any]) -> Floats:
-        """Of the log-likelihood where the class probabilities are p."""
-        out = np.zeros((self.ell.shape[1], 2))
-        for rows, scaled in self._chunks():
-            w, y = self.weights[rows].astype(np.float32), self.y[rows]
-            out[:, 0] -= w @ p[rows]
-            out[:, 1] -= np.einsum("i,ik,ik->k", w, p[rows], scaled)
-            np.add.at(out[:, 0], y, w)
-            np.add.at(out[:, 1], y, w * scaled[np.arange(len(y)), y])
-        return out.ravel()
-
-    def second_derivatives(self, p: np.ndarray[Any, Any]) -> Arrow:
-        """An arrow that has nothing shared."""
-        own = self.blocks(p)
-        return Arrow(np.zeros((0, 0)), np.zeros((len(own), 0, 2)), own)
-
-    def blocks(self, p: np.ndarray[Any, Any]) -> Floats:
-        """The curvature (K, 2, 2) of each class by itself."""
-        own = np.zeros((self.ell.shape[1], 2, 2))
-        for rows, scaled in self._chunks():
-            mass = p[rows] * (1.0 - p[rows])
-            mass *= self.weights[rows, None].astype(np.float32)
-            own[:, 0, 0] += mass.sum(axis=0)
-            mass *= scaled
-            own[:, 0, 1] += mass.sum(axis=0)
-            mass *= scaled
-            own[:, 1, 1] += mass.sum(axis=0)
-        own[:, 1, 0] = own[:, 0, 1]
-        return own
