@@ -19,12 +19,12 @@ class Numpy:
     def apply(self, kind, *operands):
         return ARITHMETIC[kind](*operands)
 
-    def split(self, value, edge, below, above):
+    def split(self, edge, value, below, above):
         return np.where(value <= edge, below, above)
 
 
 def depth(node):
-    return 1 + max(depth(node.below), depth(node.above)) if isinstance(node, Split) else 0
+    return 1 + max(map(depth, node.of[1:])) if isinstance(node, Split) else 0
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_the_questions_of_a_chain_add_up():
 def test_edges_outside_the_domain_are_not_asked():
     tree = decide(lower(functions.Step([-1.0, 0.5, 2.0], [0.1, 0.2, 0.3, 0.4])), (0.0, 1.0))
     assert isinstance(tree, Split)
-    assert (tree.edge, tree.below.value, tree.above.value) == (0.5, 0.2, 0.3)
+    assert (tree.edge, tree.of[1].value, tree.of[2].value) == (0.5, 0.2, 0.3)

@@ -75,7 +75,7 @@ def evaluate(root, columns):
         if isinstance(node, graph.Operation):
             return graph.ARITHMETIC[node.kind](*of)
         out = of[-1].copy()
-        for level, branch in zip(node.branches, of, strict=False):
+        for level, branch in zip(node.levels, of, strict=False):
             here = [x is None or x != x if level is None else x == level for x in columns[node.column].tolist()]
             out[here] = branch[here]
         return out

@@ -31,23 +31,16 @@ SegmentMaps: TypeAlias = dict[tuple[int, ...], CalibrationMap]
 
 @dataclass(frozen=True, eq=False)
 class Split(graph.Node):
-    """`below` where the value is at most `edge`, else `above`."""
+    """Of a value and two branches: the first where the value is at most `edge`, else the second."""
 
-    of: graph.Node
     edge: float
-    below: graph.Node
-    above: graph.Node
-
-    def parents(self) -> tuple[graph.Node, ...]:
-        """The value that is compared, and both branches."""
-        return (self.of, self.below, self.above)
 
 
 def write_tree(root: graph.Node, columns: Any, algebra: Any) -> Any:
     """Write a tree in a language, whose `algebra` can write a number, `apply` an operation, `split` and `choose`.
 
-    ``split(value, edge, below, above)`` is `below` where value <= edge, else `above`;
-    ``choose(column, branches, otherwise)`` is the branch of the value in a column.
+    ``split(edge, value, below, above)`` is `below` where value <= edge, else `above`;
+    ``choose(column, levels, *branches)`` is the branch of the value in a column, or the last.
     """
 
     def write(node: graph.Node, *parents: Any) -> Any:
@@ -56,10 +49,9 @@ def write_tree(root: graph.Node, columns: Any, algebra: Any) -> Any:
         if isinstance(node, graph.Operation):
             return algebra.apply(node.kind, *parents)
         if isinstance(node, Split):
-            value, below, above = parents
-            return algebra.split(value, algebra.number(node.edge), below, above)
+            return algebra.split(algebra.number(node.edge), *parents)
         if isinstance(node, graph.Choice):
-            return algebra.choose(node.column, dict(zip(node.branches, parents[:-1], strict=True)), parents[-1])
+            return algebra.choose(node.column, node.levels, *parents)
         assert isinstance(node, graph.Score)
         return columns[node.column]
 
@@ -91,7 +83,7 @@ def tree_of_maps(map_: Any, maps: SegmentMaps, chosen: tuple[int, ...] = ()) -> 
     for code, level in enumerate(map_.keys.levels[k]):
         branches[level] = tree_of_maps(map_, maps, (*chosen, code))
     new = tree_of_maps(map_, maps, (*chosen, UNSEEN)) if _can_be_new(map_, k) else graph.NOTHING
-    return graph.Choice(k + 1, branches, new)
+    return graph.Choice(k + 1, tuple(branches), of=(*branches.values(), new))
 
 
 def _can_be_new(map_: SegmentedMap, k: int) -> bool:
@@ -123,14 +115,14 @@ def decide(root: graph.Node, within: Interval) -> graph.Node:
     >>> from calibrant.maps.functions import Step
     >>> from calibrant.export.expression_graph import lower
     >>> tree = decide(lower(Step([0.5], [0.1, 0.8])), (0.0, 1.0))
-    >>> tree.edge, tree.below.value, tree.above.value
+    >>> tree.edge, tree.of[1].value, tree.of[2].value
     (0.5, 0.1, 0.8)
     """
     # Operands come first, so nothing that the first search looks at contains a search.
     first = next((node for node in graph.walk(root) if isinstance(node, graph.Search)), None)
     if first is None:
         return root
-    low, high = _interval(first.of, within)
+    low, high = _interval(first.of[0], within)
     edges = first.edges[(first.edges >= low) & (first.edges < high)]
 
     def branch(start: int, stop: int) -> graph.Node:
@@ -139,10 +131,10 @@ def decide(root: graph.Node, within: Interval) -> graph.Node:
             above = edges[stop] if stop < len(edges) else high
             # Edges outside the reach of the value decide as at its end; inside, every value up to `above` agrees.
             leaf = _picked(root, first, float(above))
-            inside = (float(below), float(above)) if isinstance(first.of, graph.Score) else within
+            inside = (float(below), float(above)) if isinstance(first.of[0], graph.Score) else within
             return decide(leaf, inside)
         middle = (start + stop) // 2
-        return Split(first.of, float(edges[middle]), branch(start, middle), branch(middle + 1, stop))
+        return Split(float(edges[middle]), of=(*first.of, branch(start, middle), branch(middle + 1, stop)))
 
     return branch(0, len(edges))
 
@@ -152,7 +144,7 @@ def _picked(root: graph.Node, search: graph.Search, value: float) -> graph.Node:
     place = int(np.searchsorted(search.edges, value, side="left"))
 
     def answered(node: graph.Node, *parents: graph.Node) -> graph.Node:
-        if isinstance(node, graph.Pick) and node.search is search:
+        if isinstance(node, graph.Pick) and node.of[0] is search:
             return graph.Number(float(node.table[place]))
         return graph.rebuilt(node, *parents)
 

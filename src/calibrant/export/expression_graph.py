@@ -7,8 +7,8 @@ needed twice is one node. The graph of a map of several classes has arrays besid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +26,9 @@ LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A value in the graph. The operators build operations."""
+    """A value in the graph, and those that it is computed from. The operators build operations."""
+
+    of: tuple[Node, ...] = field(default=(), kw_only=True)
 
     def __add__(self, other: Node | Floats | float) -> Node:
         return operation("add", self, other)
@@ -45,10 +47,6 @@ class Node:
 
     def __truediv__(self, other: Node | Floats | float) -> Node:
         return operation("div", self, other)
-
-    def parents(self) -> tuple[Node, ...]:
-        """The nodes that this one is computed from."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,49 +79,29 @@ class Operation(Node):
     """
 
     kind: str
-    of: tuple[Node, ...]
     equation: str = ""
-
-    def parents(self) -> tuple[Node, ...]:
-        """The operands."""
-        return self.of
 
 
 @dataclass(frozen=True, eq=False)
 class Search(Node):
     """The number of sorted `edges` that lie below a value: the bin rule of `calibrant._numerics.bins`."""
 
-    of: Node
     edges: Floats
-
-    def parents(self) -> tuple[Node, ...]:
-        """The value that is searched."""
-        return (self.of,)
 
 
 @dataclass(frozen=True, eq=False)
 class Pick(Node):
     """The number of a table at the place that a search found."""
 
-    search: Node
     table: Floats
-
-    def parents(self) -> tuple[Node, ...]:
-        """The search."""
-        return (self.search,)
 
 
 @dataclass(frozen=True, eq=False)
 class Choice(Node):
-    """The branch of what a row has in a column, where None is missing; `otherwise` for all else."""
+    """The branch of what a row has in a column, where None is missing; the last branch for all else."""
 
     column: int
-    branches: Mapping[Any, Node]
-    otherwise: Node
-
-    def parents(self) -> tuple[Node, ...]:
-        """All branches."""
-        return (*self.branches.values(), self.otherwise)
+    levels: tuple[Any, ...]
 
 
 SCORE = Score()
@@ -151,7 +129,7 @@ def operation(kind: str, *operands: Node | Floats | float) -> Node:
         return Number(0.0)
     if (kind == "mul" and 1.0 in values) or (kind == "add" and 0.0 in values):
         return nodes[0] if isinstance(nodes[1], Number) else nodes[1]
-    return Operation(kind, nodes)
+    return Operation(kind, of=nodes)
 
 
 def _as_node(value: Node | Floats | float) -> Node:
@@ -171,28 +149,22 @@ def walk(root: Node) -> Iterator[Node]:
         elif id(node) not in seen:
             seen.add(id(node))
             stack.append((node, True))
-            stack.extend((parent, False) for parent in reversed(node.parents()))
+            stack.extend((parent, False) for parent in reversed(node.of))
 
 
 def fold(root: Node, write: Callable[..., Any]) -> Any:
     """Write a graph in a language: `write` is given every node once, and what it wrote for the parents of the node."""
     written: dict[int, Any] = {}
     for node in walk(root):
-        written[id(node)] = write(node, *(written[id(parent)] for parent in node.parents()))
+        written[id(node)] = write(node, *(written[id(parent)] for parent in node.of))
     return written[id(root)]
 
 
 def rebuilt(node: Node, *parents: Node) -> Node:
     """The node with other parents; where they are the same, itself, so that shared values stay shared."""
-    if all(a is b for a, b in zip(node.parents(), parents, strict=True)):
+    if all(a is b for a, b in zip(node.of, parents, strict=True)):
         return node
-    if isinstance(node, Operation):
-        return operation(node.kind, *parents)
-    if isinstance(node, Search):
-        return Search(parents[0], node.edges)
-    if isinstance(node, Choice):
-        return Choice(node.column, dict(zip(node.branches, parents[:-1], strict=True)), parents[-1])
-    return Pick(parents[0], node.table) if isinstance(node, Pick) else node
+    return operation(node.kind, *parents) if isinstance(node, Operation) else replace(node, of=parents)
 
 
 def lower(function: functions.MapFunction) -> Node:
@@ -210,7 +182,7 @@ def share(root: Node) -> Node:
             return known.setdefault(new.value, new)
         if isinstance(new, Operation):
             return known.setdefault((new.kind, *map(id, parents)), new)
-        return known.setdefault((id(new.of), new.edges.tobytes()), new) if isinstance(new, Search) else new
+        return known.setdefault((id(new.of[0]), new.edges.tobytes()), new) if isinstance(new, Search) else new
 
     return fold(root, shared)
 
@@ -232,7 +204,7 @@ def lowered(function: functions.MapFunction, x: Node) -> Node:
 
 
 def _step(function: functions.Step, x: Node) -> Node:
-    return Pick(Search(x, function.edges), function.values)
+    return Pick(function.values, of=(Search(function.edges, of=(x,)),))
 
 
 def linear(function: functions.Linear, x: Node) -> Node:
@@ -319,7 +291,7 @@ def lower_matrix(map_: MatrixMap) -> Node:
 
 
 def _product(equation: str, left: Node, right: Node | Floats) -> Node:
-    return Operation("einsum", (left, _as_node(right)), equation)
+    return Operation("einsum", equation, of=(left, _as_node(right)))
 
 
 def clip(x: Node, low: float, high: float) -> Node:
@@ -371,9 +343,9 @@ def _pieces(searched: Node, x: Node, edges: Floats, lines: Lines) -> Node:
     """The line of the piece that `searched` lies in, value + slope · (x - origin)."""
     reachable = slice(int((edges == -np.inf).sum()), len(edges) + 1 - int((edges == np.inf).sum()))
     origin, value, slope = (column[reachable] for column in lines)
-    search = Search(searched, edges[np.isfinite(edges)])
+    search = (Search(edges[np.isfinite(edges)], of=(searched,)),)
     flat = slope == 0.0  # 0 · x is 0 for every finite x; a far origin must not make it overflow
-    return Pick(search, value) + Pick(search, slope) * (x - Pick(search, np.where(flat, 0.0, origin)))
+    return Pick(value, of=search) + Pick(slope, of=search) * (x - Pick(np.where(flat, 0.0, origin), of=search))
 
 
 def _last_below(logits: Floats) -> Floats:

@@ -177,9 +177,9 @@ def write_panel(writer: GraphWriter, map_: PanelMap) -> str:
     return result
 
 
-def _choose(writer: GraphWriter, score: str, levels: Sequence[str | None], *branches: str) -> str:
+def _choose(writer: GraphWriter, score: str, levels: tuple[str | None, ...], *branches: str) -> str:
     """The branch of a missing number; or that of a level, of which the missing one is the empty text."""
-    if list(levels) == [None]:
+    if levels == (None,):
         return writer.node("Where", writer.node("IsNaN", score), *branches)
     texts = ["" if level is None else level for level in levels]
     if len(set(texts)) < len(texts):
@@ -209,7 +209,7 @@ def _write_node(writer: GraphWriter, scores: Sequence[str], node: graph.Node, *p
     if isinstance(node, graph.Pick):
         return writer.node("Gather", writer.constant(node.table), parents[0])
     if isinstance(node, graph.Choice):
-        return _choose(writer, scores[node.column], list(node.branches), *parents)
+        return _choose(writer, scores[node.column], node.levels, *parents)
     assert isinstance(node, graph.Score)
     return scores[node.column]
 

@@ -187,7 +187,9 @@ def spellings(level: str | None) -> list[str | None]:
 def _choice(column: int, branches: dict[Any, graph.Node], otherwise: graph.Node) -> graph.Node:
     """A choice, or the number that all branches agree on."""
     values = {node.value if isinstance(node, graph.Number) else node for node in (*branches.values(), otherwise)}
-    return otherwise if len(values) == 1 else graph.Choice(column, branches, otherwise)
+    if len(values) == 1:
+        return otherwise
+    return graph.Choice(column, tuple(branches), of=(*branches.values(), otherwise))
 
 
 def _total(terms: list[graph.Node]) -> graph.Node:

@@ -131,7 +131,7 @@ def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[s
     """A graph in Python: tables, a line for each shared value, and the expression of the result."""
     tables: list[str] = []
     lines: list[str] = []
-    uses = Counter(id(parent) for node in walk(root) for parent in node.parents())
+    uses = Counter(id(parent) for node in walk(root) for parent in node.of)
 
     def table(prefix: str, content: Any) -> str:
         name = f"{prefix}_{len(tables) + 1}"
@@ -150,9 +150,9 @@ def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[s
             return f"({f' {SIGNS[node.kind]} '.join(operands)})" if signed else f"{node.kind}({', '.join(operands)})"
         if isinstance(node, Choice):
             score = name_of(node.column)
-            if list(node.branches) == [None]:  # a number that may be missing
+            if node.levels == (None,):  # a number that may be missing
                 return f"({operands[0]} if {score} != {score} else {operands[1]})"
-            levels = ", ".join(f"{level!r}: {value}" for level, value in zip(node.branches, operands, strict=False))
+            levels = ", ".join(f"{level!r}: {value}" for level, value in zip(node.levels, operands, strict=False))
             return f"{table('LEVELS', f'{{{levels}}}')}.get({score}, {operands[-1]})"
         assert isinstance(node, Score)
         return name_of(node.column)

@@ -195,10 +195,15 @@ class SqlAlgebra:
         return node if node.parent is None else node.copy()
 
     def number(self, value: float) -> Any:
-        """A double; without the exponent, engines read a decimal and convert it with a second rounding."""
+        """A whole number, or the shortest decimal that is a double.
+
+        A double has an exponent: without it, engines read a decimal and convert it with a second rounding.
+        """
         if np.isnan(value):
             return self.exp.Null()
-        literal = self.exp.Literal.number(_scientific(abs(value)))
+        size = abs(value)
+        text = str(size) if isinstance(value, int) else np.format_float_scientific(size, trim="-", exp_digits=2).upper()
+        literal = self.exp.Literal.number(text)
         return self.exp.Neg(this=literal) if value < 0 else literal
 
     def apply(self, kind: str, *operands: Any) -> Any:
@@ -214,7 +219,7 @@ class SqlAlgebra:
         # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
         return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect not in ("snowflake", "sqlite"))
 
-    def split(self, value: Any, edge: Any, below: Any, above: Any) -> Any:
+    def split(self, edge: Any, value: Any, below: Any, above: Any) -> Any:
         """A question of the balanced CASE; in SQLite, whose parser runs out of depth, one more line of a flat one."""
         if self.dialect != "sqlite":
             return self._case([(self._at_most(value, edge), below)], above)
@@ -225,23 +230,18 @@ class SqlAlgebra:
         self.flat[id(case)] = value, lines, default
         return case
 
-    def choose(self, column: int, branches: Mapping[Any, Any], otherwise: Any) -> Any:
+    def choose(self, column: int, levels: Sequence[Any], *branches: Any) -> Any:
         """A CASE over the values of a column, of which None is NULL."""
         key, lines = self.columns[column], []
-        for level, branch in branches.items():
+        for level, branch in zip(levels, branches, strict=False):
             same = level is not None and self.exp.EQ(this=self.free(key), expression=self._literal(level))
             lines.append((same or self._is_null(key), branch))
-        return self._case(lines, otherwise)
+        return self._case(lines, branches[-1])
 
     def _literal(self, level: Any) -> Any:
         if isinstance(level, bool):
             return self.exp.Boolean(this=level)
-        if isinstance(level, str):
-            return self.exp.Literal.string(level)
-        if isinstance(level, float):
-            return self.number(level)
-        literal = self.exp.Literal.number(str(abs(level)))
-        return self.exp.Neg(this=literal) if level < 0 else literal
+        return self.exp.Literal.string(level) if isinstance(level, str) else self.number(level)
 
     def _at_most(self, value: Any, edge: Any) -> Any:
         return self.exp.LTE(this=self.free(value), expression=self.free(edge))
@@ -254,11 +254,6 @@ class SqlAlgebra:
         """The lines of a flat CASE on the same value, and what is left after them."""
         own, lines, default = self.flat.get(id(branch), (None, [], branch))
         return (lines, default) if own is value else ([], branch)
-
-
-def _scientific(value: float) -> str:
-    """The shortest decimal that is this double, with an exponent."""
-    return np.format_float_scientific(value, trim="-", exp_digits=2).upper()
 
 
 def _run_sqlite(expression: Any, columns: Mapping[str, Sequence[Any]]) -> Floats:

@@ -48,6 +48,8 @@ class FrozenMap(ABC):
     tolerance: ClassVar[float] = 1e-12
     method: str
     space: str
+    #: What intervals and draws need, where a Bayesian method made it and saved them.
+    posterior: Any = None
 
     @abstractmethod
     def __call__(self, scores: ArrayLike) -> Any:
@@ -76,7 +78,7 @@ class FrozenMap(ABC):
     @property
     def has_posterior(self) -> bool:
         """Whether it has intervals and draws: whether a Bayesian method made it, and saved them."""
-        return False
+        return self.posterior is not None
 
     def no_posterior(self) -> InvalidInputError:
         """The error of a map that is asked for intervals or draws and has none."""
@@ -112,7 +114,7 @@ class FrozenMap(ABC):
 
     def posterior_to_dict(self) -> dict[str, Any] | None:
         """What intervals and draws need beyond `to_dict`, ready for JSON; None where there is nothing to add."""
-        return None
+        return None if self.posterior is None else self.posterior.to_dict()
 
     def with_posterior(self, data: Mapping[str, Any]) -> Self:  # noqa: ARG002 - for kinds that keep one apart
         """The map with the posterior that `posterior_to_dict` described."""

@@ -83,7 +83,9 @@ class MapFunction:
     def from_dict(data: dict[str, Any]) -> MapFunction:
         """Return the function that `to_dict` described."""
         try:
-            cls = _known_function(data["kind"])
+            if data["kind"] not in MAP_FUNCTIONS:
+                load_plugins()
+            cls = MAP_FUNCTIONS[data["kind"]]
             return cls(**{f.name: _function_or_value(data[f.name]) for f in fields(cls)})
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(
@@ -329,9 +331,3 @@ def register_function(cls: AnyFunction) -> AnyFunction:
         raise InvalidInputError(f"`name` of {cls.__name__} must be its own; {cls.name!r} is {taken.__name__}.")
     MAP_FUNCTIONS[cls.name] = cls
     return cls
-
-
-def _known_function(name: str) -> type[MapFunction]:
-    if name not in MAP_FUNCTIONS:
-        load_plugins()
-    return MAP_FUNCTIONS[name]

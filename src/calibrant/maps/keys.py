@@ -12,6 +12,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.maps.panel_columns import named_columns
 from calibrant.tally import Tally
 
 #: What happens to rows without a segment: an error, or a segment of their own.
@@ -25,12 +26,9 @@ LABEL = "label"
 
 def as_columns(segment: Any) -> dict[str, np.ndarray[Any, Any]]:
     """The columns of `segment` by name: a column, several in an array or a table, or a dictionary of columns."""
-    if isinstance(segment, Mapping):
-        return {str(name): _column(column) for name, column in segment.items()}
-    names = getattr(segment, "column_names", None)
-    names = getattr(segment, "columns", None) if names is None else names
-    if names is not None and not callable(names):
-        return {str(name): _column(segment[name]) for name in names}
+    named = named_columns(segment)
+    if named is not None:
+        return {name: _column(column) for name, column in named.items()}
     array = _validation.as_array(segment, "segment")
     if array.ndim == 2 and array.shape[1] > 0:
         return {f"segment_{i + 1}": _column(column) for i, column in enumerate(array.T)}
@@ -154,15 +152,12 @@ class SegmentKeys:
     def from_dict(cls, data: Mapping[str, Any]) -> SegmentKeys:
         """The keys with these fields."""
         keys = cls(tuple(data["names"]), tuple(data["kinds"]), tuple(map(tuple, data["levels"])))
-        if not keys._are_sound():
+        # Each key has a name of its own and increasing segments of its kind.
+        named = all(isinstance(name, str) for name in keys.names) and len(set(keys.names)) == len(keys.names)
+        same = len(keys.names) == len(keys.kinds) == len(keys.levels) > 0
+        if not (named and same and all(map(_are_levels, keys.kinds, keys.levels))):
             raise ModelFileError("The keys of these segments are damaged.")
         return keys
-
-    def _are_sound(self) -> bool:
-        """Whether each key has a name of its own and increasing segments of its kind."""
-        named = all(isinstance(name, str) for name in self.names) and len(set(self.names)) == len(self.names)
-        same = len(self.names) == len(self.kinds) == len(self.levels) > 0
-        return named and same and all(map(_are_levels, self.kinds, self.levels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +257,8 @@ def _missing_rows(name: str, column: np.ndarray[Any, Any], n_rows: int, missing:
 def _is_missing(column: np.ndarray[Any, Any]) -> Any:
     if column.dtype.kind == "f":
         return np.isnan(column)
-    if column.dtype.kind == "O":  # None, NaN, and what pandas puts there: NaT differs from itself, NA has no truth
-        return np.array([x is None or type(x).__name__ == "NAType" or x != x for x in column.tolist()], dtype=bool)  # noqa: PLR0124
+    if column.dtype.kind == "O":
+        return np.array([_validation.is_missing(x) for x in column.tolist()], dtype=bool)
     if column.dtype.kind == "U":  # dates were turned into text
         return column == "NaT"
     return np.zeros(len(column), dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -20,8 +20,6 @@ from calibrant.maps.panel_columns import choose_columns, read_column, read_colum
 from calibrant.maps.panel_features import CategoryScore, Features, NumericScore
 from calibrant.maps.posterior_table import PosteriorTable
 
-__all__ = ["LogitPosterior", "PanelMap"]
-
 CHUNK_ROWS = 1 << 14  # whose columns are held at once
 MEMBERS = 3  # the two sums and the mean score; after them, each score alone
 MOST_TESTED = 32
@@ -34,9 +32,9 @@ class LogitPosterior:
     mean: Floats
     root: Floats
 
-    def spread(self, columns: Floats, logits: Floats) -> tuple[Floats, Floats]:
-        """Deviations of each row's logit, (n, d), and how far the mean is from the prediction."""
-        return columns @ self.root, columns @ self.mean - logits
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +109,7 @@ class PanelMap(FrozenMap):
 
     def probabilities(self, columns: list[Any]) -> Floats:
         """Probabilities of checked columns."""
-        parts = [self.members(part)[0] @ self.weights for part in _chunks(columns)]
-        return np.concatenate(parts) if parts else np.empty(0)
+        return np.concatenate([np.empty(0), *(self.members(part)[0] @ self.weights for part in _chunks(columns))])
 
     def members(self, columns: list[Any]) -> tuple[Floats, Floats]:
         """What each member says, (n, members), and the columns of the sums, (n, size)."""
@@ -120,11 +117,6 @@ class PanelMap(FrozenMap):
         at = self.features.columns(columns, alone)
         sums = links.expit(at @ self.linear.T)
         return np.column_stack((sums, self.mean_map(self.features.mean_score(at)), alone)), at
-
-    @property
-    def has_posterior(self) -> bool:
-        """Whether it has intervals and draws: whether they were saved with it."""
-        return self.posterior is not None
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
@@ -134,14 +126,11 @@ class PanelMap(FrozenMap):
         if isinstance(self.posterior, PosteriorTable):
             values = self.one_score(columns)
             return self.posterior.interval(values, level, self.probabilities(columns))
-        parts = []
-        for part in _chunks(columns):
-            said, at = self.members(part)
-            logits = links.logit(said @ self.weights)
-            deviations, off = self.posterior.spread(at, logits)
+        parts = [np.empty((2, 0))]
+        for logits, deviations, off in self._spread(self.posterior, columns):
             spread = np.sqrt((deviations**2).sum(axis=1) + off**2)
-            parts.append(np.stack((logits - reach * spread, logits + reach * spread)))
-        low, high = links.expit(np.concatenate(parts, axis=1) if parts else np.empty((2, 0)))
+            parts.append(links.expit(logits + np.array([[-reach], [reach]]) * spread))
+        low, high = np.concatenate(parts, axis=1)
         return low, high
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
@@ -153,13 +142,17 @@ class PanelMap(FrozenMap):
         if isinstance(self.posterior, PosteriorTable):
             return self.posterior.sample_maps(self.one_score(columns), count, rng)
         noise, towards = rng.standard_normal((count, self.posterior.root.shape[1])), rng.standard_normal((count, 1))
-        parts = []
+        parts = [np.empty((count, 0))]
+        for logits, deviations, off in self._spread(self.posterior, columns):
+            parts.append(links.expit(logits + noise @ deviations.T + towards * off))
+        return np.concatenate(parts, axis=1)
+
+    def _spread(self, posterior: LogitPosterior, columns: list[Any]) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Of each chunk the predicted logits, their deviations, (n, d), and how far the posterior mean is from them."""
         for part in _chunks(columns):
             said, at = self.members(part)
             logits = links.logit(said @ self.weights)
-            deviations, off = self.posterior.spread(at, logits)
-            parts.append(links.expit(logits + noise @ deviations.T + towards * off))
-        return np.concatenate(parts, axis=1) if parts else np.empty((count, 0))
+            yield logits, at @ posterior.root, at @ posterior.mean - logits
 
     def one_score(self, columns: list[Any]) -> Floats:
         """The values of the only score; where it is missing, its mean."""
@@ -183,12 +176,6 @@ class PanelMap(FrozenMap):
             raise ModelFileError("The weights of this map of several scores are damaged.")
         mean_map = MapFunction.from_dict(data["mean_map"])
         return cls(tuple(data["names"]), features, weights, linear, mean_map, None, data["method"])
-
-    def posterior_to_dict(self) -> dict[str, Any] | None:
-        """What intervals and draws need."""
-        if self.posterior is None or isinstance(self.posterior, PosteriorTable):
-            return None if self.posterior is None else self.posterior.to_dict()
-        return plain_fields(self.posterior)
 
     def with_posterior(self, data: Mapping[str, Any]) -> PanelMap:
         """The map with the posterior that `posterior_to_dict` described."""

@@ -10,19 +10,20 @@ import numpy as np
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
 
-__all__ = ["choose_columns", "is_category", "read_column", "read_columns"]
-
 CATEGORY_TYPES = ("category", "categorical", "enum", "dictionary", "string", "large_string", "str", "bool", "utf8")
+
+
+def named_columns(table: Any) -> dict[str, Any] | None:
+    """The columns of a dictionary or a table by name; of what has no names, nothing."""
+    names = table if isinstance(table, Mapping) else getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None or callable(names) else {str(name): table[name] for name in names}
 
 
 def read_columns(scores: Any) -> dict[str, Any]:
     """The columns of a table, a dictionary or an array by name; an array's are called score_1, score_2 and so on."""
-    if isinstance(scores, Mapping):
-        return {str(name): column for name, column in scores.items()}
-    names = getattr(scores, "column_names", None)
-    names = getattr(scores, "columns", None) if names is None else names
-    if names is not None and not callable(names):
-        return {str(name): scores[name] for name in names}
+    named = named_columns(scores)
+    if named is not None:
+        return named
     array = _validation.as_array(scores, "X")
     if array.ndim == 1:
         array = array[:, None]
@@ -65,7 +66,7 @@ def read_column(name: str, column: Any, category: bool) -> Any:
     if category:
         return [_level(value) for value in array.tolist()]
     if array.dtype.kind == "O":
-        array = np.array([np.nan if _is_missing(value) else value for value in array.tolist()])
+        array = np.array([np.nan if _validation.is_missing(value) else value for value in array.tolist()])
     if array.dtype.kind not in "fiu":
         raise InvalidInputError(f"Score {name!r} held numbers in the fit; got {array.dtype}. Convert the column.")
     values = array.astype(np.float64)
@@ -78,12 +79,7 @@ def read_column(name: str, column: Any, category: bool) -> Any:
 
 
 def _level(value: Any) -> str | None:
-    if _is_missing(value):
+    if _validation.is_missing(value):
         return None
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     return text.lower() if text in ("True", "False") else text  # files of text write them either way
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas puts there: NaT differs from itself, NA has no truth."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124

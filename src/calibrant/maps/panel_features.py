@@ -14,8 +14,6 @@ from calibrant.errors import ModelFileError
 from calibrant.maps.files import read_floats
 from calibrant.maps.functions import MapFunction
 
-__all__ = ["CALIBRATED", "NEAR", "RAW", "CategoryScore", "Features", "NumericScore"]
-
 CLIPS = (1e-4, 0.02)  # readings of a probability: its logit, clipped far out or near
 NEAR = 2.0  # deviations at which the second reading of any other number is clipped
 RAW, CALIBRATED = (0, 1, 2), 3  # readings: two logits and the normal score of the rank; the logit of the single fit

@@ -181,11 +181,6 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         return f"CalibrationMap({self.method}, {low:.3g} … {high:.3g} → {first:.3g} … {last:.3g}{size}, {falls})"
 
     @property
-    def has_posterior(self) -> bool:
-        """Whether it has intervals and draws."""
-        return self.posterior is not None
-
-    @property
     def labelled_(self) -> LabelledRows | None:
         """Where the labelled scores lie, if a posterior remembers it."""
         return None if self.posterior is None else self.posterior.labelled
@@ -203,10 +198,6 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         if self.posterior is None:
             raise self.no_posterior()
         return self.posterior
-
-    def posterior_to_dict(self) -> dict[str, Any] | None:
-        """The table of the posterior, ready for JSON."""
-        return None if self.posterior is None else self.posterior.to_dict()
 
     def with_posterior(self, data: Mapping[str, Any]) -> CalibrationMap:
         """The map with the table that `posterior_to_dict` described."""

@@ -13,8 +13,6 @@ from calibrant._numerics import links
 from calibrant._typing import Floats
 from calibrant.panel.prior import CANDIDATE_PAIR, Prior, Setting, Told
 
-__all__ = ["Average", "Posterior", "Rows", "Search", "laplace", "leave_one_out", "likely_pairs"]
-
 EXACT_ROWS = 500  # up to so many, each setting has its own mode; with more, one expansion serves all of them
 SWEEPS = 5
 WINDOW, MOST_SETTINGS = 7.0, 40  # settings within so many nats of the best are averaged
@@ -203,7 +201,7 @@ def likely_pairs(search: Search) -> list[tuple[int, int]]:
                 cross, pull = half.T @ z, z.T @ residual
                 precision = z.T @ (w[:, None] * z) - cross.T @ cross + np.eye(z.shape[1])
                 gain = 0.5 * pull @ np.linalg.solve(precision, pull) - 0.5 * np.linalg.slogdet(precision)[1]
-                gains[a, b] = float(gain) + search.prior.log_odds_pair
+                gains[a, b] = float(gain) + search.prior.log_odds["pair"]
     ranked = sorted(gains, key=lambda pair: -gains[pair])
     return [pair for pair in ranked if gains[pair] > LEAST_GAIN][:MOST_PAIRS]
 

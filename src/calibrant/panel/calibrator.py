@@ -22,8 +22,6 @@ from calibrant.panel.fit import Pool, fit_pool, learn_features
 from calibrant.panel.single import Single, fit_category, fit_numeric
 from calibrant.tally import Tally
 
-__all__ = ["PanelCalibrator", "ScoreWorth"]
-
 HEADERS = ("score", "kind", "log-loss alone", "cost without", "missing")
 
 

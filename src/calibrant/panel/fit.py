@@ -16,8 +16,6 @@ from calibrant.panel.prior import Prior, Told
 from calibrant.panel.single import Single, fit_alone
 from calibrant.tally import Tally
 
-__all__ = ["Pool", "fit_pool", "learn_features"]
-
 SAMPLE_ROWS = 10_000  # from more, scales and weights are found on so many
 #: The Dirichlet prior of the pool, in rows: raw sum, calibrated sum, mean score, all single scores together.
 PRIOR_ROWS = (4.0, 4.0, 2.0, 0.5)

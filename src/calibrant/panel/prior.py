@@ -10,8 +10,6 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.maps.panel_features import CALIBRATED, RAW, Features
 
-__all__ = ["CANDIDATE_PAIR", "Prior", "Setting", "Told"]
-
 #: Centres of the prior: the mean of all logits; the same with a slope for what scores share; their sum. A number from 0
 #: on is one score alone.
 MEAN, TOGETHER, SUM = -1, -2, -3
@@ -54,15 +52,15 @@ class Prior:
         self.features, self.calibrated, self.base = features, calibrated, base
         self.size = size = len(features.scores) if calibrated else features.n_numeric
         count = len(features.scores)
-        self._log_odds = {
+        self.log_odds = {
             "curve": math.log(min(ODDS_CURVE, EXPECTED_CURVES / count)),
             "pair": math.log(min(ODDS_PAIR, 2.0 * EXPECTED_PAIRS / (count * max(count - 1, 1)))),
         }
-        self._log_odds["pair"] += math.log(min(1.0, n_rows / PAIR_ROWS))
+        self.log_odds["pair"] += math.log(min(1.0, n_rows / PAIR_ROWS))
         self.options: dict[Any, tuple[Any, ...]] = {
-            key: SCALES[key if isinstance(key, str) else key[0]]
+            key: SCALES[_kind(key)]
             for key in sorted(features.places, key=lambda key: key[0] != "pair")
-            if (key if isinstance(key, str) else key[0]) in SCALES
+            if _kind(key) in SCALES
         }
         self.options |= {
             "centre": tuple(range(SUM, size)) if size > 1 else (MEAN,),
@@ -70,11 +68,6 @@ class Prior:
             "slopes": (SLOPES[:-1] if calibrated else SLOPES) if size > 1 else (0.0,),
             "trust": TRUST[:-1] if calibrated else TRUST,
         }
-
-    @property
-    def log_odds_pair(self) -> float:
-        """Logarithm of the odds of a pair."""
-        return self._log_odds["pair"]
 
     def first(self) -> Setting:
         """Where the search begins: the mean, with some freedom for single scores, levels and gaps."""
@@ -111,8 +104,8 @@ class Prior:
                 total += math.log(self._together(setting["reading"]) / self.size) if value == SUM else 0.0
             elif kind in ("slopes", "levels"):
                 total += math.log(0.5 if value == 0 else 0.1)
-            elif kind in self._log_odds and value > 0:
-                total += self._log_odds[kind]
+            elif kind in self.log_odds and value > 0:
+                total += self.log_odds[kind]
         return total
 
     def _together(self, reading: int) -> float:
