@@ -207,8 +207,8 @@ class NewColumns:
         missing: str | None = None,
         level: float | None = None,
     ) -> None:
-        if level is not None and not map_.has_posterior:
-            raise map_.no_posterior()
+        if level is not None:
+            map_.need_posterior()
         self.map_: Any = map_
         self.level = None if level is None else _validation.check_level(level)
         self.rows = self.unusable = self.outside = 0

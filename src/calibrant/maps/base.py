@@ -80,12 +80,14 @@ class FrozenMap(ABC):
         """Whether it has intervals and draws: whether a Bayesian method made it, and saved them."""
         return self.posterior is not None
 
-    def no_posterior(self) -> InvalidInputError:
-        """The error of a map that is asked for intervals or draws and has none."""
-        return InvalidInputError(
-            f"Intervals and draws need the posterior of a Bayesian method; this {type(self).__name__} has none. "
-            "Save a Bayesian method, such as Blend, with its posterior, or ask the fitted calibrator."
-        )
+    def need_posterior(self) -> Any:
+        """The posterior; a map that has no intervals and draws refuses."""
+        if not self.has_posterior:
+            raise InvalidInputError(
+                f"Intervals and draws need the posterior of a Bayesian method; this {type(self).__name__} has none. "
+                "Save a Bayesian method, such as Blend, with its posterior, or ask the fitted calibrator."
+            )
+        return self.posterior
 
     @abstractmethod
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:

@@ -194,8 +194,7 @@ class MatrixMap(FrozenMap):
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each class probability, (n, K) each."""
-        if not self.draws:
-            raise self.no_posterior()
+        self.need_posterior()
         tail = 0.5 * (1.0 - _validation.check_level(level))
         matrix = self.check(scores)
         low, high = np.empty(matrix.shape), np.empty(matrix.shape)
@@ -206,8 +205,7 @@ class MatrixMap(FrozenMap):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map at `scores`, (n_draws, n, K): some of the stored ones, or all several times."""
-        if not self.draws:
-            raise self.no_posterior()
+        self.need_posterior()
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         chosen = np.resize(rng.permutation(len(self.draws)), count)
         return self._apply([self.draws[i] for i in chosen], self.check(scores))

@@ -12,7 +12,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, RandomState
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import ModelFileError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import MapFunction
@@ -86,8 +86,7 @@ class PanelMap(FrozenMap):
     @property
     def space(self) -> str:  # type: ignore[override]
         """What its numeric scores are: "probability" where all are, otherwise "decision"."""
-        spaces = {score.space for score in self.features.scores if isinstance(score, NumericScore)}
-        return "decision" if "decision" in spaces else "probability"
+        return "decision" if any(score.space == "decision" for score in self.features.scores) else "probability"
 
     def __call__(self, scores: Any) -> Floats:
         """Calibrated probabilities of the positive class, (n,)."""
@@ -97,15 +96,8 @@ class PanelMap(FrozenMap):
         """The columns that the map needs, in its own order: numbers, or codes of levels."""
         used = [score.name for score in self.features.scores]
         columns = choose_columns(read_columns(scores), self.names, used)
-        return [self._read(score, columns[score.name]) for score in self.features.scores]
-
-    def _read(self, score: NumericScore | CategoryScore, column: Any) -> Any:
-        values = read_column(score.name, column, isinstance(score, CategoryScore))
-        if isinstance(score, CategoryScore):
-            return score.codes(values)
-        if score.space == "probability":
-            check_probabilities(score.name, values)
-        return values
+        read = [(score, read_column(score.name, columns[score.name], score.space)) for score in self.features.scores]
+        return [score.codes(values) if isinstance(score, CategoryScore) else values for score, values in read]
 
     def probabilities(self, columns: list[Any]) -> Floats:
         """Probabilities of checked columns."""
@@ -120,14 +112,12 @@ class PanelMap(FrozenMap):
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
-        if self.posterior is None:
-            raise self.no_posterior()
-        columns, reach = self.check(scores), NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
-        if isinstance(self.posterior, PosteriorTable):
-            values = self.one_score(columns)
-            return self.posterior.interval(values, level, self.probabilities(columns))
+        posterior, columns = self.need_posterior(), self.check(scores)
+        if isinstance(posterior, PosteriorTable):
+            return posterior.interval(self.one_score(columns), level, self.probabilities(columns))
+        reach = NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
         parts = [np.empty((2, 0))]
-        for logits, deviations, off in self._spread(self.posterior, columns):
+        for logits, deviations, off in self._spread(posterior, columns):
             spread = np.sqrt((deviations**2).sum(axis=1) + off**2)
             parts.append(links.expit(logits + np.array([[-reach], [reach]]) * spread))
         low, high = np.concatenate(parts, axis=1)
@@ -135,15 +125,13 @@ class PanelMap(FrozenMap):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
-        if self.posterior is None:
-            raise self.no_posterior()
+        posterior, columns = self.need_posterior(), self.check(scores)
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
-        columns = self.check(scores)
-        if isinstance(self.posterior, PosteriorTable):
-            return self.posterior.sample_maps(self.one_score(columns), count, rng)
-        noise, towards = rng.standard_normal((count, self.posterior.root.shape[1])), rng.standard_normal((count, 1))
+        if isinstance(posterior, PosteriorTable):
+            return posterior.sample_maps(self.one_score(columns), count, rng)
+        noise, towards = rng.standard_normal((count, posterior.root.shape[1])), rng.standard_normal((count, 1))
         parts = [np.empty((count, 0))]
-        for logits, deviations, off in self._spread(self.posterior, columns):
+        for logits, deviations, off in self._spread(posterior, columns):
             parts.append(links.expit(logits + noise @ deviations.T + towards * off))
         return np.concatenate(parts, axis=1)
 
@@ -203,13 +191,3 @@ class PanelMap(FrozenMap):
 def _chunks(columns: list[Any]) -> list[list[Any]]:
     starts = range(0, len(columns[0]), CHUNK_ROWS)
     return [[column[start : start + CHUNK_ROWS] for column in columns] for start in starts]
-
-
-def check_probabilities(name: str, values: Floats) -> None:
-    """Refuse scores outside [0, 1]."""
-    wrong = np.flatnonzero((values < 0.0) | (values > 1.0))
-    if len(wrong):
-        raise InvalidInputError(
-            f"Score {name!r} must be a probability in [0, 1]; got {values[wrong[0]]:.6g} at index {wrong[0]}. "
-            f"If it is another number, pass space={{{name!r}: 'decision'}}."
-        )

@@ -10,6 +10,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
 
+CATEGORY = "category"
 CATEGORY_TYPES = ("category", "categorical", "enum", "dictionary", "string", "large_string", "str", "bool", "utf8")
 
 
@@ -56,14 +57,14 @@ def is_category(column: Any) -> bool:
     return any(isinstance(value, str | bool | np.bool_) for value in array.tolist())
 
 
-def read_column(name: str, column: Any, category: bool) -> Any:
-    """Numbers, NaN where missing; or a list of levels as text, None where missing."""
+def read_column(name: str, column: Any, space: str) -> Any:
+    """Numbers of a space, NaN where missing; of a category, a list of levels as text, None where missing."""
     array = _validation.as_array(column, "X")
     if array.dtype.kind == "c":
         raise InvalidInputError(f"Complex data not supported: `X` must be real; score {name!r} is not.")
     if array.ndim != 1:
         raise InvalidInputError(f"Score {name!r} must have one value for each row; got shape {array.shape}.")
-    if category:
+    if space == CATEGORY:
         return [_level(value) for value in array.tolist()]
     if array.dtype.kind == "O":
         array = np.array([np.nan if _validation.is_missing(value) else value for value in array.tolist()])
@@ -74,6 +75,12 @@ def read_column(name: str, column: Any, category: bool) -> Any:
     if len(infinite):
         raise InvalidInputError(
             f"Score {name!r} must be finite or missing; got {values[infinite[0]]} at index {infinite[0]}."
+        )
+    wrong = np.flatnonzero((space == "probability") & ((values < 0.0) | (values > 1.0)))
+    if len(wrong):
+        raise InvalidInputError(
+            f"Score {name!r} must be a probability in [0, 1]; got {values[wrong[0]]:.6g} at index {wrong[0]}. "
+            f"If it is another number, pass space={{{name!r}: 'decision'}}."
         )
     return values
 

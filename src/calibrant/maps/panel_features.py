@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from calibrant._typing import Floats, Ints
 from calibrant.errors import ModelFileError
 from calibrant.maps.files import read_floats
 from calibrant.maps.functions import MapFunction
+from calibrant.maps.panel_columns import CATEGORY
 
 CLIPS = (1e-4, 0.02)  # readings of a probability: its logit, clipped far out or near
 NEAR = 2.0  # deviations at which the second reading of any other number is clipped
@@ -71,6 +72,8 @@ class NumericScore:
 @dataclass(frozen=True, eq=False)
 class CategoryScore:
     """A categorical score: its levels and the rate of each."""
+
+    space: ClassVar[str] = CATEGORY
 
     name: str
     levels: tuple[Any, ...]

@@ -188,16 +188,12 @@ class CalibrationMap(FrozenMap, EstimateMethods):
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the central credible interval of each calibrated probability; numbers of a number."""
         array = self.check_scores(scores)
-        return ends_like(scores, self._table().interval(array, level, self.function(array)))
+        return ends_like(scores, self.need_posterior().interval(array, level, self.function(array)))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        return self._table().sample_maps(self.check_scores(scores), n_draws, random_state)
-
-    def _table(self) -> PosteriorTable:
-        if self.posterior is None:
-            raise self.no_posterior()
-        return self.posterior
+        draws: Floats = self.need_posterior().sample_maps(self.check_scores(scores), n_draws, random_state)
+        return draws
 
     def with_posterior(self, data: Mapping[str, Any]) -> CalibrationMap:
         """The map with the table that `posterior_to_dict` described."""

@@ -57,14 +57,17 @@ def tabulate_logits(
         return links.logit(function(links.expit(z)))
 
     def budget(y: Floats) -> Floats:
-        margin = links.expit(y) * links.expit(-y)
-        return np.minimum(tolerance / np.maximum(margin, tolerance), ON_LOGITS)
+        return _on_logits(y, tolerance, ON_LOGITS)
 
     z = GRID if logits is None else np.concatenate((GRID, logits))
     z = np.append(np.unique(z[z <= LARGEST]), EXTREME)
-    z, y = _refine(on_logits, z, budget, CLOSE, LARGEST)
-    kept = _simplify(z, y, budget(y))
-    return LogitLinear(z[kept], y[kept], 0.0, 0.0)
+    return LogitLinear(*_follow(on_logits, z, budget, CLOSE, LARGEST), 0.0, 0.0)
+
+
+def _on_logits(y: Floats, tolerance: float, most: float) -> Floats:
+    """How far logits may be off so that their probabilities are off by `tolerance`, and at most so far."""
+    margin = links.expit(y) * links.expit(-y)
+    return np.minimum(tolerance / np.maximum(margin, tolerance), most)
 
 
 def tabulate_scores(function: Function, nodes: Floats, tolerance: float = ON_PROBABILITIES) -> Linear:
@@ -76,13 +79,11 @@ def tabulate_scores(function: Function, nodes: Floats, tolerance: float = ON_PRO
     def budget(y: Floats) -> Floats:
         return np.full(len(y), tolerance)
 
-    x, y = _refine(function, nodes, budget, CLOSE * (0.5 * nodes[-1] - 0.5 * nodes[0]), np.inf)
-    kept = _simplify(x, y, budget(y))
-    return Linear(x[kept], y[kept])
+    return Linear(*_follow(function, nodes, budget, CLOSE * (0.5 * nodes[-1] - 0.5 * nodes[0]), np.inf))
 
 
-def _refine(function: Function, x: Floats, budget: Function, closest: float, largest: float) -> tuple[Floats, Floats]:
-    """Add nodes up to `largest`, in gaps wider than `closest`, until straight lines follow the function."""
+def _follow(function: Function, x: Floats, budget: Function, closest: float, largest: float) -> tuple[Floats, Floats]:
+    """Add nodes up to `largest`, in gaps wider than `closest`, until straight lines follow; keep those that matter."""
     y = function(x)
     for _ in range(MOST_ROUNDS):
         between = _too_far_apart(x, y, budget(y[1:-1]), closest)
@@ -92,7 +93,8 @@ def _refine(function: Function, x: Floats, budget: Function, closest: float, lar
         x, y = np.append(x, between), np.append(y, function(between))
         order = np.argsort(x, kind="stable")
         x, y = x[order], y[order]
-    return x, y
+    kept = _simplify(x, y, budget(y))
+    return x[kept], y[kept]
 
 
 def _too_far_apart(x: Floats, y: Floats, budget: Floats, closest: float) -> Floats:
@@ -125,14 +127,12 @@ def thin(function: MapFunction, tolerance: float) -> MapFunction:
         return Chain(tuple(thin(part, tolerance) for part in function.parts))
     if isinstance(function, Step):
         return _thin_steps(function, tolerance)
-    if isinstance(function, LogitLinear):
-        margin = links.expit(function.y) * links.expit(-function.y)
-        kept = polyline.simplify(function.x, function.y, np.minimum(tolerance / margin, 100.0 * tolerance))
-        return replace(function, x=function.x[kept], y=function.y[kept])
-    if isinstance(function, Linear):
-        kept = polyline.simplify(function.x, function.y, np.full(len(function.x), tolerance))
-        return Linear(function.x[kept], function.y[kept])
-    return function
+    if not isinstance(function, Linear | LogitLinear):
+        return function
+    x, y, straight = function.x, function.y, isinstance(function, Linear)
+    budget = np.full(len(x), tolerance) if straight else _on_logits(y, tolerance, 100.0 * tolerance)
+    kept = polyline.simplify(x, y, budget)
+    return replace(function, x=x[kept], y=y[kept])
 
 
 def _thin_steps(function: Step, tolerance: float) -> Step:

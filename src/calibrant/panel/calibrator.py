@@ -15,8 +15,8 @@ from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.calibrators.base import Estimator
 from calibrant.calibrators.blend import Blend
 from calibrant.errors import InvalidInputError
-from calibrant.maps.panel import LogitPosterior, PanelMap, check_probabilities
-from calibrant.maps.panel_columns import is_category, read_column, read_columns
+from calibrant.maps.panel import LogitPosterior, PanelMap
+from calibrant.maps.panel_columns import CATEGORY, is_category, read_column, read_columns
 from calibrant.maps.posterior_table import PosteriorTable
 from calibrant.panel.fit import Pool, fit_pool, learn_features
 from calibrant.panel.single import Single, fit_category, fit_numeric
@@ -143,15 +143,13 @@ class PanelCalibrator(Estimator):
 
     def _fit_single(self, name: str, column: Any, positive: Bools, weights: Floats, kept: Bools) -> Single | None:
         """What a score says alone; nothing if it is missing in all rows."""
-        category = is_category(column)
-        values = read_column(name, column, category)
+        given = self.space.get(name, "probability") if isinstance(self.space, Mapping) else self.space
+        space = CATEGORY if is_category(column) else _validation.check_choice("space", given, _validation.SPACES)
+        values = read_column(name, column, space)
         _validation.check_same_length(len(values), len(positive), "y")
-        if category:
+        if space == CATEGORY:
             own = [value for value, keep in zip(values, kept.tolist(), strict=True) if keep]
             return fit_category(name, own, positive[kept], weights[kept])
-        space = self.space.get(name, "probability") if isinstance(self.space, Mapping) else self.space
-        if _validation.check_choice("space", space, _validation.SPACES) == "probability":
-            check_probabilities(name, values)
         if np.isnan(values[kept]).all():
             return None
         return fit_numeric(name, values[kept], space, positive[kept], weights[kept])
@@ -208,8 +206,7 @@ class PanelCalibrator(Estimator):
             assert self._blend is not None
             p = self._blend.labelled_.cells.base_rate
             cost = float(-p * np.log(p) - (1.0 - p) * np.log(1.0 - p)) - self.log_loss_ if 0.0 < p < 1.0 else 0.0
-        kind = "category" if single.is_category else single.score.space
-        return ScoreWorth(single.score.name, kind, single.loss, cost, single.missing)
+        return ScoreWorth(single.score.name, single.score.space, single.loss, cost, single.missing)
 
     def summary(self) -> str:
         """Say in a few lines what the fit found."""
