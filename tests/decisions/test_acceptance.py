@@ -72,7 +72,7 @@ def test_a_flat_truth_is_the_worst_and_breaks_the_promise_no_more_often_than_all
     for _ in range(runs):
         scores = rng.random(300)
         right = rng.random(300) < np.where(scores >= below, 0.9, 0.2) - 1e-9
-        broken += GateRows.read(right, scores).exact_threshold(0.9, 0.1) is not None
+        broken += GateRows.read(right, scores)[None].exact_threshold(0.9, 0.1) is not None
     assert broken / runs <= 0.1 + 2.0 * np.sqrt(0.09 / runs)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._numerics.logistic import Fit, fit_logistic
 from calibrant._tables import align
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
@@ -18,10 +19,6 @@ from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes, read_sample
 from calibrant.metrics.validation import cluster_covariance, log_likelihood
 from calibrant.tally import Tally
-
-if TYPE_CHECKING:
-    from calibrant._numerics.logistic import Fit
-
 
 QUANTILES = (0.25, 0.5, 0.75)
 NAMES = ("keep", "intercept", "slope", "curve")
@@ -195,8 +192,6 @@ def _knots(tally: Tally, z: Floats) -> Floats:
 
 def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
     """All updates with the tests between them; each estimates how far it moves logit(p), and keeping moves nothing."""
-    from calibrant._numerics.logistic import fit_logistic
-
     tally, z = sample.tally, links.logit(sample.tally.scores)
     knots = _knots(tally, z)
     features = _features(z, knots)

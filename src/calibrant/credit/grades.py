@@ -140,7 +140,14 @@ def grade_tests(
     [0.323, 0.742]
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    _check_options(test, alternative, alpha, len(tally))
+    _validation.check_choice("test", test, TESTS)
+    _validation.check_choice("alternative", alternative, ALTERNATIVES)
+    _validation.check_number("alpha", alpha, "rate")
+    if len(tally) > MOST_GRADES:
+        raise InvalidInputError(
+            f"`y_prob` must hold the probability of a grade for each row; got {len(tally)} different values. Make "
+            "grades first, for example with master_scale."
+        )
     options = 0.5 if test == "jeffreys" else 0.0, alternative == "two-sided"
     p_values = _p_values(tally.positives, tally.totals, tally.scores, *options)
     mean = float(tally.totals @ tally.scores) / tally.total
@@ -149,17 +156,6 @@ def grade_tests(
     return GradeTests(
         tally.scores, tally.positives, tally.totals, p_values, adjusted, float(whole[0]), alpha, test, alternative
     )
-
-
-def _check_options(test: str, alternative: str, alpha: float, grades: int) -> None:
-    _validation.check_choice("test", test, TESTS)
-    _validation.check_choice("alternative", alternative, ALTERNATIVES)
-    _validation.check_number("alpha", alpha, "rate")
-    if grades > MOST_GRADES:
-        raise InvalidInputError(
-            f"`y_prob` must hold the probability of a grade for each row; got {grades} different values. Make grades "
-            "first, for example with master_scale."
-        )
 
 
 def _p_values(defaults: Floats, totals: Floats, probabilities: Floats, prior: float, two_sided: bool) -> Floats:
@@ -295,10 +291,8 @@ def _join(tally: Tally, starts: Ints, n_grades: int, least: tuple[float, float])
         # A grade that is too small must go, whatever it costs; it joins the neighbour that it resembles more.
         pairs = {j for i in small for j in (i - 1, i) if 0 <= j < len(edges) - 1} or set(range(len(edges) - 1))
         best = min(pairs, key=lambda j: _cost(defaults[j : j + 2], totals[j : j + 2]))
-        defaults[best : best + 2], totals[best : best + 2] = (
-            [sum(defaults[best : best + 2])],
-            [sum(totals[best : best + 2])],
-        )
+        for counts in (defaults, totals):
+            counts[best : best + 2] = [sum(counts[best : best + 2])]
         del edges[best + 1]
     return np.array(edges, dtype=np.intp)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -43,7 +44,7 @@ class GateRows:
     Examples
     --------
     >>> from calibrant.decisions.gate_rows import GateRows
-    >>> rows = GateRows.read([0, 1, 1], [0.2, 0.6, 0.9])
+    >>> rows = GateRows.read([0, 1, 1], [0.2, 0.6, 0.9])[None]
     >>> rows.exact_threshold(0.9, 0.1) is None  # three rows show nothing
     True
     """
@@ -53,22 +54,17 @@ class GateRows:
 
     @classmethod
     def read(
-        cls,
-        y_true: ArrayLike | Tally,
-        scores: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        space: str = "probability",
-        unlabelled: ArrayLike | Tally | None = None,
-    ) -> GateRows:
-        """Read rows of one score; or of several classes, each row as its top class, which is right or wrong."""
-        labelled = read_confidence(y_true, scores, sample_weight, pos_label, space=space).tally
-        return cls(labelled, labelled if unlabelled is None else as_unlabelled(top_score(unlabelled)))
+        cls, y_true: Any, scores: Any = None, segment: Any = None, unlabelled: Any = None, **options: Any
+    ) -> dict[Any, GateRows]:
+        """Read rows of one score; or of several classes, each row as its top class, which is right or wrong.
 
-    @classmethod
-    def by_segment(cls, y_true: Any, scores: Any, segment: Any, **options: Any) -> dict[Any, GateRows]:
-        """Read rows of one score or of several classes, apart by segment: a value, or a tuple with several keys."""
+        Apart by segment, a value or, with several keys, a tuple; without segments the only one is None.
+        """
+        if isinstance(y_true, Mapping):
+            return {name: cls(tally, tally) for name, tally in y_true.items()}
+        if segment is None:
+            labelled = read_confidence(y_true, scores, **options).tally
+            return {None: cls(labelled, labelled if unlabelled is None else as_unlabelled(top_score(unlabelled)))}
         n_rows = len(_validation.as_array(scores, "scores"))
         keys, codes = SegmentKeys.learn(segment, n_rows, "error")
         # Each row as a group of its own: then the sample keeps rows, in their order.
@@ -80,11 +76,6 @@ class GateRows:
             words = tuple(levels[i] for levels, i in zip(keys.levels, code.tolist(), strict=True))
             found[words if len(words) > 1 else words[0]] = cls(tally, tally)
         return found
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether the gate is for rows of which the labelled ones are a sample, not for given ones."""
-        return self.target is self.labelled
 
     def counts_from(self, thresholds: ArrayLike) -> tuple[Floats, Floats]:
         """How many labelled rows from each score up are right, and how many are wrong."""
@@ -136,7 +127,7 @@ class GateRows:
         Where the labelled rows are a sample of those to come, so are their scores: shares of cells are drawn, too.
         """
         totals = self.cells.totals[::-1]
-        if self.is_sample:
+        if self.target is self.labelled:
             totals = np.random.default_rng(rng).standard_gamma(totals, maps.shape)
         precision: Floats = np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
         return precision

@@ -132,12 +132,7 @@ def acceptance(
             "A gate for each segment needs `precision`, and takes neither `budget` nor `unlabelled`."
         )
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "space": space}
-    if isinstance(y_true, Mapping):
-        rows = {name: GateRows(tally, tally) for name, tally in y_true.items()}
-    elif by_segment:
-        rows = GateRows.by_segment(y_true, scores, segment, **options)
-    else:
-        rows = {None: GateRows.read(y_true, scores, unlabelled=unlabelled, **options)}
+    rows = GateRows.read(y_true, scores, segment, unlabelled, **options)
     models: dict[Any, Any] = dict.fromkeys(rows)
     draws: dict[Any, Any] = dict.fromkeys(rows)
     if guarantee == "posterior" or calibrator is not None:

@@ -168,5 +168,4 @@ def _fit_and_predict(calibrator: Calibrator | CalibrationMap, train: Tally, scor
     """Probabilities by a copy fitted to other rows, or by a map as it is."""
     if isinstance(calibrator, CalibrationMap):
         return calibrator(scores)
-    fitted: Calibrator = clone(calibrator).fit_tally(train)
-    return fitted.predict(scores)
+    return np.asarray(clone(calibrator).fit_tally(train).predict(scores))

@@ -136,12 +136,12 @@ class MatrixBlend(MultinomialCalibrator):
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         shape = ", ".join(f"{DESCRIPTIONS[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)
         sizes = ", ".join(f"{NOUNS[block]} {scale:.2f}" for block, scale in self.scales_.items())
-        return "\n".join(
-            (
-                _sentence(self._verdict),
-                f"Its temperature is {1.0 / map_.inverse_temperature:.3g}; its shape: {shape}.",
-                f"Typical sizes of the corrections, in nats of the logit: {sizes}.",
-            )
+        verdict = self._verdict
+        needed = "Calibration was needed" if verdict.calibrate else "The data do not show that calibration was needed"
+        return (
+            f"{needed}: {verdict.change} than with the raw scores.\n"
+            f"Its temperature is {1.0 / map_.inverse_temperature:.3g}; its shape: {shape}.\n"
+            f"Typical sizes of the corrections, in nats of the logit: {sizes}."
         )
 
 
@@ -152,8 +152,3 @@ def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Flo
         log_p = log_softmax(log_scores(scores[rows], space, floor))
         total += float(weights[rows] @ log_p[np.arange(len(log_p)), labels[rows]])
     return total
-
-
-def _sentence(verdict: Verdict) -> str:
-    needed = "Calibration was needed" if verdict.calibrate else "The data do not show that calibration was needed"
-    return f"{needed}: {verdict.change} than with the raw scores."

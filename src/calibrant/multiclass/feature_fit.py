@@ -9,11 +9,12 @@ import numpy as np
 
 from calibrant._numerics.links import fit_inverse_temperature, log_softmax
 from calibrant._typing import Floats, Ints
+from calibrant.calibrators.temperature import LOG_BOUND
 from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, chunks, log_scores
 from calibrant.multiclass.features import OWN, PAIRS, Features, floor_for_zeros
 from calibrant.multiclass.rows import Layout
 
-BETA_LIMITS = float(np.exp(-10.0)), float(np.exp(10.0))  # of the inverse temperature
+BETA_LIMITS = float(np.exp(-LOG_BOUND)), float(np.exp(LOG_BOUND))  # of the inverse temperature
 
 
 @dataclass(frozen=True)

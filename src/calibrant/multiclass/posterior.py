@@ -98,8 +98,10 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
     def _fit_models(self, ell: Floats, y: Ints, weights: Floats) -> list[FittedModel]:
         models = self.models_for(ell.shape[1])
         prior = self._prior = self.scale_prior(float(weights.sum()), ell.shape[1])
-        rows = self._rows(ell, y, weights, models)
-        # Every model starts where the one before ended.
+        # Features are computed once, for the last model, which has all blocks; every model starts where the one before
+        # ended.
+        richest = Rows(self._feature_fit.features, ell, y, weights, list(models.values())[-1])
+        rows = {name: richest.restricted(blocks) for name, blocks in models.items()}
         posteriors: dict[str, Posterior] = {}
         start = self._first_start(next(iter(rows.values())), prior)
         for name, these in rows.items():
@@ -119,11 +121,6 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         block, spread = ("slope", features.slope_spread) if "slope" in group else ("vector", features.spread)
         mean = np.where(group == block, excess * spread, 0.0)
         return Start(rows.layout, mean, {b: prior.centers[b] for b in rows.layout.members})
-
-    def _rows(self, ell: Floats, y: Ints, weights: Floats, models: dict[str, tuple[str, ...]]) -> dict[str, Rows]:
-        """The rows of each model; the features are computed once, for the last, which has all blocks."""
-        richest = Rows(self._feature_fit.features, ell, y, weights, list(models.values())[-1])
-        return {name: richest.restricted(blocks) for name, blocks in models.items()}
 
     def _weigh(self, posteriors: dict[str, Posterior]) -> None:
         names = list(self.models_for(len(self.classes_)))

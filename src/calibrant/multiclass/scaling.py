@@ -9,9 +9,9 @@ import numpy as np
 
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.temperature import LOG_BOUND
 from calibrant.maps.matrix import MatrixMap, MatrixMember, log_scores
 from calibrant.multiclass.base import MatrixCalibrator
+from calibrant.multiclass.feature_fit import BETA_LIMITS
 from calibrant.multiclass.posterior import MultinomialCalibrator
 
 
@@ -71,8 +71,7 @@ class MatrixTemperature(MatrixCalibrator):
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         logits = log_scores(scores, self.space, links.EPS)
-        bounds = float(np.exp(-LOG_BOUND)), float(np.exp(LOG_BOUND))
-        inverse = links.fit_inverse_temperature(logits, labels, weights, *bounds)
+        inverse = links.fit_inverse_temperature(logits, labels, weights, *BETA_LIMITS)
         self.temperature_ = float(1.0 / inverse)
         classes, member = tuple(self.classes_.tolist()), MatrixMember(1.0)
         return MatrixMap(classes, self.space, inverse, (member,), floor=links.EPS, method=type(self).__name__)

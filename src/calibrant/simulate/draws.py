@@ -8,7 +8,7 @@ function of one projection, so P(y = 1 | score) has a closed form whatever the r
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,10 @@ class Simulation:
     labels: Labels
     probabilities: Floats
 
+    def __post_init__(self) -> None:
+        for column in (self.scores, self.labels, self.probabilities):
+            column.setflags(write=False)
+
     @property
     def tally(self) -> Tally:
         """The counts of the simulated rows."""
@@ -73,14 +77,6 @@ class Simulation:
         if self.scores.ndim == 2:
             return f"Simulation({len(self)} rows, {self.scores.shape[1]} classes)"
         return f"Simulation({len(self)} rows, {self.labels.sum()} positive, mean |score − truth| {self.error:.4f})"
-
-
-def simulation(scores: Floats, labels: npt.NDArray[Any], probabilities: Floats) -> Simulation:
-    """The result, with its arrays read-only."""
-    columns = (scores, labels.astype(np.int64), probabilities)
-    for column in columns:
-        column.setflags(write=False)
-    return Simulation(*columns)
 
 
 Sampler = Callable[[np.random.Generator, int], Floats]
@@ -129,7 +125,7 @@ def binomial_process(
     _validation.check_same_length(len(drawn), len(truth), "probability(scores)")
     _validation.check_finite(truth, "probability(scores)")
     _validation.check_unit_interval(truth, "probability(scores)")
-    return simulation(drawn, generator.random(rows) < truth, truth)
+    return Simulation(drawn, (generator.random(rows) < truth).astype(np.int64), truth)
 
 
 def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
@@ -167,8 +163,8 @@ def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
     positives = np.where(low, generator.beta(1.5, 3, n_positive), generator.beta(30, 3, n_positive))
     order = generator.permutation(rows)
     scores = np.concatenate((negatives, positives))[order]
-    labels = np.repeat((False, True), (rows - n_positive, n_positive))[order]
-    return simulation(scores, labels, _posterior(scores))
+    labels = np.repeat((0, 1), (rows - n_positive, n_positive))[order]
+    return Simulation(scores, labels, _posterior(scores))
 
 
 def _posterior(scores: Floats) -> Floats:
@@ -221,7 +217,7 @@ def temperature_logits(
     probabilities = softmax(true_logits, axis=1)
     # The label is the first class whose cumulative probability exceeds a uniform number; the last ends at 1.
     reached = np.cumsum(probabilities, axis=1)[:, :-1] <= generator.random(rows)[:, None]
-    return simulation(temperature * true_logits, reached.sum(axis=1), probabilities)
+    return Simulation(temperature * true_logits, reached.sum(axis=1), probabilities)
 
 
 @dataclass(frozen=True)
@@ -333,9 +329,7 @@ def from_truth(name: str, n: int, *, rng: Seed = 0) -> Simulation:
     >>> simulate.from_truth("hump", 10, rng=0).labels.tolist()
     [1, 0, 0, 0, 0, 1, 0, 1, 0, 0]
     """
-    if name not in TRUTHS:
-        raise InvalidInputError(f"`name` must be one of {', '.join(TRUTHS)}; got {name!r}.")
-    return TRUTHS[name].sample(n, rng=rng)
+    return TRUTHS[_validation.check_choice("name", name, tuple(TRUTHS))].sample(n, rng=rng)
 
 
 Generator = np.random.Generator
@@ -442,7 +436,7 @@ def _scored(n: int, positive: _Shape, negative: _Shape, rng: Seed) -> Simulation
     in_positive = positive.density(projection, weights / length)
     in_negative = negative.density(projection, weights / length)
     scores = expit(length * projection + model.intercept_[0])
-    return simulation(scores, labels, in_positive / (in_positive + in_negative))
+    return Simulation(scores, labels.astype(np.int64), in_positive / (in_positive + in_negative))
 
 
 def _points(n: int, positive: _Shape, negative: _Shape, generator: Generator) -> tuple[Floats, np.ndarray]:
