@@ -13,6 +13,7 @@ from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant._validation import as_numpy, read_matrix
 from calibrant.calibrators.base import Estimator
 from calibrant.maps.matrix import MatrixMap, MatrixMember
+from calibrant.metrics.samples import fill_weights
 
 __all__ = ["BayesianMatrixCalibrator", "MatrixCalibrator"]
 
@@ -69,10 +70,8 @@ class MatrixCalibrator(Estimator):
         matrix = read_matrix(scores, self.space)
         labels, classes = _validation.encode_classes(as_numpy(y), matrix.shape[1])
         _validation.check_same_length(len(matrix), len(labels), "y")
-        weights = _validation.check_weights(as_numpy(sample_weight), len(matrix))
-        if weights is None:
-            weights = np.ones(len(matrix))
-        elif not weights.all():
+        weights = fill_weights(as_numpy(sample_weight), len(matrix))
+        if not weights.all():
             matrix, labels, weights = matrix[weights > 0.0], labels[weights > 0.0], weights[weights > 0.0]
         self.classes_, self.n_features_in_ = classes, matrix.shape[1]
         self.map_ = self.fit_map(matrix, labels, weights)

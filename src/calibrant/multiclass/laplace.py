@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -91,17 +91,20 @@ class _State:
     theta: Floats
     log_p: Any
     scales: dict[str, float]
-    steps: dict[str, float]  # last changes of log-scales as the rule had them
-    pace: dict[str, float]  # what they are multiplied by
+    steps: dict[str, float] = field(default_factory=dict)  # last changes of log-scales as the rule had them
+    pace: dict[str, float] = field(default_factory=dict)  # what they are multiplied by
     gain: float = np.inf
     value: float = -np.inf
 
 
 def fit(rows: Rows, prior: ScalePrior, start: Start | None = None) -> Posterior:
     """Curvature at the current coefficients; under it, the scales; then a step to the new mode; and so on."""
-    members = rows.layout.members
-    state = _initialise(rows, prior, members, start)
-    evidence = -np.inf
+    members, evidence = rows.layout.members, -np.inf
+    theta, scales = np.zeros(len(rows.layout)), {b: prior.centers[b] for b in members}
+    if start is not None:  # where a smaller model ended
+        for b in members.keys() & start.scales.keys():
+            theta[members[b]], scales[b] = start.mean[start.layout.group == b], start.scales[b]
+    state = _State(theta, rows.log_probabilities(theta), scales)
     sweeps, little = SWEEPS if prior.learns else FIXED_SWEEPS, LITTLE * float(rows.weights.sum())
     for sweep in range(sweeps):
         p = np.exp(state.log_p)
@@ -120,19 +123,6 @@ def fit(rows: Rows, prior: ScalePrior, start: Start | None = None) -> Posterior:
     determined = len(precision) - float(precision @ curvature.variances())
     expected = rows.log_likelihood(state.log_p) - determined
     return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
-
-
-def _initialise(rows: Rows, prior: ScalePrior, members: dict[str, Ints], start: Start | None) -> _State:
-    """Zero with the scales as guessed, or where a smaller model ended."""
-    theta = np.zeros(len(rows.layout))
-    scales = {b: prior.centers[b] for b in members}
-    if start is not None:
-        for b in members.keys() & start.scales.keys():
-            theta[members[b]] = start.mean[start.layout.group == b]
-            scales[b] = start.scales[b]
-    return _State(
-        theta, rows.log_probabilities(theta), scales, dict.fromkeys(members, 0.0), dict.fromkeys(members, 1.0)
-    )
 
 
 def _update_scales(
@@ -168,7 +158,8 @@ def _mackay_step(
         determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
         size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
         step = 0.5 * float(np.log(size / (determined + prior.strength) / old))
-        state.pace[b] = min(state.pace[b] * (STRETCH if step * state.steps[b] >= 0.0 else SHORTEN), LONGEST)
+        pace = STRETCH if step * state.steps.get(b, 0.0) >= 0.0 else SHORTEN
+        state.pace[b] = min(state.pace.get(b, 1.0) * pace, LONGEST)
         state.steps[b] = step
         scale = state.scales[b] * np.exp(state.pace[b] * step)
         # The quadratic approximation holds near θ only, so scales may not run away under one curvature.

@@ -21,6 +21,7 @@ from calibrant.maps.keys import SegmentCounts, SegmentKeys, melt_labels, name_la
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import AnyBasis, Basis, SegmentedMap, TermEffects
+from calibrant.metrics.samples import fill_weights
 from calibrant.metrics.scores import warn_of_reversal
 from calibrant.multiclass.scaling import MatrixIdentity, MatrixTemperature
 from calibrant.segments.report import tabulate_segments
@@ -138,11 +139,10 @@ class SegmentedCalibrator(Estimator):
         array = _validation.check_scores(scores)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         _validation.check_same_length(len(array), len(positive), "y")
-        weights = _validation.check_weights(sample_weight, len(array))
-        totals = np.ones(len(array)) if weights is None else weights
+        weights = fill_weights(sample_weight, len(array))
         if len(array) == 0:
             raise InvalidInputError("`scores` must have at least one row; got 0 sample(s).")
-        self._fit_counts(SegmentCounts.of_rows(array, positive, totals, segment, self.missing), classes)
+        self._fit_counts(SegmentCounts.of_rows(array, positive, weights, segment, self.missing), classes)
         self.map_ = replace(self.map_, labels=labels)
         return self
 
@@ -155,14 +155,9 @@ class SegmentedCalibrator(Estimator):
         reader = MatrixIdentity(space=self.space).fit(scores, y, sample_weight)  # checks them
         first = reader.map_ if self.space == "decision" else None
         matrix = first(scores) if first else _validation.read_matrix(scores, self.space)
-        weights = _validation.check_weights(sample_weight, len(matrix))
-        counts = SegmentCounts.of_rows(
-            matrix,
-            _validation.find_columns(y, reader.classes_.tolist())[:, None] == np.arange(matrix.shape[1]),
-            np.ones(len(matrix)) if weights is None else weights,
-            segment,
-            self.missing,
-        )
+        weights = fill_weights(sample_weight, len(matrix))
+        own = _validation.find_columns(y, reader.classes_.tolist())[:, None] == np.arange(matrix.shape[1])
+        counts = SegmentCounts.of_rows(matrix, own, weights, segment, self.missing)
         _check_segments(counts.keys, counts.totals)
         # Segments with other temperatures would bend a common curve. So segments first correct what is simple, and what
         # is left of the corrected rows of all segments is one map.

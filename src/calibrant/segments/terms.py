@@ -137,15 +137,22 @@ class Term:
         evidence = np.full(len(self.log_prior), -np.inf)
         odd: dict[int, Floats] = {}
         for s in chosen.tolist():
-            total, odd[s] = self._with_odd(s)
+            total = own = self.posteriors[s].evidence
+            odd[s] = np.zeros(len(own))
+            if self.settings.odd[s] != s:
+                other = np.log(ODD_SHARE) + self.posteriors[int(self.settings.odd[s])].evidence
+                total = np.logaddexp(np.log1p(-ODD_SHARE) + own, other)
+                odd[s] = np.exp(other - total)  # the probability that a segment is odd
             evidence[s] = total.sum()
         self.weights = softmax(evidence + self.log_prior)
         mean, second = self._moments(self.weights, odd)
         weights = softmax(evidence + self.settings.log_prior(OPEN_MIND))
-        other, wide = self._moments(weights, odd)
-        square, crossed = mean[:, :, None] * mean[:, None, :], mean[:, :, None] * other[:, None, :]
+        other_mean, wide = self._moments(weights, odd)
+        square, crossed = mean[:, :, None] * mean[:, None, :], mean[:, :, None] * other_mean[:, None, :]
         wide = wide - crossed - np.swapaxes(crossed, 1, 2) + square
-        self.effects = Effects(mean, second - square, wide, self._prior_covariance(weights))
+        has_odd = self.settings.odd != np.arange(len(self.settings.odd))
+        squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
+        self.effects = Effects(mean, second - square, wide, np.diag(weights @ squares))
 
     def _moments(self, weights: Floats, odd: dict[int, Floats]) -> tuple[Floats, Floats]:
         """First and second moments of the coefficients, mixed over the settings and over being odd."""
@@ -157,16 +164,3 @@ class Term:
             mean += share[:, None] * mode
             second += share[:, None, None] * (covariance + mode[:, :, None] * mode[:, None, :])
         return mean, second
-
-    def _with_odd(self, s: int) -> tuple[Floats, Floats]:
-        """Log evidence of each segment under a setting, and the probability that the segment is odd."""
-        own, odd = self.posteriors[s].evidence, self.posteriors[int(self.settings.odd[s])].evidence
-        if self.settings.odd[s] == s:
-            return own, np.zeros(len(own))
-        total = np.logaddexp(np.log1p(-ODD_SHARE) + own, np.log(ODD_SHARE) + odd)
-        return total, np.exp(np.log(ODD_SHARE) + odd - total)
-
-    def _prior_covariance(self, weights: Floats) -> Floats:
-        has_odd = self.settings.odd != np.arange(len(self.settings.odd))
-        squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
-        return np.diag(weights @ squares)
