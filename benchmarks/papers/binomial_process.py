@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from benchmarks.papers import experiment
+from benchmarks.papers.cumulative_spline import CumulativeSpline
 from benchmarks.peers.smooth_ece import relplot_1_0_1
 from calibrant import (
     BPM,
@@ -24,7 +25,6 @@ from calibrant import (
     metrics,
     simulate,
 )
-from calibrant.calibrators.published.cumulative_spline import CumulativeSpline
 
 MEASURES: dict[str, Callable[[Tally], float]] = {
     "ECE_bin": partial(metrics.expected_calibration_error, strategy="quantile"),

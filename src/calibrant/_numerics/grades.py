@@ -1,12 +1,8 @@
 """How much less grades vary than labels of yes and no with the same mean."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._typing import Floats
-
-__all__ = ["grade_dispersion"]
 
 
 def grade_dispersion(scores: Floats, grades: Floats) -> float:

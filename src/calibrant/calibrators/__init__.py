@@ -34,22 +34,12 @@ MATRIX_METHODS: dict[str, tuple[str, str]] = {
     "blend": ("calibrant.multiclass.blend", "MatrixBlend"),
 }
 
-#: The same for a score by segment.
-SEGMENT_METHODS: dict[str, tuple[str, str]] = {
-    "segmented": ("calibrant.segments.calibrator", "SegmentedCalibrator"),
-}
-
-#: The same for several scores of a row.
-PANEL_METHODS: dict[str, tuple[str, str]] = {
-    "panel": ("calibrant.panel.calibrator", "PanelCalibrator"),
-}
-
 #: The methods for each shape of scores.
 METHODS = {
     "score": SCORE_METHODS,
     "matrix": MATRIX_METHODS,
-    "segments": SEGMENT_METHODS,
-    "panel": PANEL_METHODS,
+    "segments": {"segmented": ("calibrant.segments.calibrator", "SegmentedCalibrator")},
+    "panel": {"panel": ("calibrant.panel.calibrator", "PanelCalibrator")},
 }
 
 __getattr__, __dir__, __all__ = _lazy.attach(

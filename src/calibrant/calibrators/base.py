@@ -192,20 +192,22 @@ class Calibrator(Estimator):
         """
         self._check_labels_given(y)
         if graded:
-            return self._fit_grades(scores, y, sample_weight, pos_label)
-        if _validation.is_class_matrix(scores):
+            self._check_takes_grades(scores, pos_label)
+        elif _validation.is_class_matrix(scores):
             return self._fit_matrix(scores, y, sample_weight, pos_label)
-        positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
+        else:
+            y, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         column = _validation.check_scores(scores)
-        tally = Tally.from_arrays(column, positive, sample_weight)
+        tally = Tally.from_arrays(column, y, sample_weight, graded=graded)
         self._check_space(column)  # of the rows as they came: an error names the row, not its place in the tally
         warn_of_reversal(tally)
+        if graded:  # each row counts as as many labels as it is worth
+            return self.fit_tally(tally.scaled(1.0 / grade_dispersion(column, _validation.check_grades(y))))
         self.fit_tally(tally)
         self.classes_ = np.array(classes)
         return self
 
-    def _fit_grades(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> Self:
-        """Fit to grades, each row counted as as many labels as it is worth."""
+    def _check_takes_grades(self, scores: ArrayLike, pos_label: Any) -> None:
         if pos_label is not None or _validation.is_class_matrix(scores):
             raise InvalidInputError("Grades are for one score: pass `graded` without `pos_label` and several columns.")
         if not self.takes_grades:
@@ -213,12 +215,6 @@ class Calibrator(Estimator):
                 f"{type(self).__name__} needs labels of two kinds and cannot use grades. Use another method, such as "
                 "Blend, or call a grade right from some height on."
             )
-        column, grades = _validation.check_scores(scores), _validation.check_grades(y)
-        tally = Tally.from_arrays(column, grades, sample_weight, graded=True)
-        self._check_space(column)
-        warn_of_reversal(tally)
-        worth = 1.0 / grade_dispersion(column, grades)
-        return self.fit_tally(Tally(tally.scores, worth * tally.positives, worth * tally.totals))
 
     def _fit_matrix(self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any) -> Self:
         """Let the method of the same name for matrices fit a column for each class."""

@@ -1,6 +1,6 @@
 """Bayes-Iso: the posterior mean over all non-decreasing maps, with its uncertainty."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,6 @@ from calibrant.tally import Tally
 
 # The error of a rising map falls with the cube root of the rows, so cells may become more numerous still more slowly.
 CELLS_PER_ROOT, LEAST_CELLS = 5.0, 11
-
-
-class MonotonePosterior(Protocol):
-    """What is asked of a posterior over non-decreasing maps, at the cells of a fit."""
-
-    @property
-    def mean(self) -> Floats:
-        """The mean of each cell."""
-
-    def mean_inverses(self) -> tuple[Floats, Floats]:
-        """The means of 1/p and of 1/(1 − p) of each cell."""
-
-    def quantiles(self, share: float) -> Floats:
-        """The value of each cell below which this share of the posterior lies."""
-
-    def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
-        """Maps at the cells, (n_draws, m)."""
 
 
 class BayesIso(BayesianCalibrator):
@@ -102,7 +85,8 @@ class BayesIso(BayesianCalibrator):
             raise InvalidInputError(f"`max_cells` must be at most {_limits.MOST_MONOTONE_CELLS}; got {max_cells}.")
         return max_cells
 
-    def _find_posterior(self, cells: Tally) -> MonotonePosterior:
+    def _find_posterior(self, cells: Tally) -> Any:
+        """What has the `mean`, `mean_inverses`, `quantiles` and draws (`draw`) of the value of each cell."""
         found = integrate(cells.positives, cells.totals)
         self.diagnostics_: dict[str, Any] = {
             "n_cells": len(cells),

@@ -26,12 +26,11 @@ def deviations(logits: Floats, cells: Tally, rng: np.random.Generator) -> Floats
     """
     p = links.expit(logits)
     weight, gap = cells.totals * p * (1.0 - p), cells.positives - cells.totals * p
-    evidence = []
-    for scale in SCALES:
-        widened = 1.0 + scale**2 * weight
-        evidence.append(0.5 * (scale**2 * gap**2 / widened - np.log(widened)).sum(axis=1))
-    below = np.cumsum(softmax(np.stack(evidence, axis=1), axis=1), axis=1)
-    chosen = np.minimum((below < rng.random((len(logits), 1))).sum(axis=1), len(SCALES) - 1)
+    variances = np.square(SCALES)[:, None, None]
+    widened = 1.0 + variances * weight
+    evidence = 0.5 * (variances * gap**2 / widened - np.log(widened)).sum(axis=2)
+    below = np.cumsum(softmax(evidence, axis=0), axis=0)
+    chosen = np.minimum((below < rng.random(len(logits))).sum(axis=0), len(SCALES) - 1)
     variance = np.square(SCALES)[chosen, None]
     widened = 1.0 + variance * weight
     drawn = variance * gap / widened + np.sqrt(variance / widened) * rng.standard_normal(logits.shape)

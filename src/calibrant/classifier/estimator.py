@@ -221,20 +221,21 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ensemble pools the posterior draws of its models, so the interval also covers how much they differ.
         """
         check_is_fitted(self)
-        columns = find_segments(X, self.segment, segment, self._has_segments)
+        columns, models = find_segments(X, self.segment, segment, self._has_segments), self.calibrated_classifiers_
+        tails = [0.5 - _validation.check_level(level) / 2, 0.5 + level / 2]
         if len(self.classes_) > 2:
-            return self._predict_intervals(X, _validation.check_level(level))
+            each, predicted = max(1, MATRIX_DRAWS // len(models)), self.predict_proba(X)
+            draws = [model.sample_maps(X, each, i) for i, model in enumerate(models)]
+            low, high = np.quantile(np.concatenate(draws), tails, axis=0)
+            return np.minimum(low, predicted), np.maximum(high, predicted)
         own = {} if columns is None else {"segment": columns}
-        posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in self.calibrated_classifiers_]
+        posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in models]
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
             low, high = calibrator.predict_interval(scores, level=level, **own)
-            return low, high
-        level = _validation.check_level(level)
-        draws = [
-            calibrator.sample_maps(scores, random_state=i, **own) for i, (calibrator, scores) in enumerate(posteriors)
-        ]
-        low, high = np.quantile(np.concatenate(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        else:
+            draws = [one.sample_maps(scores, random_state=i, **own) for i, (one, scores) in enumerate(posteriors)]
+            low, high = np.quantile(np.concatenate(draws), tails, axis=0)
         return low, high
 
     def estimate(self, X: Any, quantity: str = "mean", **options: Any) -> Estimate:
@@ -260,13 +261,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         members = [with_own_map(model).posterior(X) for model in self.calibrated_classifiers_]
         return estimate_ensemble(members, self.predict_proba(X)[:, 1], quantity, **options)
-
-    def _predict_intervals(self, X: Any, level: float) -> tuple[Floats, Floats]:
-        each = max(1, MATRIX_DRAWS // len(self.calibrated_classifiers_))
-        draws = np.concatenate([m.sample_maps(X, each, i) for i, m in enumerate(self.calibrated_classifiers_)])
-        low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-        predicted = self.predict_proba(X)
-        return np.minimum(low, predicted), np.maximum(high, predicted)
 
     def summary(self) -> str:
         """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._typing import ArrayLike
-from calibrant.calibrators import registry
+from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.comparison.candidates import RAW, Methods, name_candidates, title_of
 from calibrant.comparison.problems import Problem, read_problem
 from calibrant.comparison.result import Comparison, MethodFit, MethodResult
@@ -46,8 +46,6 @@ def recommend(
     reference: str,
     level: float,
     barred: Sequence[str] = (),
-    *,
-    default: str = registry.DEFAULT_METHOD,
 ) -> Recommendation:
     """Recommend one of the methods in `ranking`, lowest log-loss first, against the `reference`; `barred` ones never.
 
@@ -61,7 +59,7 @@ def recommend(
     tried = max(len(rivals), 1)
 
     def gain_of(name: str) -> Interval:
-        own_level = _shared(level, 1 if name == default else tried)
+        own_level = _shared(level, 1 if name == DEFAULT_METHOD else tried)
         return lower_log_loss(predictions[name], predictions[reference], own_level)
 
     def is_tied(name: str, other: str, level: float) -> bool:
@@ -69,9 +67,9 @@ def recommend(
         return lower_log_loss(predictions[other], predictions[name], level).low <= 0.0
 
     order = rivals[:1]
-    if default in rivals:
-        first = all(is_tied(default, rival, _shared(level, tried)) for rival in rivals)
-        order = [default, *order] if first else [*order, default]
+    if DEFAULT_METHOD in rivals:
+        first = all(is_tied(DEFAULT_METHOD, rival, _shared(level, tried)) for rival in rivals)
+        order = [DEFAULT_METHOD, *order] if first else [*order, DEFAULT_METHOD]
     chosen = next((name for name in order if gain_of(name).low > 0.0), reference)
     gain = gain_of(chosen if chosen != reference else order[0]) if order else None
     alone = lower_log_loss(predictions[chosen], predictions[reference], level)
@@ -229,7 +227,7 @@ def compare(
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
-    choice = recommend(ranking, predictions, reference, level, barred, default=registry.DEFAULT_METHOD)
+    choice = recommend(ranking, predictions, reference, level, barred)
     return Comparison(
         results=tuple(results),
         recommended=choice.name,

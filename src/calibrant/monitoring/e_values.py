@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,8 @@ class SequentialTest:
     """
 
     looks: int = 0
-    from_start: Floats | None = None
-    from_any: Floats | None = None
+    from_start: Floats = field(default_factory=lambda: np.zeros(ALTERNATIVES))
+    from_any: Floats = field(default_factory=lambda: np.full(ALTERNATIVES, -np.inf))
 
     def updated(self, tally: Tally, *, clustered: bool = False) -> SequentialTest:
         """The test after one more look at rows whose scores are the probabilities to be tested.
@@ -74,28 +74,26 @@ class SequentialTest:
         if (tally.totals != np.round(tally.totals)).any():
             raise InvalidInputError("`tally` must count whole rows; weighted rows have no valid sequential test.")
         ratios, look = _log_ratios(tally, clustered=clustered), self.looks + 1
-        so_far = -np.inf if self.from_any is None else self.from_any
         # Shiryaev's recursion with a prior over the look of the change: (so far + weight of this look) · its ratio.
-        begun = np.logaddexp(so_far, -math.log(look * (look + 1))) + ratios
-        return SequentialTest(look, ratios if self.from_start is None else self.from_start + ratios, begun)
+        begun = np.logaddexp(self.from_any, -math.log(look * (look + 1))) + ratios
+        return SequentialTest(look, self.from_start + ratios, begun)
 
     @property
     def e_value(self) -> float:
         """The e-value now: half for a fault since the first look, half for one that began at any."""
-        if self.from_any is None:
-            return 1.0
         not_begun = 1.0 / (self.looks + 1)
         return 0.5 * self.e_value_from_start + 0.5 * (_mean_exp(self.from_any) + not_begun)
 
     @property
     def e_value_from_start(self) -> float:
         """The e-value for a fault since the first look; it depends on the sum of all tallies alone."""
-        return 1.0 if self.from_start is None else _mean_exp(self.from_start)
+        return _mean_exp(self.from_start)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        logs = {"from_start": self.from_start, "from_any": self.from_any}
-        return {"looks": self.looks} | {name: None if log is None else log.tolist() for name, log in logs.items()}
+        if self.looks == 0:  # JSON has no infinity
+            return {"looks": 0, "from_start": None, "from_any": None}
+        return {"looks": self.looks, "from_start": self.from_start.tolist(), "from_any": self.from_any.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SequentialTest:
@@ -154,10 +152,10 @@ def move_together(residuals: Sequence[float]) -> bool:
     return bool(n_large > 0 and special.bdtrc(n_large - 1, len(pairs), LARGE_BY_CHANCE) < RARE)
 
 
-def warn_if_together(before: Sequence[float], now: Sequence[float], stacklevel: int = 3) -> None:
+def warn_if_together(before: Sequence[float], now: Sequence[float]) -> None:
     """Warn once, at the period with which it shows."""
     if move_together(now) and not move_together(before):
-        warnings.warn(MESSAGE, UserWarning, stacklevel=stacklevel)
+        warnings.warn(MESSAGE, UserWarning, stacklevel=3)
 
 
 def adjust_e_values(e_values: ArrayLike, weights: ArrayLike | None = None) -> Floats:

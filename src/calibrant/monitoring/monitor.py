@@ -189,23 +189,19 @@ class CalibrationMonitor:
         if document["kind"] != KIND:
             raise ModelFileError(f"{path} holds no monitor but a map; `calibrant.load` reads it.")
         with reading(path):
-            return cls._from_dict(document)
-
-    @classmethod
-    def _from_dict(cls, data: Mapping[str, Any]) -> CalibrationMonitor:
-        tests = [(_as_name(name), *rest) for name, *rest in data["tests"]]
-        map_: Any = None if data["map"] is None else KINDS[data["map_kind"]].from_dict(data["map"])
-        return cls(
-            map_=map_,
-            classes=data["classes"],
-            segments=None if data["segments"] is None else [_as_name(name) for name in data["segments"]],
-            clustered=bool(data["clustered"]),
-            looks=int(data["looks"]),
-            largest_e_value=float(data["largest_e_value"]),
-            _tests={name: SequentialTest.from_dict(test) for name, _, test in tests},
-            _largest={name: float(largest) for name, largest, _ in tests},
-            _residuals=tuple(map(float, data["residuals"])),
-        )
+            tests = [(_as_name(name), *rest) for name, *rest in document["tests"]]
+            map_, segments = document["map"], document["segments"]
+            return cls(
+                map_=None if map_ is None else KINDS[document["map_kind"]].from_dict(map_),
+                classes=document["classes"],
+                segments=None if segments is None else [_as_name(name) for name in segments],
+                clustered=bool(document["clustered"]),
+                looks=int(document["looks"]),
+                largest_e_value=float(document["largest_e_value"]),
+                _tests={name: SequentialTest.from_dict(test) for name, _, test in tests},
+                _largest={name: float(largest) for name, largest, _ in tests},
+                _residuals=tuple(map(float, document["residuals"])),
+            )
 
 
 def _start(tallies: Mapping[Any, Tally], segments: Sequence[Hashable] | None) -> dict[Any, SequentialTest]:

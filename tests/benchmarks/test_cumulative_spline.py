@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from benchmarks.papers.cumulative_spline import CumulativeSpline, cumulative_corrections
 from calibrant import simulate
-from calibrant.calibrators.published.cumulative_spline import CumulativeSpline, cumulative_corrections
 
 
 def test_follows_gupta():
