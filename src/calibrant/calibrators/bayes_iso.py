@@ -79,7 +79,10 @@ class BayesIso(BayesianCalibrator):
 
     def _n_cells(self, tally: Tally) -> int:
         if self.max_cells is None:
-            return _enough_cells(tally.total)
+            # More cells than this change the map by less than its own uncertainty. An odd number: then no row of equal
+            # mass lies on a boundary, where its place would depend on the direction.
+            half = min(CELLS_PER_ROOT * min(tally.total, _limits.MONOTONE_CELLS**5) ** 0.2, tally.total / 4.0)
+            return min(max(2 * round(half) + 1, LEAST_CELLS), _limits.MONOTONE_CELLS)
         max_cells = _validation.check_count("max_cells", self.max_cells)
         if max_cells > _limits.MOST_MONOTONE_CELLS:
             raise InvalidInputError(f"`max_cells` must be at most {_limits.MOST_MONOTONE_CELLS}; got {max_cells}.")
@@ -111,10 +114,3 @@ class BayesIso(BayesianCalibrator):
         tail = 0.5 * (1.0 - level)
         low, high = self._posterior.quantiles(tail), self._posterior.quantiles(1.0 - tail)
         return interpolate(scores, self._scores, low), interpolate(scores, self._scores, high)
-
-
-def _enough_cells(n_rows: float) -> int:
-    """More cells than this change the map by less than its own uncertainty, but cost grows with their cube."""
-    # An odd number: then no row of equal mass lies on a boundary, where its place would depend on the direction.
-    half = float(min(CELLS_PER_ROOT * min(n_rows, _limits.MONOTONE_CELLS**5) ** 0.2, n_rows / 4.0))
-    return min(max(2 * round(half) + 1, LEAST_CELLS), _limits.MONOTONE_CELLS)

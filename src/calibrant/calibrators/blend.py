@@ -11,7 +11,7 @@ from calibrant._numerics.logistic import adjust_curves
 from calibrant._numerics.piecewise import interpolate, nearest_monotone
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.abb import ABB
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator, quantile_ends
+from calibrant.calibrators.base import BayesianCalibrator, quantile_ends
 from calibrant.calibrators.bayes_iso import BayesIso
 from calibrant.calibrators.bayes_temperature import BayesianTemperature
 from calibrant.calibrators.decreases import Fall, pool_outside, pool_unsupported_decreases
@@ -136,16 +136,18 @@ class Blend(BayesianCalibrator):
         return self._as_map(Sigmoid(0.0, float(links.logit(np.array(tally.base_rate))), "identity"), monotone=True)
 
     def _weigh(self, n_rows: float) -> Floats:
-        likelihoods, counts = _left_out(self.members_, self._cells)
+        cells = self._cells  # each stands for its positives, then for its negatives
+        likelihoods = np.column_stack([np.concatenate(each.leave_one_out(cells)) for each in self.members_.values()])
+        counts = np.concatenate((cells.positives, cells.negatives))
         prior = _prior_rows(n_rows)
         weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
-        raw = links.clip(self._cells.scores)
+        raw = links.clip(cells.scores)
         self._gain = _gain(likelihoods @ weights, np.concatenate((raw, 1.0 - raw)), counts)
         self._left_out_loss = float(-np.average(np.log(likelihoods @ weights), weights=counts))
         return weights
 
-    def _unfitted(self) -> dict[str, Calibrator]:
+    def _unfitted(self) -> dict[str, Any]:
         return {
             "identity": HeldIdentity(),
             "temperature": BayesianTemperature(),
@@ -277,25 +279,11 @@ def _prior_rows(n_rows: float) -> dict[str, float]:
     }
 
 
-def _curves(member: Calibrator, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+def _curves(member: Any, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
     """Curves of the posterior, and those for lower and for upper ends; of a member without one, its map, (3, d, n)."""
-    if not isinstance(member, BayesianCalibrator):
-        return np.broadcast_to(member.predict(scores), (3, count, len(scores)))
     lower, upper = member.interval_draws(scores, count, rng)
     # Where a bin has rows of one class only, an end of 0 or 1 is no draw.
     return np.stack((np.where(lower > 0.0, lower, upper), lower, upper))
-
-
-def _left_out(members: dict[str, Calibrator], cells: Tally) -> tuple[Floats, Floats]:
-    """Predictions of each member for the positive and negative rows of each cell, (2m, members), and their numbers."""
-    columns = []
-    for member in members.values():
-        if isinstance(member, BayesianCalibrator):
-            columns.append(np.concatenate(member.leave_one_out(cells)))
-        else:
-            p = links.clip(member.predict(cells.scores))
-            columns.append(np.concatenate((p, 1.0 - p)))
-    return np.column_stack(columns), np.concatenate((cells.positives, cells.negatives))
 
 
 def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:

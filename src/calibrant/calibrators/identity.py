@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant._numerics import links
+from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.maps.functions import Identity as IdentityForm
 from calibrant.maps.functions import Linear, MapFunction
@@ -36,3 +37,13 @@ class HeldIdentity(Identity):
     def fit_map(self, tally: Tally) -> MapFunction:
         ends = np.array(links.provable_ends(tally.scores, tally.totals))
         return IdentityForm() if tuple(ends) == (0.0, 1.0) else Linear(ends, ends)
+
+    def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """The one curve that there is, as often as draws are wanted."""
+        curves = np.broadcast_to(self.predict(scores), (n_draws, len(scores)))
+        return curves, curves
+
+    def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
+        """What is learned from no row is the same without it."""
+        p = links.clip(self.predict(tally.scores))
+        return p, 1.0 - p

@@ -41,9 +41,8 @@ def knot_vector(x: Floats, mass: Floats, n_basis: int, density: float) -> Floats
         low, high = low - 0.5, high + 0.5
     share = np.linspace(0.0, 1.0, n_basis - DEGREE + 1)
     ends = np.cumsum(mass)
-    inner = density * np.interp(share, (ends - 0.5 * mass) / ends[-1], x) + (1.0 - density) * (
-        low + share * (high - low)
-    )
+    even = low + share * (high - low)
+    inner = density * np.interp(share, (ends - 0.5 * mass) / ends[-1], x) + (1.0 - density) * even
     return np.concatenate((np.full(DEGREE + 1, low), inner[1:-1], np.full(DEGREE + 1, high)))
 
 
@@ -316,15 +315,10 @@ def _fit_kind(
     reader = line_reader(centre)
     rough = roughness(centre, kind.order, kind.bend, EASE)
     line_scales, rough_scales = np.array(LINE_SCALES), np.array(kind.scales)
-    evidence, modes, factors = laplace.evidence_grid(
-        *data,
-        reader.T @ reader,
-        rough,
-        line_scales,
-        rough_scales,
-        COUPLING,
-        np.log(np.outer(_half_cauchy(line_scales, LINE_TYPICAL), _half_cauchy(rough_scales, ROUGH_TYPICAL))),
-    )
+    scales = line_scales, rough_scales
+    prior = np.outer(_half_cauchy(line_scales, LINE_TYPICAL), _half_cauchy(rough_scales, ROUGH_TYPICAL))
+    given = (*data, reader.T @ reader, rough, *scales, COUPLING, np.log(prior))
+    evidence, modes, factors = laplace.evidence_grid(*given)
     # What the kernel leaves out, the constant of the prior's determinant: lines and the rest are orthogonal.
     log_det = np.linalg.slogdet(reader @ reader.T)[1] + np.log(np.linalg.eigvalsh(rough)[2:]).sum()
     evidence = evidence.ravel() + np.log(kind.share) + 0.5 * log_det

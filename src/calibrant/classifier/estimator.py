@@ -224,9 +224,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         columns, models = find_segments(X, self.segment, segment, self._has_segments), self.calibrated_classifiers_
         tails = [0.5 - _validation.check_level(level) / 2, 0.5 + level / 2]
         if len(self.classes_) > 2:
-            each, predicted = max(1, MATRIX_DRAWS // len(models)), self.predict_proba(X)
+            each = max(1, MATRIX_DRAWS // len(models))
             draws = [model.sample_maps(X, each, i) for i, model in enumerate(models)]
             low, high = np.quantile(np.concatenate(draws), tails, axis=0)
+            predicted = self.predict_proba(X)
             return np.minimum(low, predicted), np.maximum(high, predicted)
         own = {} if columns is None else {"segment": columns}
         posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in models]

@@ -110,11 +110,6 @@ class CrossFit:
         proba = model.view.predict_proba(scores)
         return -np.log(links.clip(proba[np.arange(len(rows)), self.data.codes[rows]]))
 
-    def losses_of(self, model: CalibratedModel, rows: Ints) -> Floats:
-        """The log-loss of rows that the model has not been asked about."""
-        scores = self.recipe.scores(model.estimator, _safe_indexing(self.data.X, rows), self.data.segment_of(rows))
-        return self.losses(model, scores, rows)
-
 
 def calibrate_splits(fit: CrossFit, splits: Sequence[Split]) -> list[CalibratedModel]:
     """Calibrate the models of all splits, without those that broke; at least half of them are kept."""
@@ -146,7 +141,9 @@ def _find_broken(fit: CrossFit, models: list[CalibratedModel], splits: list[Spli
     if not gap > LIKELY * error or len(both) == 0:
         return None
     # By one map: that of a split with hard rows would be flat.
-    own, other = (fit.losses_of(replace(models[best], estimator=splits[one].estimator), both) for one in (worst, best))
+    rows = _safe_indexing(fit.data.X, both), fit.data.segment_of(both)
+    scores = (fit.recipe.scores(splits[one].estimator, *rows) for one in (worst, best))
+    own, other = (fit.losses(models[best], each, both) for each in scores)
     paired, trained = own - other, (own.mean(), other.mean())
     if paired.mean() < max(0.5 * gap, BEYOND_DOUBT * paired.std() / np.sqrt(len(paired))):
         return None

@@ -282,19 +282,15 @@ def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Any, level: fl
     title, unseen = title_of(calibrator, name), run.out_of_fold
     if unseen is None:
         return MethodResult(name, note=run.note, title=title)
-    losses = {loss: unseen.losses(loss) for loss in ("log", "brier")}
-    scores = {loss: unseen.interval(values, level, lowest=0.0) for loss, values in losses.items()}
-    differences = {
-        loss: None if unseen is reference else unseen.interval(values - reference.losses(loss), level)
-        for loss, values in losses.items()
-    }
+    log_loss, brier = unseen.losses("log"), unseen.losses("brier")
+    itself = unseen is reference
     return MethodResult(
         name=name,
-        log_loss=scores["log"],
-        brier_score=scores["brier"],
+        log_loss=unseen.interval(log_loss, level, lowest=0.0),
+        brier_score=unseen.interval(brier, level, lowest=0.0),
         smooth_error=smooth_calibration_error(unseen.tally()),
-        log_loss_difference=differences["log"],
-        brier_difference=differences["brier"],
+        log_loss_difference=None if itself else unseen.interval(log_loss - reference.losses("log"), level),
+        brier_difference=None if itself else unseen.interval(brier - reference.losses("brier"), level),
         seconds=run.seconds,
         note=run.note,
         title=title,

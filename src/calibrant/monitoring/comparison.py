@@ -15,18 +15,9 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.base import FrozenMap
+from calibrant.monitoring import named_tallies
 from calibrant.monitoring.e_values import SequentialTest, adjust_e_values, alarm_sentence, alarming, weights_of
-from calibrant.monitoring.named_tallies import (
-    ALL,
-    NEW,
-    TOP,
-    NamedTallies,
-    gather,
-    name_of,
-    predict_tallies,
-    read_named_tallies,
-    whole,
-)
+from calibrant.monitoring.named_tallies import ALL, NEW, TOP, gather, whole
 from calibrant.tally import Tally, row_count
 
 HEADERS = ("", "rows now", "predicted", "happened", "e-value")
@@ -178,7 +169,7 @@ def compare_tallies(
     """
     before, now = _read("reference", reference, map_, classes), _read("current", current, map_, classes)
     watched = before if ALL in before or TOP in before else before | {NEW: Tally.empty()}
-    predicted = gather(predict_tallies(now, map_), watched)
+    predicted = gather(named_tallies.predict_tallies(now, map_), watched)
     now = gather(now, watched)
     all_before = whole(before)
     changes = {
@@ -196,9 +187,9 @@ def compare_tallies(
     )
 
 
-def _read(name: str, rows: Any, map_: FrozenMap | None, classes: Sequence[Any] | None) -> NamedTallies:
+def _read(name: str, rows: Any, map_: FrozenMap | None, classes: Sequence[Any] | None) -> named_tallies.NamedTallies:
     pair = rows if isinstance(rows, tuple) else (rows,)
-    tallies = read_named_tallies(*pair, map_=map_, classes=classes)
+    tallies = named_tallies.read_named_tallies(*pair, map_=map_, classes=classes)
     filled = {key: tally for key, tally in tallies.items() if len(tally)}
     if not filled:
         raise InvalidInputError(f"`{name}` must have at least one row; got none.")
@@ -252,6 +243,6 @@ def _table(changes: dict[Any, TallyChange], e_values: dict[Any, float]) -> list[
     for name in ranked[:MOST_PRINTED]:
         change = changes[name]
         shares = (f"{change.mean_predicted:.4f}", f"{change.base_rates[1]:.4f}")
-        lines.append((name_of(name), row_count(change.rows[1]), *shares, f"{e_values[name]:.3g}"))
+        lines.append((named_tallies.name_of(name), row_count(change.rows[1]), *shares, f"{e_values[name]:.3g}"))
     more = [f"… and {len(ranked) - MOST_PRINTED} more"] if len(ranked) > MOST_PRINTED else []
     return [*align(lines), *more]

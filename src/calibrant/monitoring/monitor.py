@@ -14,15 +14,8 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import read_model, reading, write_model
 from calibrant.maps.loading import KINDS
-from calibrant.monitoring.e_values import (
-    SequentialTest,
-    adjust_e_values,
-    alarm_sentence,
-    alarming,
-    deviation_of,
-    warn_if_together,
-    weights_of,
-)
+from calibrant.monitoring import e_values
+from calibrant.monitoring.e_values import SequentialTest
 from calibrant.monitoring.named_tallies import ALL, NEW, TOP, gather, predict_tallies, read_named_tallies, whole
 from calibrant.tally import Tally
 
@@ -120,15 +113,15 @@ class CalibrationMonitor:
             return self
         tests |= {name: tests[name].updated(tally, clustered=self.clustered) for name, tally in found.items()}
         now = {name: test.e_value for name, test in tests.items()}
-        adjusted = adjust_e_values(list(now.values()), weights_of(now))
+        adjusted = e_values.adjust_e_values(list(now.values()), e_values.weights_of(now))
         largest = {
             name: max(self._largest.get(name, 1.0), float(value)) for name, value in zip(now, adjusted, strict=True)
         }
         rows = whole(found)
-        residual = (rows.total_positive - float(rows.scores @ rows.totals)) / deviation_of(rows.scores, rows)
+        residual = (rows.total_positive - float(rows.scores @ rows.totals)) / e_values.deviation_of(rows.scores, rows)
         residuals = (*self._residuals, residual)[-MOST_RESIDUALS:]
         if not self.clustered:
-            warn_if_together(self._residuals, residuals)
+            e_values.warn_if_together(self._residuals, residuals)
         new = replace(self, looks=self.looks + 1, _tests=tests, _largest=largest, _residuals=residuals)
         return replace(new, largest_e_value=max(self.largest_e_value, new.e_value))
 
@@ -137,7 +130,7 @@ class CalibrationMonitor:
         """The e-value against all probabilities now: the weighted mean of all tests."""
         if not self._tests:
             return 1.0
-        return float(weights_of(self._tests) @ [test.e_value for test in self._tests.values()])
+        return float(e_values.weights_of(self._tests) @ [test.e_value for test in self._tests.values()])
 
     def e_values(self) -> dict[Any, float]:
         """The largest e-value so far of each name, adjusted for having looked at all of them."""
@@ -149,11 +142,11 @@ class CalibrationMonitor:
         In at most a share `alpha` of all series is any of them named wrongly. Where all names together alarm and no
         single one can be named, the answer is ``["(all)"]``, as it is for one score.
         """
-        return alarming(self._largest, self.largest_e_value, alpha)
+        return e_values.alarming(self._largest, self.largest_e_value, alpha)
 
     def describe(self, alpha: float = 0.05) -> str:
         """How many looks there were, and what the test says at this level."""
-        sentence = alarm_sentence(self.alarms(alpha), self.e_value, alpha, self.largest_e_value)
+        sentence = e_values.alarm_sentence(self.alarms(alpha), self.e_value, alpha, self.largest_e_value)
         return f"{self.looks} look{'s' * (self.looks != 1)}. {sentence}"
 
     def __repr__(self) -> str:

@@ -183,7 +183,11 @@ def walk_forward(
     >>> found["adaptive"].log_loss_difference.high < 0
     True
     """
-    periods, tallies = _split(scores, y, time, every, pos_label)
+    values, positive, _ = read_columns(y, scores, pos_label=_validation.choose_positive(y, pos_label), names=NAMES)
+    periods, period_of_row = number_times(time, len(values), every)
+    order = np.argsort(period_of_row, kind="stable")
+    starts = np.searchsorted(period_of_row[order], np.arange(1, len(periods)))
+    tallies = [Tally.from_arrays(values[rows], positive[rows]) for rows in np.split(order, starts)]
     _validation.check_count("delay", delay, least=0)
     first = _validation.check_count("n_reference", n_reference)
     if len(periods) < first + 2:
@@ -202,19 +206,8 @@ def walk_forward(
             adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
     for learnt in range(max(len(tallies) - delay, first), len(tallies)):
         adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
-    rows = np.array([tally.total for tally in tallies[first:]])
-    return _summarise(np.array(losses), rows, periods[first:], adaptive, _validation.check_level(level))
-
-
-def _split(
-    scores: ArrayLike, y: ArrayLike, time: ArrayLike, every: str | None, pos_label: Any
-) -> tuple[list[Any], list[Tally]]:
-    """The periods in order, and the tally of each."""
-    values, positive, _ = read_columns(y, scores, pos_label=_validation.choose_positive(y, pos_label), names=NAMES)
-    names, period_of_row = number_times(time, len(values), every)
-    order = np.argsort(period_of_row, kind="stable")
-    starts = np.searchsorted(period_of_row[order], np.arange(1, len(names)))
-    return names, [Tally.from_arrays(values[rows], positive[rows]) for rows in np.split(order, starts)]
+    totals = np.array([tally.total for tally in tallies[first:]])
+    return _summarise(np.array(losses), totals, periods[first:], adaptive, _validation.check_level(level))
 
 
 def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:
