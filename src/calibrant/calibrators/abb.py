@@ -310,19 +310,15 @@ class PosteriorMean:
     def __call__(self, scores: Floats) -> Floats:
         inside = np.clip(scores, self.x[0], self.x[-1])
         gap = np.clip(np.searchsorted(self.x, inside, side="right") - 1, 0, len(self.base) - 1)
-        return links.clip(self._value(gap, inside))
-
-    def _value(self, gap: Ints, scores: Floats) -> Floats:
-        """The formula at scores that lie in the given gaps."""
         total = self.base[gap]
         with np.errstate(over="ignore", under="ignore"):  # far from a neighbour the exponential is rightly 0
-            before, after = scores - self.x[gap], self.x[gap + 1] - scores
+            before, after = inside - self.x[gap], self.x[gap + 1] - inside
             for rate, left, right in zip(self.rates, self.left, self.right, strict=True):
                 whole = np.expm1(-rate * np.diff(self.x))
                 whole[whole > -TINY] = -np.inf  # a gap too small for doubles has no steps
                 share = np.expm1(-rate * before) / whole[gap]  # that a gap with a step has one before the score
                 total += left[gap] * (1.0 - share) + right[gap] * share * np.exp(-rate * after)
-        return total
+        return links.clip(total)
 
     def tabulated(self) -> MapFunction:
         """Straight pieces within 1e-5 of the mean."""

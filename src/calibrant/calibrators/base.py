@@ -225,7 +225,7 @@ class Calibrator(Estimator):
         return self
 
     def _check_space(self, scores: Floats) -> None:
-        if self.space == "probability":
+        if _validation.check_choice("space", self.space, _validation.SPACES) == "probability":
             _validation.check_unit_interval(scores, "scores", type(self).__name__)
 
     def fit_tally(self, tally: Tally) -> Self:
@@ -264,7 +264,7 @@ class Calibrator(Estimator):
     def _as_map(self, function: MapFunction, monotone: bool | None = None) -> CalibrationMap:
         return CalibrationMap(
             function,
-            space="probability" if self.space == "probability" else "decision",
+            space=self.space,
             monotone=self.monotone if monotone is None else monotone,
             method=type(self).__name__,
         )

@@ -120,7 +120,8 @@ def grid_posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
     """
     slope_range, lapse_range = SLOPES, LAPSES
     for _ in range(MAX_ZOOMS):
-        tau, log_tau = _axis(*slope_range)
+        edges = np.linspace(*slope_range, N_SLOPES + 1)
+        tau, log_tau = 0.5 * (edges[1:] + edges[:-1]), np.log(edges[1] - edges[0])  # middles of cells of equal width
         rates, log_rates = _lapse_axis(*lapse_range)
         log_joint = _log_likelihood(logits, positives, totals, tau, rates)
         log_joint += log_rates[:, None] + (log_tau - np.log1p((tau / SLOPE_SCALE) ** 2))
@@ -133,12 +134,6 @@ def grid_posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
     slopes, lapses = np.broadcast_arrays(np.exp(tau), rates[:, None])
     heavy = joint > NEGLIGIBLE
     return Grid(slopes[heavy], lapses[heavy], joint[heavy] / joint[heavy].sum())
-
-
-def _axis(low: float, high: float) -> tuple[Floats, float]:
-    """Midpoints of equal intervals, and the logarithm of their length."""
-    edges = np.linspace(low, high, N_SLOPES + 1)
-    return 0.5 * (edges[1:] + edges[:-1]), float(np.log(edges[1] - edges[0]))
 
 
 def _lapse_axis(low: float, high: float) -> tuple[Floats, Floats]:

@@ -96,7 +96,6 @@ class Blend(BayesianCalibrator):
         self.monotone = monotone
 
     def fit_map(self, tally: Tally) -> CalibrationMap:
-        _validation.check_choice("space", self.space, _validation.SPACES)
         self._to_probability: CalibrationMap | None = None
         self._draws: tuple[Floats, Floats] | None = None
         self._ends: dict[float, tuple[Floats, Floats]] = {}

@@ -4,7 +4,6 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import linear_pool, links
-from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.isotonic import IsotonicCalibration
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -66,16 +65,12 @@ class EnsembleTemperatureScaling(Calibrator):
         tempered = TemperatureScaling().fit_tally(tally)
         self.temperature_ = tempered.temperature_
         parts = (tempered.map_.function, Identity(), Step(np.empty(0), np.array([0.5])))
-        self.weights_ = _best_weights(parts, tally.coarsen(_limits.WEIGHT_CELLS))
+        cells = tally.coarsen(_limits.WEIGHT_CELLS)
+        p = links.clip(np.column_stack([part(cells.scores) for part in parts]))
+        outcomes, rows = np.concatenate((p, 1.0 - p)), np.concatenate((cells.positives, cells.negatives))
+        self.weights_ = linear_pool.pool_weights(outcomes, rows, np.full(len(parts), PRIOR_ROWS))
         mixture = tabulate_logits(mix(self.weights_, parts), tolerance=TABLE_TOLERANCE)
         if self.composed is None:
             return mixture
         after = IsotonicCalibration().fit_tally(tally.rescored(mixture(tally.scores)))
         return Chain((mixture, after.map_.function))
-
-
-def _best_weights(parts: tuple[MapFunction, ...], cells: Tally) -> Floats:
-    """Weights of the parts with the largest likelihood of the rows."""
-    p = links.clip(np.column_stack([part(cells.scores) for part in parts]))
-    outcomes, rows = np.concatenate((p, 1.0 - p)), np.concatenate((cells.positives, cells.negatives))
-    return linear_pool.pool_weights(outcomes, rows, np.full(len(parts), PRIOR_ROWS))

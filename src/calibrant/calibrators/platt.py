@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats
@@ -55,7 +54,6 @@ class PlattScaling(Calibrator):
     def fit_map(self, tally: Tally) -> CalibrationMap:
         from calibrant._numerics import logistic
 
-        _validation.check_choice("space", self.space, _validation.SPACES)
         on_logits = self.space == "probability"
         clamp = _clamp(tally.scores) if on_logits else None
         scores = tally.scores if clamp is None else clamp(tally.scores)

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from calibrant import _validation
 from calibrant._numerics import links
 from calibrant.calibrators.base import Calibrator
 from calibrant.maps.functions import Sigmoid
@@ -50,7 +49,6 @@ class TemperatureScaling(Calibrator):
     def fit_map(self, tally: Tally) -> Sigmoid:
         from calibrant._numerics import logistic
 
-        _validation.check_choice("space", self.space, _validation.SPACES)
         on_logits = self.space == "probability"
         z = links.logit(tally.scores) if on_logits else tally.scores
         scale = max(float(np.abs(z[[0, -1]]).max()), logistic.SMALLEST_SCALE) if z.any() else 1.0
