@@ -38,11 +38,8 @@ def expectation(function: Callable[[Floats], Floats], a: float, b: float, kinks:
     inside = float((half * (values @ _WEIGHTS)).sum())
     # Very flat tails reach beyond the last panel; the mass there keeps the function's value at the end.
     ends = function(np.array([low, high]))
-    return (
-        inside
-        + float(ends[0] * special.betainc(a, b, special.expit(low)))
-        + float(ends[1] * special.betainc(b, a, special.expit(-high)))
-    )
+    beyond = special.betainc((a, b), (b, a), special.expit(np.array([low, -high])))
+    return inside + float(ends @ beyond)
 
 
 def sign_changes(function: Callable[[Floats], Floats], low: float = -600.0, high: float = 600.0) -> Floats:

@@ -20,6 +20,8 @@ from calibrant._typing import Floats, Ints
 N_BINNINGS = 10
 ROWS_PER_BIN = (100, 20)  # of the coarsest and of the finest binning: the authors' N//100 and N//20 bins
 MANY_BINS = 20_000  # in all binnings together
+BOUNDS = ((0.0, None), (0.0, None), (None, None))  # of α, β and c
+PRECISION = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500}
 FEWEST_BINS = (3, 10)  # where N is too small for that: three bins determine three parameters (Theorem 4)
 
 
@@ -67,15 +69,7 @@ def fit_curve(scores: Floats, positives: Floats, totals: Floats) -> tuple[float,
 
 def _best(starts: list[Floats], design: Floats, accuracy: Floats, weight: Floats) -> Floats:
     ends = [
-        minimize(
-            _loss,
-            start,
-            args=(design, accuracy, weight),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=((0.0, None), (0.0, None), (None, None)),
-            options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500},
-        )
+        minimize(_loss, start, (design, accuracy, weight), "L-BFGS-B", jac=True, bounds=BOUNDS, options=PRECISION)
         for start in starts
     ]
     return min(ends, key=lambda end: float(end.fun)).x

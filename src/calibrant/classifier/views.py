@@ -311,45 +311,42 @@ def choose_recipe(
     """
     _validation.check_choice("multiclass", multiclass, VIEWS)
     if segmented:
-        return _choose_segmented(method, model, requested, multiclass, classes)
-    if isinstance(method, SegmentedCalibrator):
-        raise InvalidInputError("SegmentedCalibrator needs segments: pass `segment` to `fit`, or name their column.")
-    calibrator = _create(method) if isinstance(method, str) else method
-    if not isinstance(calibrator, Calibrator | MatrixCalibrator):
-        raise InvalidInputError(
-            f"`method` must be the name of a method or a calibrator object; got {calibrator!r}. "
-            "Pass for example 'isotonic' or IsotonicCalibration()."
-        )
-    adapts = isinstance(method, str) and "space" in calibrator.get_params()
-    needs = calibrator.space == "probability" and not adapts
-    if multiclass == "top_label":
-        response = _choose_response(model, requested, probabilities=True, caller="multiclass='top_label'")
+        calibrator, adapts = _pool_segments(method), True
+        requested = "predict_proba" if requested == "auto" and hasattr(model, "predict_proba") else requested
     else:
-        response = _choose_response(model, requested, probabilities=needs, caller=type(calibrator).__name__)
+        calibrator = _create(method)
+        adapts = isinstance(method, str) and "space" in calibrator.get_params()
+    top = multiclass == "top_label"
+    needs = top or (calibrator.space == "probability" and not adapts)
+    caller = "multiclass='top_label'" if top else type(calibrator).__name__
+    response = _choose_response(model, requested, probabilities=needs, caller=caller)
     if adapts:
         calibrator.set_params(space="probability" if response == "predict_proba" else "decision")
     return Recipe(calibrator, response, multiclass, classes)
 
 
-def _create(name: str) -> Any:
-    """A method by name; one that only takes matrices is found, too."""
-    only_matrix = name not in registry.names() and name in registry.names("matrix")
-    return registry.create(name, "matrix" if only_matrix else "score")
+def _create(method: Any) -> Any:
+    """A calibrator as it is, or a method by name; one that only takes matrices is found, too."""
+    if isinstance(method, str):
+        only_matrix = method not in registry.names() and method in registry.names("matrix")
+        return registry.create(method, "matrix" if only_matrix else "score")
+    if isinstance(method, SegmentedCalibrator):
+        raise InvalidInputError("SegmentedCalibrator needs segments: pass `segment` to `fit`, or name their column.")
+    if not isinstance(method, Calibrator | MatrixCalibrator):
+        raise InvalidInputError(
+            f"`method` must be the name of a method or a calibrator object; got {method!r}. "
+            "Pass for example 'isotonic' or IsotonicCalibration()."
+        )
+    return method
 
 
-def _choose_segmented(
-    method: Any, model: Any, requested: str, multiclass: str, classes: np.ndarray[Any, Any]
-) -> Recipe:
-    """The recipe for rows with segments: the method draws the pooled curve. Probabilities are preferred to scores."""
-    calibrator = method if isinstance(method, SegmentedCalibrator) else SegmentedCalibrator(method)
+def _pool_segments(method: Any) -> SegmentedCalibrator:
+    """The calibrator for rows with segments: the method draws the pooled curve."""
+    calibrator = clone(method) if isinstance(method, SegmentedCalibrator) else SegmentedCalibrator(method)
     pooled = registry.create(calibrator.calibrator) if isinstance(calibrator.calibrator, str) else calibrator.calibrator
     if not isinstance(pooled, Calibrator):
         raise InvalidInputError(f"`method` must be a calibrator of one score to be used with segments; got {pooled!r}.")
-    wanted = "predict_proba" if requested == "auto" and hasattr(model, "predict_proba") else requested
-    needs = multiclass == "top_label"
-    response = _choose_response(model, wanted, probabilities=needs, caller="multiclass='top_label'")
-    space = "probability" if response == "predict_proba" else "decision"
-    return Recipe(clone(calibrator).set_params(space=space), response, multiclass, classes)
+    return calibrator
 
 
 def _choose_response(model: Any, requested: str, *, probabilities: bool, caller: str) -> str:

@@ -73,7 +73,8 @@ class ACP(Calibrator):
         # Bins of a map are closed on the right, so it enters one double early.
         enter, leave = _crossing(x, upper, cells.scores, "left"), _crossing(x, lower, cells.scores, "right")
         edges = np.unique(np.concatenate((np.nextafter(enter, -np.inf), leave)))
-        middles = _middles(edges)
+        bounds = np.concatenate(([edges.min(initial=0.0)], edges, [edges.max(initial=1.0)]))
+        middles = 0.5 * (bounds[1:] + bounds[:-1])  # a score inside each bin
         values = self._share(np.interp(middles, x, lower), np.interp(middles, x, upper), middles)
         return Step(edges, values)
 
@@ -146,10 +147,3 @@ def _crossing(x: Floats, end: Floats, scores: Floats, side: Literal["left", "rig
     low, rise = end[right - 1], end[right] - end[right - 1]
     share = np.where(rise > 0.0, (wanted - low) / np.where(rise > 0.0, rise, 1.0), float(side == "right"))
     return x[right - 1] + share * (x[right] - x[right - 1])
-
-
-def _middles(edges: Floats) -> Floats:
-    """A score inside each bin between inner edges of [0, 1]."""
-    bounds = np.concatenate((np.minimum(0.0, edges[:1]), edges, np.maximum(1.0, edges[-1:])))
-    bounds = bounds if len(edges) else np.array([0.0, 1.0])
-    return 0.5 * (bounds[1:] + bounds[:-1])
