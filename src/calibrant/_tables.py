@@ -49,6 +49,9 @@ class TableResult(ABC):
             [table.caption, *([header] if header else []), *body, *(f"- {remark}" for remark in self.remarks)]
         )
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.table().caption})"
+
     def _repr_html_(self) -> str:
         return html_table(*self.table()) + (html_list(self.remarks) if self.remarks else "")
 

@@ -3,13 +3,8 @@ from dataclasses import replace
 import pytest
 
 from calibrant.metrics import Interval
-from calibrant.report.calibration_sections import (
-    MEANING,
-    estimate_cells,
-    measures_section,
-    methods_section,
-    reliability_section,
-)
+from calibrant.report.calibration_sections import MEANING, measures_section, methods_section, reliability_section
+from calibrant.report.sections import estimate_cells
 from calibrant.report.wording import percent
 
 

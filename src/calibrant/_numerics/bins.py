@@ -43,6 +43,11 @@ def equal_mass_starts(totals: Floats, n_groups: int) -> Ints:
     return starts[starts < len(totals)]
 
 
+def coarse_starts(totals: Floats, most: int) -> Ints:
+    """The first cell of each group when cells are joined only if there are more than `most` of them."""
+    return np.arange(len(totals)) if len(totals) <= most else equal_mass_starts(totals, most)
+
+
 def group_numbers(starts: Ints, n_cells: int) -> Ints:
     """The number of each cell's group, counted from 0, where groups begin at `starts`."""
     return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n_cells)))

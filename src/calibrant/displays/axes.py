@@ -94,10 +94,18 @@ def name_places(ax: Any, names: Sequence[Any]) -> None:
     ax.set_xticks(range(0, len(names), every), [str(name) for name in names[::every]], rotation=45, ha="right")
 
 
-def name_axes(ax: Any, below: Any, x: str, y: str) -> None:
-    """Names beside the picture, and under what is lowest."""
-    ax.set_ylabel(y)
-    (below or ax).set_xlabel(x)
+def arrange(
+    ax: Any, below: Any, scale: str, limits: tuple[float, float], names: tuple[str, str], *, x: bool = True
+) -> None:
+    """Scale, limits, shape and names of the axes; `x` says whether both directions have the same limits."""
+    if scale == "logit":
+        for axis in (ax.xaxis, ax.yaxis) if x else (ax.yaxis,):
+            set_logit(axis, limits)
+    else:
+        set_linear(ax, limits, x=x)
+    set_square(ax, below)
+    (below or ax).set_xlabel(names[0])
+    ax.set_ylabel(names[1])
 
 
 def drawn_values(points: Table, curve: Table | None, scale: str) -> Floats:
@@ -296,12 +304,6 @@ def draw_spikes(ax: Any, table: Any, color: Any) -> Any:
     return ax.vlines(np.tile(middle, 2), 0.0, np.append(positives, -negatives), colors=color, linewidth=1.2)
 
 
-def draw_faint(ax: Any, table: Any, color: Any) -> Any:
-    """The curve of a part of the rows, behind that of all."""
-    style = {"color": color, "alpha": 0.3, "linewidth": 0.8, "zorder": 1.5}
-    return draw_curve(ax, table["score"], table["probability"], style)
-
-
 @contextmanager
 def paper(columns: int, ax: Any = None) -> Iterator[Any]:
     """Axes for a figure of one column or two, in which small letters are the rule while it is drawn."""
@@ -311,13 +313,6 @@ def paper(columns: int, ax: Any = None) -> Iterator[Any]:
     with matplotlib.rc_context({"font.size": 8.0, "axes.linewidth": 0.6}):
         figure = require("matplotlib.figure", "plot", "A figure for a paper").Figure
         yield figure(figsize=COLUMNS[columns], layout="constrained").subplots() if ax is None else ax
-
-
-def save(figure: Any, path: Any, **options: Any) -> None:
-    """Write a figure with its letters as letters: TrueType in PDF, text in SVG."""
-    matplotlib = require("matplotlib", "plot", "A figure for a paper")
-    with matplotlib.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}):
-        figure.savefig(path, **({"dpi": 600} | options))
 
 
 def visible_bars(ax: Any, table: Any) -> tuple[Floats, Floats]:

@@ -92,26 +92,16 @@ class CalibrationMapDisplay:
         self.ax_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
         self.figure_ = self.ax_.figure
         self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
-        self._set_axes(scale)
-        self.identity_ = axes.draw_identity(self.ax_) if self.space == "probability" else None
+        probabilities, names = self.space == "probability", ("Score", "Calibrated probability")
+        limits = self._logit_limits() if scale == "logit" else self._linear_limits()
+        axes.arrange(self.ax_, self.ax_scores_, scale, limits, names, x=probabilities)
+        self.identity_ = axes.draw_identity(self.ax_) if probabilities else None
         style = {"linewidth": 1.8, "zorder": 3.5, "label": self._label()} | axes.line_style(curve_kwargs or {})
         self.line_ = axes.draw_curve(self.ax_, self.curve["score"], self.curve["probability"], style)
         self.band_ = axes.draw_band(self.ax_, self.curve, color=self.line_.get_color())
         self._draw_data()
         self.legend_ = axes.draw_legend(self.ax_)
         return self
-
-    def _set_axes(self, scale: str) -> None:
-        probabilities = self.space == "probability"
-        if scale == "logit":
-            limits = self._logit_limits()
-            axes.set_logit(self.ax_.yaxis, limits)
-            if probabilities:
-                axes.set_logit(self.ax_.xaxis, limits)
-        else:
-            axes.set_linear(self.ax_, self._linear_limits(), x=probabilities)
-        axes.set_square(self.ax_, self.ax_scores_)
-        axes.name_axes(self.ax_, self.ax_scores_, "Score", "Calibrated probability")
 
     def _logit_limits(self) -> tuple[float, float]:
         if self.points is None:

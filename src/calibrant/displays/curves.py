@@ -113,10 +113,9 @@ class DecisionCurveDisplay(ModelsDisplay):
         tops = [r.scale(standardised=standardised) * max(r.high.max(), r.treat_all.max()) for r in self.results]
         top = max([*tops, 1e-9])
         # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
-        self.ax_.set_ylim(-MARGIN * top, (1.0 + MARGIN) * top)
-        self.ax_.set_xlim(first, max(last, first + 1e-9))
-        self.ax_.set_xlabel("Threshold probability")
-        self.ax_.set_ylabel("Standardised net benefit" if standardised else "Net benefit")
+        self.ax_.set(xlim=(first, max(last, first + 1e-9)), ylim=(-MARGIN * top, (1.0 + MARGIN) * top))
+        name = "Standardised net benefit" if standardised else "Net benefit"
+        self.ax_.set(xlabel="Threshold probability", ylabel=name)
 
 
 class MurphyDisplay(ModelsDisplay):
@@ -305,7 +304,6 @@ class AcceptanceDisplay:
             self.gate_ = self.ax_.axvline(gate.share, label=f"gate: scores from {gate.threshold:.3g}", **neutral)
         lowest = min(curve.low[len(curve.low) // 10 :].min(), gate.wanted or 1.0)
         self.ax_.set(xlim=(0.0, 1.0), ylim=(max(lowest - 0.02, 0.0), 1.0))
-        self.ax_.set_xlabel("Share of rows that pass")
-        self.ax_.set_ylabel("Precision of the rows that pass")
+        self.ax_.set(xlabel="Share of rows that pass", ylabel="Precision of the rows that pass")
         self.legend_ = axes.draw_legend(self.ax_)
         return self

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant import _validation
+from calibrant._optional import require
 from calibrant._typing import ArrayLike
 from calibrant.displays import axes
 from calibrant.displays.models import ModelsDisplay, one_or_list
@@ -159,7 +160,9 @@ class ReliabilityDisplay(ModelsDisplay):
 
     def save(self, path: Any, **options: Any) -> None:
         """Write the figure with letters that stay letters, which journals ask for; `options` are of ``savefig``."""
-        axes.save(self.figure_, path, **options)
+        matplotlib = require("matplotlib", "plot", "A figure for a paper")
+        with matplotlib.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"}):
+            self.figure_.savefig(path, **({"dpi": 600} | options))
 
     def _draw_validation(self) -> Any:
         """The numbers of a validation above the legend, where they cover nothing."""
@@ -174,25 +177,22 @@ class ReliabilityDisplay(ModelsDisplay):
 
     def _set_axes(self) -> None:
         values = np.concatenate([axes.drawn_values(r.points, r.curve, r.scale) for r in self.results])
-        if self.results[0].scale == "logit":
+        low = min(values.min(), *(result.histogram["left"][0] for result in self.results))
+        high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
+        scale, limits = self.results[0].scale, visible_range(low, high)
+        if scale == "logit":
             limits = axes.logit_limits(values, max(result.total for result in self.results))
-            axes.set_logit(self.ax_.xaxis, limits)
-            axes.set_logit(self.ax_.yaxis, limits)
-        else:
-            low = min(values.min(), *(result.histogram["left"][0] for result in self.results))
-            high = max(values.max(), *(result.histogram["right"][-1] for result in self.results))
-            axes.set_linear(self.ax_, visible_range(low, high))
-        axes.set_square(self.ax_, self.ax_scores_)
-        axes.name_axes(self.ax_, self.ax_scores_, *(TOP_LABEL_AXES if self.top_label else AXES))
+        axes.arrange(self.ax_, self.ax_scores_, scale, limits, TOP_LABEL_AXES if self.top_label else AXES)
 
     def _draw(self, i: int, points: bool, style: dict[str, Any]) -> dict[str, Any]:
         result = self.results[i]
         line = self._draw_line(i, result, style)
         color = line.get_color()
-        drawn: dict[str, Any] = {"line": line}
-        drawn["groups"] = [axes.draw_faint(self.ax_, table, color) for table in result.groups]
-        if drawn["groups"]:
-            drawn["groups"][0].set_label(f"{len(result.groups)} groups, each by itself")
+        faint = {"color": color, "alpha": 0.3, "linewidth": 0.8, "zorder": 1.5}
+        groups = [axes.draw_curve(self.ax_, one["score"], one["probability"], faint) for one in result.groups]
+        drawn: dict[str, Any] = {"line": line, "groups": groups}
+        if groups:
+            groups[0].set_label(f"{len(result.groups)} groups, each by itself")
         band = result.curve if result.band is None else result.band
         if band is not None:
             drawn["band"] = axes.draw_band(self.ax_, band, color=color)

@@ -121,7 +121,7 @@ def finite_sample_band(
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _validation.check_level(level)
     _validation.check_count("max_blocks", max_blocks)
-    starts = _group_starts(tally, max_blocks)
+    starts = bins.coarse_starts(tally.totals, max_blocks)
     lower, upper = _block_bounds(tally, starts, (1.0 - level) / (len(starts) ** 2 + len(starts)))
     # The bound of a group holds from its last probability on, and up to its first one.
     last = np.append(starts[1:], len(tally)) - 1
@@ -129,12 +129,6 @@ def finite_sample_band(
     low = np.append(0.0, lower)[np.searchsorted(last, cell, side="right")]
     high = np.append(upper, 1.0)[np.searchsorted(starts, cell, side="left")]
     return CalibrationBand(tally.scores, low, high, tally.totals, float(level))
-
-
-def _group_starts(tally: Tally, max_blocks: int) -> Ints:
-    if len(tally) <= max_blocks:
-        return np.arange(len(tally))
-    return bins.equal_mass_starts(tally.totals, max_blocks)
 
 
 def _block_bounds(tally: Tally, starts: Ints, tail: float) -> tuple[Floats, Floats]:

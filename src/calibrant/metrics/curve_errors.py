@@ -250,15 +250,11 @@ def tce_bpm(
     >>> round(metrics.tce_bpm(data.labels, data.scores), 2)
     0.13
     """
+    from calibrant._numerics import binomial_process
+
     if not 1.0 <= p < np.inf:
         raise InvalidInputError(f"`p` must be a finite number of at least 1; got {p!r}.")
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    return float(_mean_power(tally, p) ** (1.0 / p))
-
-
-def _mean_power(tally: Tally, p: float) -> float:
-    from calibrant._numerics import binomial_process
-
     cells = tally.coarsen(_limits.BINOMIAL_PROCESS_CELLS)
     alpha, beta, c = binomial_process.fit_curve(cells.scores, cells.positives, cells.totals)
 
@@ -271,7 +267,7 @@ def _mean_power(tally: Tally, p: float) -> float:
     if variance < NARROWEST**2 or mean * (1.0 - mean) - variance < NARROWEST**2:
         # One score, or only 0 and 1: no Beta distribution, but the sum over the scores is exact.
         at_scores = np.abs(gap(links.logit(tally.scores))) ** p
-        return float(at_scores @ tally.totals / tally.total)
+        return float((at_scores @ tally.totals / tally.total) ** (1.0 / p))
     a_1 = mean * (mean * (1.0 - mean) / variance - 1.0)
     a_2 = a_1 * (1.0 - mean) / mean
-    return expectation(lambda z: np.abs(gap(z)) ** p, a_1, a_2, sign_changes(gap))
+    return float(expectation(lambda z: np.abs(gap(z)) ** p, a_1, a_2, sign_changes(gap)) ** (1.0 / p))

@@ -1,7 +1,6 @@
 """`evaluate`: all that matters about probabilities in one table, proper scores first, with a verdict in words."""
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -114,19 +113,16 @@ class Evaluation(TableResult):
             ]
         )
 
-    @property
-    def _title(self) -> str:
-        rows = describe_rows(self.n_rows, self.base_rate, self.n_classes)
-        return f"{rows}; {100 * self.level:g} % intervals in brackets"
-
     def __repr__(self) -> str:
-        return f"Evaluation({', '.join(self.models)}: {self._title})"
+        return f"Evaluation({', '.join(self.models)}: {self.table().caption})"
 
     def table(self) -> Table:
         """The texts of the table; one model that was not named stands without a name."""
         names = [""] if self.models == ("model",) else self.models
         rows = [[row.name, *map(_text, row.estimates)] for row in self.rows]
-        return Table(self._title, ["", *names], [row.group for row in self.rows], rows)
+        described = describe_rows(self.n_rows, self.base_rate, self.n_classes)
+        caption = f"{described}; {100 * self.level:g} % intervals in brackets"
+        return Table(caption, ["", *names], [row.group for row in self.rows], rows)
 
 
 def _text(estimate: Estimate) -> str:
@@ -446,9 +442,6 @@ def _call(function: Callable[..., float], labels: Any, scores: Floats, counts: F
 
 def number_repeated(names: Iterable[str]) -> list[str]:
     """The names, with a number behind each that occurred before: "platt", "platt 2"."""
-    seen: Counter[str] = Counter()
-    numbered = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(name if seen[name] == 1 else f"{name} {seen[name]}")
-    return numbered
+    given = list(names)
+    repeats = [given[:i].count(name) for i, name in enumerate(given)]
+    return [f"{name} {before + 1}" if before else name for name, before in zip(given, repeats, strict=True)]

@@ -141,11 +141,8 @@ def validate_centres(
     groups, column = number_groups(centres, len(scores)), _validation.as_array(centres, "centres")
     rows = [groups.codes == code for code in range(groups.number)]
     samples = {str(column[own][0]): partial(read_sample, labels[own], scores[own], pos_label=True) for own in rows}
-    how: dict[str, Any] = {
-        "level": _validation.check_level(level),
-        "thresholds": validation.read_thresholds(thresholds),
-    }
-    parts, lost = validation.summarise_parts(samples, **how, n_resamples=n_resamples, rng=rng)
+    how: dict[str, Any] = {"thresholds": validation.read_thresholds(thresholds), "n_resamples": n_resamples, "rng": rng}
+    parts, lost = validation.summarise_parts(samples, level=_validation.check_level(level), **how)
     if len(parts) < 3:
         raise InvalidInputError(f"`centres` must have at least three with a calibration slope; got {len(parts)}.")
     remarks = [f"Left out, as they have no calibration slope: {', '.join(lost)}."] if lost else []

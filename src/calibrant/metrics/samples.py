@@ -230,9 +230,7 @@ class GroupedRows(NamedTuple):
 
     def cell_of_rows(self, tally: Tally, max_cells: int) -> Ints:
         """The cell of each row, after joining the tally of all rows to at most `max_cells` cells as `coarsen` does."""
-        starts = np.arange(len(tally))
-        if len(tally) > max_cells:
-            starts = bins.equal_mass_starts(tally.totals, max_cells)
+        starts = bins.coarse_starts(tally.totals, max_cells)
         # Rows of weight 0 may lie below the first cell; they count for nothing wherever they are put.
         return np.maximum(np.searchsorted(tally.scores[starts], self.scores, side="right") - 1, 0)
 
@@ -478,7 +476,7 @@ def read_classes(
     *,
     time: ArrayLike | None = None,
     space: str = "probability",
-    name: str = "y_true",
+    names: tuple[str, str] = ("y_true", "scores"),
 ) -> ClassSample:
     """Read a matrix of class probabilities or decision scores, with labels that the caller calls `name`.
 
@@ -488,7 +486,7 @@ def read_classes(
         return y_true
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
-    _validation.check_same_length(len(matrix), len(labels), name)
+    _validation.check_same_length(len(matrix), len(labels), names[0])
     return ClassSample(
         scores=matrix,
         labels=labels,
@@ -504,11 +502,8 @@ def read_problem(
     scores: Column = None,
     sample_weight: Column = None,
     pos_label: Any = None,
-    groups: ArrayLike | None = None,
-    *,
-    time: ArrayLike | None = None,
-    space: str = "probability",
-    names: tuple[str, str] = ("y_true", "y_prob"),
+    groups: Column = None,
+    **how: Any,
 ) -> ScoreSample | ClassSample:
     """Read rows of any shape: a column for each of three or more classes is a matrix, all else is one score.
 
@@ -521,8 +516,8 @@ def read_problem(
     if scores is not None and not isinstance(y_true, Tally) and _validation.is_class_matrix(scores):
         if pos_label is not None:
             raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
-        return read_classes(y_true, scores, sample_weight, groups, time=time, space=space, name=names[0])
-    return read_sample(y_true, scores, sample_weight, pos_label, groups, time=time, space=space, names=names)
+        return read_classes(y_true, scores, sample_weight, groups, **how)
+    return read_sample(y_true, scores, sample_weight, pos_label, groups, **how)
 
 
 def count_rows(tally: Tally) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -262,11 +262,8 @@ def murphy_curve(
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cuts = check_thresholds(thresholds) if thresholds is not None else np.arange(1, GRID + 1) / (GRID + 1)
-    # Rows are acted on where p > θ: the cells from this place on.
-    first = np.searchsorted(tally.scores, cuts, side="right")
-    missed = np.append(0.0, np.cumsum(tally.positives))[first]
-    alarms = tally.total - tally.total_positive - np.append(0.0, np.cumsum(tally.negatives))[first]
-    scores = 2.0 * (cuts * alarms + (1.0 - cuts) * missed) / tally.total
+    found, alarms = acted_on(tally, cuts, side="right")  # where p > θ
+    scores = 2.0 * (cuts * alarms + (1.0 - cuts) * (tally.total_positive - found)) / tally.total
     return MurphyCurve(cuts, scores, name)
 
 
@@ -352,9 +349,9 @@ def _chance_error(tally: Tally) -> float:
     return float(np.sqrt(max(n + 1.0 - ties, 0.0) / (12.0 * positive * (n - positive))))
 
 
-def acted_on(tally: Tally, thresholds: Floats) -> tuple[Floats, Floats]:
-    """Weighted numbers of positive and of negative rows whose probability is at least each threshold."""
-    first = np.searchsorted(tally.scores, thresholds, side="left")
+def acted_on(tally: Tally, thresholds: Floats, side: Literal["left", "right"] = "left") -> tuple[Floats, Floats]:
+    """Weighted numbers of positive and of negative rows at or, with `side="right"`, only above each threshold."""
+    first = np.searchsorted(tally.scores, thresholds, side=side)
     positives = tally.total_positive - np.append(0.0, np.cumsum(tally.positives))[first]
     negatives = tally.negatives.sum() - np.append(0.0, np.cumsum(tally.negatives))[first]
     return positives, negatives

@@ -167,9 +167,6 @@ class ValidationSummary(TableResult):
         rows = ["Rows", f"{row_count(self.rows)} ({row_count(self.positives)} positive)"]
         return "\n".join([*align([rows, *shown, ["Intervals", f"{100 * self.level:g} %"]]), *self.remarks])
 
-    def __repr__(self) -> str:
-        return f"ValidationSummary({self.table().caption})"
-
 
 def validation_summary(
     y_true: ArrayLike | Tally,
@@ -369,27 +366,24 @@ def _ratio(sample: ScoreSample, level: float, method: str) -> Interval:
     expected = float(tally.totals @ tally.scores)
     if not expected > 0.0:
         raise InvalidInputError("`y_prob` must have a positive entry: no positive is expected, and O/E has no value.")
-    observed, rows = tally.total_positive, tally.total
+    observed = tally.total_positive
     value = observed / expected
     if method == "exact":
         if sample.rows is not None:
             raise InvalidInputError("`method='exact'` takes rows as independent; with `groups` use `method='log'`.")
-        low, high = (rows / expected * float(end) for end in clopper_pearson(observed, rows, level))
+        low, high = (tally.total / expected * float(end) for end in clopper_pearson(observed, tally.total, level))
         return Interval(value, low, high, float(level))
     if not observed > 0.0:
         raise InvalidInputError("The interval of O/E needs a positive row; there is none. Use `method='exact'`.")
     if sample.rows is None:
-        log = Interval.normal(np.log(value), np.sqrt((1.0 - observed / rows) / observed), level)
+        log = Interval.normal(np.log(value), np.sqrt((1.0 - observed / tally.total) / observed), level)
     else:
-        error = _grouped_error(sample.rows, value) / observed
-        log = Interval.normal(np.log(value), error, level, degrees=sample.rows.groups.number - 1)
+        # The error of the number observed, given that expected, from what each group has too many or too few.
+        rows, number = sample.rows, sample.rows.groups.number
+        surplus = rows.groups.sum(rows.weights * (rows.labels - value * rows.scores))
+        error = float(np.sqrt(number / (number - 1) * (surplus @ surplus))) / observed
+        log = Interval.normal(np.log(value), error, level, degrees=number - 1)
     return Interval(value, float(np.exp(log.low)), float(np.exp(log.high)), float(level))
-
-
-def _grouped_error(rows: GroupedRows, ratio: float) -> float:
-    """Standard error of the number observed, given that expected, from what each group has too many or too few."""
-    surplus = rows.groups.sum(rows.weights * (rows.labels - ratio * rows.scores))
-    return float(np.sqrt(rows.groups.number / (rows.groups.number - 1) * (surplus @ surplus)))
 
 
 @dataclass(frozen=True)
@@ -503,7 +497,11 @@ def calibration_line(tally: Tally) -> Fit:
     both_classes(tally, "The calibration slope")
     if len(tally) == 1:
         raise InvalidInputError("The calibration slope needs two different probabilities; all are equal.")
-    _refuse_separated(tally)
+    with_positives, with_negatives = np.flatnonzero(tally.positives > 0.0), np.flatnonzero(tally.negatives > 0.0)
+    if with_positives[0] >= with_negatives[-1] or with_negatives[0] >= with_positives[-1]:
+        raise InvalidInputError(
+            "The calibration slope needs classes that overlap; here one score divides them and the slope is infinite."
+        )
     z = links.logit(tally.scores)
     return fit_logistic(np.column_stack((np.ones(len(z)), z)), tally.positives, tally.totals)
 
@@ -522,12 +520,3 @@ def cluster_covariance(rows: GroupedRows, features: Floats, fit: Fit, offsets: F
 def log_likelihood(tally: Tally, z: Floats) -> float:
     """Ln of the probability of the labels, for logits z of the cells."""
     return float(-(tally.positives @ np.logaddexp(0.0, -z) + tally.negatives @ np.logaddexp(0.0, z)))
-
-
-def _refuse_separated(tally: Tally) -> None:
-    """One score that divides the classes leaves the slope without a finite best value."""
-    with_positives, with_negatives = np.flatnonzero(tally.positives > 0.0), np.flatnonzero(tally.negatives > 0.0)
-    if with_positives[0] >= with_negatives[-1] or with_negatives[0] >= with_positives[-1]:
-        raise InvalidInputError(
-            "The calibration slope needs classes that overlap; here one score divides them and the slope is infinite."
-        )

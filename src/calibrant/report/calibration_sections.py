@@ -9,22 +9,12 @@ from calibrant._numerics import bins
 from calibrant._typing import Floats
 from calibrant.comparison import MethodResult
 from calibrant.displays.forest import Series
-from calibrant.intervals import Interval
 from calibrant.reliability.result import Table as Columns
 from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
-from calibrant.report.sections import Cell, Figure, Row, Section, Table
-from calibrant.report.wording import (
-    any_of,
-    count,
-    estimate,
-    estimate_decimals,
-    outcome_of,
-    percent,
-    sentence_case,
-    short_title,
-)
+from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
+from calibrant.report.wording import any_of, count, estimate, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 
 MEANING = {
@@ -168,8 +158,9 @@ def methods_section(data: ReportData) -> Section:
         f"turn. Changes are against {reference}, row by row, with {level} intervals."
     )
     figures = (_methods_figure(data, results),) if any(one.log_loss_difference for one in results) else ()
+    tags = {data.name: "on this page"} | {comparison.recommended: "recommended"}
     columns = (
-        [_method_cell(one, data) for one in results],
+        [Cell(sentence_case(one.title or one.name), tag=tags.get(one.name, "")) for one in results],
         estimate_cells([one.log_loss for one in results]),
         estimate_cells([one.log_loss_difference for one in results], "+"),
         estimate_cells([one.brier_score for one in results]),
@@ -214,24 +205,6 @@ def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
     return Figure(svg, f"Change of the log-loss{few}")
 
 
-def _method_cell(result: MethodResult, data: ReportData) -> Cell:
-    tags = {data.name: "on this page"} | {data.comparison.recommended: "recommended"}
-    return Cell(sentence_case(result.title or result.name), tag=tags.get(result.name, ""))
-
-
-def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
-    """Estimates with like decimals, and p-values."""
-    decimals = [estimate_decimals(one) for one in values if isinstance(one, Interval)]
-    usual = int(np.median(decimals)) if decimals else 4
-    cells = []
-    for one in values:
-        if isinstance(one, Interval):
-            cells.append(Cell(*estimate(one, sign, usual)))
-        else:
-            cells.append(Cell("–" if one is None else f"{one:.3f}" if one >= 0.001 else "below 0.001"))
-    return cells
-
-
 def measures_section(data: ReportData) -> Section:
     """The measures, before and after."""
     evaluations = {side: one.evaluation for side, one in data.assessments.items()}
@@ -257,3 +230,6 @@ def measures_section(data: ReportData) -> Section:
     sentence += " The column “after” is for rows that the fit had not seen."
     head = ("Measure", *(side.capitalize() for side in evaluations))
     return Section("measures", "Measures", (sentence,), tables=(Table("Measures", head, tuple(rows)),))
+
+
+EVERY_PAGE = (reliability_section, meaning_section, methods_section, measures_section)

@@ -14,12 +14,7 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison import Comparison
 from calibrant.errors import InvalidInputError
-from calibrant.report.calibration_sections import (
-    meaning_section,
-    measures_section,
-    methods_section,
-    reliability_section,
-)
+from calibrant.report.calibration_sections import EVERY_PAGE
 from calibrant.report.data import ReportData, check_shape, make_report_data
 from calibrant.report.decision_sections import DecisionProblem, decision_section, gate_section, unlabelled_section
 from calibrant.report.part_sections import class_sections, segments_section
@@ -171,10 +166,7 @@ def render(
     """The page as a string; every text is escaped unless it is one of this package's own files or a drawn figure."""
     jinja2: Any = require("jinja2", "report", CALLER)
     sections = [
-        reliability_section(data),
-        meaning_section(data),
-        methods_section(data),
-        measures_section(data),
+        *(section(data) for section in EVERY_PAGE),
         segments_section(data),
         *(class_sections(data.classes) if data.classes is not None else ()),
         decision_section(data, problem) if problem is not None else None,

@@ -7,10 +7,9 @@ from calibrant.displays.forest import Series
 from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.evaluation import evaluate
-from calibrant.report.calibration_sections import estimate_cells
 from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, judged_diagram
 from calibrant.report.figures import COLORS, forest_figure, small_diagram
-from calibrant.report.sections import Cell, Figure, Row, Section, Table
+from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
 from calibrant.report.segments import Segment, SegmentResults
 from calibrant.report.wording import count, estimate, loss_change, outcome_of, percent, points_estimate, sentence_case
 from calibrant.tally import Tally

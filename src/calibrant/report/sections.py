@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
+from calibrant.intervals import Interval
+from calibrant.report.wording import estimate, estimate_decimals
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -58,3 +63,16 @@ class Section:
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
+
+
+def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
+    """Estimates with like decimals, and p-values."""
+    decimals = [estimate_decimals(one) for one in values if isinstance(one, Interval)]
+    usual = int(np.median(decimals)) if decimals else 4
+    cells = []
+    for one in values:
+        if isinstance(one, Interval):
+            cells.append(Cell(*estimate(one, sign, usual)))
+        else:
+            cells.append(Cell("–" if one is None else f"{one:.3f}" if one >= 0.001 else "below 0.001"))
+    return cells

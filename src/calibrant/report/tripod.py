@@ -16,18 +16,12 @@ from calibrant._tables import TableResult
 from calibrant._typing import ArrayLike, Floats
 from calibrant.adjust.update_choice import UpdateChoice, choose_update
 from calibrant.errors import InvalidInputError
+from calibrant.metrics import validation
 from calibrant.metrics.folds import predict_folds, split_sample
 from calibrant.metrics.pooling import validate_centres
 from calibrant.metrics.sample_size import required_rows
 from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed, read_sample
-from calibrant.metrics.validation import (
-    CAPTION,
-    ValidationSummary,
-    measure_named,
-    measure_text,
-    summarise_parts,
-    summarise_validation,
-)
+from calibrant.metrics.validation import CAPTION, ValidationSummary, measure_named, measure_text
 from calibrant.report.sections import Cell, Row, Section, Table
 from calibrant.tally import Tally, row_count
 
@@ -111,9 +105,6 @@ class TripodChecklist(TableResult):
             [self.table().caption, *(textwrap.fill(line, WIDTH, subsequent_indent="     ") for line in lines)]
         )
 
-    def __repr__(self) -> str:
-        return f"TripodChecklist({self.table().caption})"
-
 
 def _whole(item: Item) -> str:
     return f"{item.answer} To add: {item.add}." if item.answer and item.add else item.answer
@@ -182,9 +173,9 @@ def fill_tripod(
     """
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, centres)
     how: dict[str, Any] = {"level": level, "thresholds": thresholds, "n_resamples": n_resamples, "rng": rng}
-    summary = summarise_validation(sample, **how)
+    summary = validation.summarise_validation(sample, **how)
     rows = [y_true, y_prob, sample_weight, centres]
-    parts, lost = summarise_parts(_split(subgroups or {}, rows, pos_label), **how)
+    parts, lost = validation.summarise_parts(_split(subgroups or {}, rows, pos_label), **how)
     remarks = [*summary.remarks]
     if lost:
         remarks.append(f"Left out, as they have no calibration slope or no two centres: {', '.join(lost)}.")
@@ -198,7 +189,7 @@ def fill_tripod(
     update = choose_update(
         y_true, y_prob, alpha=alpha, groups=centres, sample_weight=sample_weight, pos_label=pos_label
     )
-    updated = summarise_validation(_apply_update(sample, update.chosen.name), **how)
+    updated = validation.summarise_validation(_apply_update(sample, update.chosen.name), **how)
     needed = required_rows(sample.tally.scores, sample_weight=sample.tally.totals, level=level).rows
     found = TripodChecklist((), summary, parts, pooled, update, updated, tuple(dict.fromkeys(remarks)))
     answers = _answers(found, needed)
