@@ -46,8 +46,11 @@ def axes_below(ax: Any) -> Any:
         if sibling.get_label() == SCORES_LABEL:
             return sibling
     spec = ax.get_subplotspec()
-    if spec is None:
-        below = _split_position(ax)
+    if spec is None:  # placed by hand
+        place = ax.get_position(original=True)
+        height = place.height / (BELOW + 1.4)
+        ax.set_position([place.x0, place.y0 + 1.4 * height, place.width, BELOW * height])
+        below = ax.figure.add_axes([place.x0, place.y0, place.width, height], sharex=ax, label=SCORES_LABEL)
     else:
         # A layout engine finds room for the legend above; without one, room has to be left.
         heights = (BELOW, 1) if ax.figure.get_layout_engine() is not None else (LEGEND, BELOW, 1)
@@ -57,14 +60,6 @@ def axes_below(ax: Any) -> Any:
     ax.tick_params(labelbottom=False)
     ax.set_xlabel("")
     return below
-
-
-def _split_position(ax: Any) -> Any:
-    """For axes that were placed by hand."""
-    place = ax.get_position(original=True)
-    height = place.height / (BELOW + 1.4)
-    ax.set_position([place.x0, place.y0 + 1.4 * height, place.width, BELOW * height])
-    return ax.figure.add_axes([place.x0, place.y0, place.width, height], sharex=ax, label=SCORES_LABEL)
 
 
 def set_square(ax: Any, below: Any) -> None:

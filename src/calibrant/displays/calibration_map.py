@@ -93,8 +93,7 @@ class CalibrationMapDisplay:
         self.figure_ = self.ax_.figure
         self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
         probabilities, names = self.space == "probability", ("Score", "Calibrated probability")
-        limits = self._logit_limits() if scale == "logit" else self._linear_limits()
-        axes.arrange(self.ax_, self.ax_scores_, scale, limits, names, x=probabilities)
+        axes.arrange(self.ax_, self.ax_scores_, scale, self._limits(scale), names, x=probabilities)
         self.identity_ = axes.draw_identity(self.ax_) if probabilities else None
         style = {"linewidth": 1.8, "zorder": 3.5, "label": self._label()} | axes.line_style(curve_kwargs or {})
         self.line_ = axes.draw_curve(self.ax_, self.curve["score"], self.curve["probability"], style)
@@ -103,21 +102,17 @@ class CalibrationMapDisplay:
         self.legend_ = axes.draw_legend(self.ax_)
         return self
 
-    def _logit_limits(self) -> tuple[float, float]:
-        if self.points is None:
-            # Without data nothing says what can be known; one in a million is where the axis ends.
-            return axes.logit_limits(self.curve["probability"], 1e5)
-        values = axes.drawn_values(self.points, None, "logit")
+    def _limits(self, scale: str) -> tuple[float, float]:
+        probabilities = self.space == "probability"
+        if self.points is None or (scale == "linear" and not probabilities):
+            # Without data nothing says what can be known; one in a million is where a logit axis ends.
+            return axes.logit_limits(self.curve["probability"], 1e5) if scale == "logit" else (0.0, 1.0)
+        values = axes.drawn_values(self.points, None, scale)
+        if scale == "linear":
+            return result.visible_range(float(values.min()), float(values.max()))
         # The first of these are the scores, which need no place among the probabilities unless they are some.
-        values = values if self.space == "probability" else values[len(self.points) :]
+        values = values if probabilities else values[len(self.points) :]
         return axes.logit_limits(values, float(self.points["total"].sum()))
-
-    def _linear_limits(self) -> tuple[float, float]:
-        """Probabilities: where the data are. Other scores: all of [0, 1]."""
-        if self.points is None or self.space == "decision":
-            return 0.0, 1.0
-        values = axes.drawn_values(self.points, None, "linear")
-        return result.visible_range(float(values.min()), float(values.max()))
 
     def _draw_data(self) -> None:
         """The data in grey, and once, since they are the same whatever map is drawn."""

@@ -1,8 +1,7 @@
 """Forest plots: a name, a value and an interval for each row, with one mark for each series."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ MANY = 40  # rows, from which on marks are smaller
 MOST_VALUES = 6  # numbers along an axis, which would touch each other
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """The values of all rows, nan where a row has none, and the ends of their intervals; `off` rows are marked.
 
     `color` is one for all rows, or one for each.

@@ -141,7 +141,8 @@ class ReliabilityDisplay(ModelsDisplay):
         for part in ARTISTS:
             setattr(self, f"{part}_", one_or_list([one.get(part) for one in drawn]))
         self.beyond_ = [artist for one in drawn for artist in one.get("beyond", [])]
-        self.legend_ = axes.draw_legend(self.ax_, self._legend_title())
+        curves = "Curves: " + " / ".join(dict.fromkeys(map(_curve_label, self.results)))
+        self.legend_ = axes.draw_legend(self.ax_, curves if len(self.results) > 1 else None)
         self.validation_ = self._draw_validation()
         return self
 
@@ -223,11 +224,6 @@ class ReliabilityDisplay(ModelsDisplay):
             return self.model_name(i)
         curve = _curve_label(result)
         return f"{result.name} ({curve})" if result.name else curve
-
-    def _legend_title(self) -> str | None:
-        if len(self.results) == 1:
-            return None
-        return "Curves: " + " / ".join(dict.fromkeys(_curve_label(result) for result in self.results))
 
     @classmethod
     def _from_models(cls, y_true: Any, models: Mapping[str | None, Any], options: dict[str, Any]) -> Self:

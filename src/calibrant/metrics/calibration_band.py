@@ -13,7 +13,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._numerics.beta import lower_limit
-from calibrant._typing import ArrayLike, Bools, Floats, Ints
+from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import sums_from
 from calibrant.metrics.samples import as_tally
@@ -252,20 +252,15 @@ def equivalence_test(
     if not inside.any():
         raise InvalidInputError(f"`between` must hold at least one probability of the model; got {between!r}.")
     if measure == "max":
-        low, high = _largest_distance(finite_sample_band(tally, level=level), inside)
+        band = finite_sample_band(tally, level=level)
+        p, lowest, highest = band.scores[inside], band.low[inside], band.high[inside]
+        low = max(float(np.maximum(lowest - p, p - highest).max()), 0.0)
+        high = max(float(np.maximum(highest - p, p - lowest).max()), 0.0)
     else:
         columns = (column[inside] for column in (tally.scores, tally.positives, tally.totals))
         low, high = _mean_distance(Tally(*columns), _validation.check_level(level))
     conclusion = "calibrated" if high <= tolerance else "not calibrated" if low > tolerance else "undecided"
     return EquivalenceTest(conclusion, low, high, float(tolerance), float(level), measure)
-
-
-def _largest_distance(band: CalibrationBand, inside: Bools) -> tuple[float, float]:
-    """Bounds of the largest distance between the curve and the identity, given that the band holds the curve."""
-    p, low, high = band.scores[inside], band.low[inside], band.high[inside]
-    least = np.maximum(np.maximum(low - p, p - high), 0.0)
-    most = np.maximum(np.maximum(high - p, p - low), 0.0)
-    return float(least.max()), float(most.max())
 
 
 def _mean_distance(tally: Tally, level: float) -> tuple[float, float]:

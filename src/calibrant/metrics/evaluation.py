@@ -30,8 +30,7 @@ Estimate = Interval | float | None
 Estimates = Mapping[str, Interval | float]
 
 
-@dataclass(frozen=True)
-class MeasureRow:
+class MeasureRow(NamedTuple):
     """One measure of every model."""
 
     key: str

@@ -322,8 +322,13 @@ class ScoreSample(Sample):
         if self.groups is not None:
             return np.asarray(self.groups.draw(number, generator) @ self._counts_by_group)
         # Rows of one cell and label are alike, so a replicate is one multinomial draw, whatever the number of rows.
-        shares = np.concatenate((self.cells.positives, self.cells.negatives)) / self.cells.total
-        return generator.multinomial(count_rows(self.cells), shares / shares.sum(), size=number).astype(np.float64)
+        rows, shares = round(self.cells.total), np.append(self.cells.positives, self.cells.negatives) / self.cells.total
+        if rows < 2:
+            raise InvalidInputError(
+                f"A bootstrap needs at least 2 rows; the weights add up to {row_count(self.cells.total)}. Weights "
+                "count as numbers of rows: scale them so that they add up to the number of rows."
+            )
+        return generator.multinomial(rows, shares / shares.sum(), size=number).astype(np.float64)
 
     @cached_property
     def _counts_by_group(self) -> csr_array:
@@ -518,14 +523,3 @@ def read_problem(
             raise InvalidInputError("`pos_label` is for scores of two classes; got a column for each of several.")
         return read_classes(y_true, scores, sample_weight, groups, **how)
     return read_sample(y_true, scores, sample_weight, pos_label, groups, **how)
-
-
-def count_rows(tally: Tally) -> int:
-    """The number of rows that a replicate of independent rows has."""
-    rows = round(tally.total)
-    if rows < 2:
-        raise InvalidInputError(
-            f"A bootstrap needs at least 2 rows; the weights add up to {row_count(tally.total)}. Weights count as "
-            "numbers of rows: scale them so that they add up to the number of rows."
-        )
-    return rows

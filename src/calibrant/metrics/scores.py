@@ -167,22 +167,19 @@ def brier_skill_score(
     0.0
     """
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    baseline = _reference_score(y_true, tally, reference, sample_weight, pos_label)
+    constant = tally.base_rate if reference is None else reference
+    if np.ndim(constant) > 0:
+        if isinstance(y_true, Tally):
+            raise InvalidInputError("`reference` must be one number where a tally is given, since a tally has no rows.")
+        baseline = mean_loss(as_tally(y_true, constant, sample_weight, pos_label, name="reference"), brier_loss)
+    else:
+        value = float(np.asarray(constant))
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInputError(f"`reference` must lie in [0, 1]; got {value!r}.")
+        baseline = mean_loss(tally, brier_loss, np.full(len(tally), value))
     if not baseline > 0.0:
         raise InvalidInputError("`reference` must make some error; its Brier score is 0 and no skill can be measured.")
     return 1.0 - mean_loss(tally, brier_loss) / baseline
-
-
-def _reference_score(y_true: Any, tally: Tally, reference: Any, sample_weight: Any, pos_label: Any) -> float:
-    constant = tally.base_rate if reference is None else reference
-    if np.ndim(constant) == 0:
-        value = float(constant)
-        if not 0.0 <= value <= 1.0:
-            raise InvalidInputError(f"`reference` must lie in [0, 1]; got {value!r}.")
-        return mean_loss(tally, brier_loss, np.full(len(tally), value))
-    if isinstance(y_true, Tally):
-        raise InvalidInputError("`reference` must be one number where a tally is given, since a tally has no rows.")
-    return mean_loss(as_tally(y_true, constant, sample_weight, pos_label, name="reference"), brier_loss)
 
 
 @dataclass(frozen=True, eq=False)

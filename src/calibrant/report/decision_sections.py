@@ -253,7 +253,13 @@ def unlabelled_section(data: ReportData, scores: ArrayLike | Tally) -> Section:
     called = bool((model.predict(known) >= HALF).any())
     asked = [name for name in QUANTITIES if called or name != "precision"]
     answers = estimate_several(model, scores, asked, threshold=HALF, level=data.level)
-    table = _tabulate(list(answers.values()))
+    rows: list[Row] = []
+    for name, one in answers.items():
+        words = percent if name in SHARES else count if name == "positives" else "{:.4f}".format
+        value, low, high = (words(max(end, 0.0)) for end in (one.value, one.low, one.high))
+        rows.append((sentence_case(QUANTITIES[name].title), Cell(value, f"{low} to {high}")))
+    head = ("Quantity", f"Estimate, {100 * data.level:g} % interval")
+    table = Table("What to expect of the rows without labels", head, tuple(rows))
     mean, right = answers["mean"], answers["accuracy"]
     answer = (
         f"Of the {row_count(mean.rows)} rows without labels, an estimated {_percent(mean)} are positive. Calling a row "
@@ -270,14 +276,3 @@ def unlabelled_section(data: ReportData, scores: ArrayLike | Tally) -> Section:
 
 def _percent(answer: Estimate) -> str:
     return f"{100 * answer.value:.1f} % ({100 * answer.low:.1f} to {100 * answer.high:.1f})"
-
-
-def _tabulate(answers: list[Estimate]) -> Table:
-    def write(answer: Estimate) -> tuple[str | Cell, ...]:
-        words = percent if answer.quantity in SHARES else count if answer.quantity == "positives" else "{:.4f}".format
-        value, low, high = (words(max(number, 0.0)) for number in (answer.value, answer.low, answer.high))
-        return sentence_case(QUANTITIES[answer.quantity].title), Cell(value, f"{low} to {high}")
-
-    caption = "What to expect of the rows without labels"
-    head = ("Quantity", f"Estimate, {100 * answers[0].level:g} % interval")
-    return Table(caption, head, tuple(write(answer) for answer in answers))

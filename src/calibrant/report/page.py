@@ -183,13 +183,15 @@ def render(
         undefined=jinja2.StrictUndefined,
         finalize=_unbroken,
     )
+    outcome = outcome_of(data.top_label)
+    weighted = " by weight" if (data.tally.totals % 1.0).any() else ""  # only then can a number of rows be broken
     markup = jinja2.utils.markupsafe.Markup
     text: str = environment.from_string(template).render(
         title=title,
         data=data,
         version=calibrant.__version__,
-        facts=_facts(data),
-        outcome=outcome_of(data.top_label),
+        facts=f"{count(data.tally.total)} rows{weighted}, {percent(data.base_rate)} of them {outcome.positive}",
+        outcome=outcome,
         answer=answer(data),
         steps=next_steps(data),
         key_figures=key_figures(data, problem),
@@ -200,12 +202,6 @@ def render(
         notes=[_note(text, data.titles) for text in (*data.notes, *data.comparison.notes)],
     )
     return text
-
-
-def _facts(data: ReportData) -> str:
-    tally, positive = data.tally, outcome_of(data.top_label).positive
-    weighted = " by weight" if (tally.totals % 1.0).any() else ""  # only then can a number of rows be broken
-    return f"{count(tally.total)} rows{weighted}, {percent(data.base_rate)} of them {positive}"
 
 
 def _unbroken(value: Any) -> Any:

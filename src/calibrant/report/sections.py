@@ -1,7 +1,6 @@
 """What a section of the page consists of: sentences, figures with their numbers, and tables, in this order."""
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -9,8 +8,7 @@ from calibrant.intervals import Interval
 from calibrant.report.wording import estimate, estimate_decimals
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of a table: its text, what stands smaller below it, and a tag beside it."""
 
     text: str
@@ -21,8 +19,7 @@ class Cell:
 Row: TypeAlias = tuple[str | Cell, ...]
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table with a caption; a row of one cell is a heading, and `folded` hides the table behind a click."""
 
     caption: str
@@ -41,8 +38,7 @@ class Table:
         return [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """The markup of a figure, as `svg.to_svg` makes it, with a caption above it and its numbers below it.
 
     `shape` is "half" (two beside each other), "wide" (up to 620 pixels), "whole" (as wide as the page) or "small".
@@ -54,8 +50,7 @@ class Figure:
     numbers: Table | None = None
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A section with an identifier for its link, and a title."""
 
     name: str

@@ -102,8 +102,13 @@ def judge_segments(
     """
     parts = {key: part.coarsen(_limits.SEGMENT_CELLS) for key, part in tallies.items() if len(part)}
     usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
-    template, summary = _fit_by_segment(parts, keys, calibrator, "probability" if usable else "decision")
-    found = _crossfit(parts, template or calibrator, keys, n_folds)
+    space = "probability" if usable else "decision"
+    template: Any = SegmentedCalibrator(clone(calibrator), missing="segment", space=space)
+    try:
+        summary = clone(template).fit_tallies(parts, keys).segments_.summary()
+    except InvalidInputError:  # too few segments
+        template, summary = calibrator, ""
+    found = _crossfit(parts, template, keys, n_folds)
     judged = list(found.get("after", ()))
     if usable:
         raw = {key: OutOfFold.of_cells(part.scores, part.positives, part.totals) for key, part in parts.items()}
@@ -156,17 +161,6 @@ def _judge(key: Any, part: Tally, tallies: dict[str, Tally], level: float, n_tes
         tallies=tallies,
         off={side: kuiper_test(one).p_value * n_tests < SOME for side, one in tallies.items()},
     )
-
-
-def _fit_by_segment(
-    parts: Mapping[Any, Tally], keys: Sequence[str], calibrator: Calibrator, space: str
-) -> tuple[SegmentedCalibrator | None, str]:
-    """Maps by segment, not fitted, and which segments differ; None where there are too few of them."""
-    template = SegmentedCalibrator(clone(calibrator), missing="segment", space=space)
-    try:
-        return template, clone(template).fit_tallies(parts, keys).segments_.summary()
-    except InvalidInputError:
-        return None, ""
 
 
 def _crossfit(

@@ -1,7 +1,7 @@
 """The answer of the page in plain words that say how certain it is, the key figures beside it, and the next steps."""
 
-from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ EXTREME = "too close to 0 % and 100 %: high ones should be lower and low ones hi
 TIMID = "too far from 0 % and 100 %: high ones should be higher and low ones lower"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A headline and its reasons; `tone` is "good", "fair", "bad" or "open"."""
 
     tone: str
@@ -27,8 +26,7 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class KeyFigure:
+class KeyFigure(NamedTuple):
     """A figure with what it is above it, and a remark below it."""
 
     label: str
