@@ -253,30 +253,25 @@ def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> OutO
     positives, totals = (
         np.concatenate([getattr(fold.test, name) for fold in folds]) for name in ("positives", "totals")
     )
-    return replace(OutOfFold.of_cells(probabilities, positives, totals, repeats), members=_join_members(folds))
-
-
-def _join_members(folds: Sequence[Fold]) -> csr_array | None:
-    """Members of all folds: first of their positives, then of their negatives."""
-    members = [(fold.members, len(fold.test)) for fold in folds if fold.members is not None]
-    if not members:
-        return None
-    from scipy import sparse
-
-    positive, negative = [m[:, :size] for m, size in members], [m[:, size:] for m, size in members]
-    return _judged_groups(sparse.hstack([*positive, *negative], format="csr"))
+    sizes = [(fold.members, len(fold.test)) for fold in folds if fold.members is not None]
+    # First of their positives, then of their negatives.
+    members = _judged_groups([own[:, :size] for own, size in sizes] + [own[:, size:] for own, size in sizes])
+    return replace(OutOfFold.of_cells(probabilities, positives, totals, repeats), members=members)
 
 
 def group_members(sample: ClassSample, judged: Ints, repeats: int) -> csr_array | None:
     """The weight of each judged row of a matrix in its group, once for each repeat; None without groups."""
     if sample.groups is None:
         return None
+    by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))[:, judged]
+    return _judged_groups([by_group] * repeats)
+
+
+def _judged_groups(parts: list[csr_array]) -> csr_array | None:
+    """The columns of all parts, for the groups that have rows to judge; None where rows are in no groups."""
+    if not parts:
+        return None
     from scipy import sparse
 
-    by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))[:, judged]
-    return _judged_groups(sparse.hstack([by_group] * repeats, format="csr"))
-
-
-def _judged_groups(members: csr_array) -> csr_array:
-    """The groups that have rows to judge: errors are those of sums over them."""
+    members = sparse.hstack(parts, format="csr")
     return members[members.sum(axis=1) > 0.0]

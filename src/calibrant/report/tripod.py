@@ -94,20 +94,16 @@ class TripodChecklist(TableResult):
         """The texts of the table."""
         done = sum(bool(item.answer) for item in self.items)
         caption = f"TRIPOD+AI: {done} of {len(self.items)} items answered by this run, in whole or in part"
-        rows = [[item.number, item.asks, _whole(item), item.source] for item in self.items]
+        adds = [f" To add: {one.add}." if one.answer and one.add else "" for one in self.items]
+        rows = [[one.number, one.asks, one.answer + add, one.source] for one, add in zip(self.items, adds, strict=True)]
         return TextTable(caption, ["Item", "Asks for", "Answer", "From"], [item.part for item in self.items], rows)
 
     def __str__(self) -> str:
-        answered = [f"{one.number:<4} {_whole(one)} [{one.source}]" for one in self.items if one.answer]
-        rest = "; ".join(f"{one.number} {one.asks}" for one in self.items if not one.answer)
+        table = self.table()
+        answered = [f"{number:<4} {answer} [{source}]" for number, _, answer, source in table.rows if answer]
+        rest = "; ".join(f"{number} {asks}" for number, asks, answer, _ in table.rows if not answer)
         lines = [*answered, f"Not answered by this run: {rest}.", *(f"- {remark}" for remark in self.remarks)]
-        return "\n".join(
-            [self.table().caption, *(textwrap.fill(line, WIDTH, subsequent_indent="     ") for line in lines)]
-        )
-
-
-def _whole(item: Item) -> str:
-    return f"{item.answer} To add: {item.add}." if item.answer and item.add else item.answer
+        return "\n".join([table.caption, *(textwrap.fill(line, WIDTH, subsequent_indent="     ") for line in lines)])
 
 
 def fill_tripod(
@@ -301,12 +297,13 @@ def tripod_section(found: TripodChecklist) -> Section:
         head = ("Measure", "Average centre", "Tau between centres", "I²", "New centre")
         tables.append(Table("Centres (item 23b)", head, tuple(map(tuple, found.centres.table().rows))))
         tables.append(_performance_table("Each centre", found.centres.centres, folded=True))
-    answered = tuple((one.number, one.asks, _whole(one), one.source) for one in found.items if one.answer)
-    rest = tuple((one.number, one.asks) for one in found.items if not one.answer)
-    tables.append(Table("Items answered", ("Item", "Asks for", "Answer", "From"), answered))
+    items = found.table()
+    answered = tuple(tuple(row) for row in items.rows if row[2])
+    rest = tuple(tuple(row[:2]) for row in items.rows if not row[2])
+    tables.append(Table("Items answered", tuple(items.headers), answered))
     tables.append(Table("Items that this run does not answer", ("Item", "Asks for"), rest, folded=True))
     level = f"All intervals of this section are {100 * found.summary.level:g} % intervals."
-    sentences = (f"{found.table().caption}. {level}", *found.remarks)
+    sentences = (f"{items.caption}. {level}", *found.remarks)
     return Section("tripod", "TRIPOD+AI", sentences, tables=tuple(tables))
 
 
