@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import validation
-from calibrant.metrics.samples import FEW_GROUPS, GroupedRows, Seed, number_groups, read_columns, read_sample
+from calibrant.metrics.samples import FEW_GROUPS, GroupedRows, Seed, number_groups, read_columns
 from calibrant.metrics.validation import ValidationSummary, calibration_line
 
 MOST_STEPS = 200
@@ -140,7 +139,7 @@ def validate_centres(
     scores, labels, _ = read_columns(y_true, y_prob, None, pos_label)
     groups, column = number_groups(centres, len(scores)), _validation.as_array(centres, "centres")
     rows = [groups.codes == code for code in range(groups.number)]
-    samples = {str(column[own][0]): partial(read_sample, labels[own], scores[own], pos_label=True) for own in rows}
+    samples = {str(column[own][0]): (labels[own], scores[own], None, True) for own in rows}
     how: dict[str, Any] = {"thresholds": validation.read_thresholds(thresholds), "n_resamples": n_resamples, "rng": rng}
     parts, lost = validation.summarise_parts(samples, level=_validation.check_level(level), **how)
     if len(parts) < 3:

@@ -244,8 +244,7 @@ def summarise_validation(
     sample: ScoreSample, level: float, thresholds: ArrayLike = (), n_resamples: int = 500, rng: Seed = 0
 ) -> ValidationSummary:
     """The summary of rows that were checked before."""
-    line = slope_of(sample, _validation.check_level(level))
-    exact = {"observed_expected": _ratio(sample, level, "log"), "intercept": line.intercept, "slope": line.slope}
+    exact = _by_formula(sample, _validation.check_level(level))
     cuts = read_thresholds(thresholds)
     values, cells = _resampled(sample.tally, cuts, _limits.LOESS_CELLS), _resampled(sample.cells, cuts)
     drawn = [list(_resampled(replicate, cuts).values()) for replicate in sample.replicates(n_resamples, rng)]
@@ -265,14 +264,12 @@ def summarise_validation(
     return ValidationSummary(sample.n_rows, positives, float(level), exact | resampled, remarks)
 
 
-def summarise_parts(
-    samples: Mapping[str, Callable[[], ScoreSample]], **how: Any
-) -> tuple[dict[str, ValidationSummary], list[str]]:
+def summarise_parts(rows: Mapping[str, tuple[Any, ...]], **how: Any) -> tuple[dict[str, ValidationSummary], list[str]]:
     """The summary of each part of the rows, and the names of those that have none, as for want of a slope."""
     found, lost = {}, []
-    for name, read in samples.items():
+    for name, own in rows.items():
         try:
-            found[name] = summarise_validation(read(), **how)
+            found[name] = summarise_validation(read_sample(*own), **how)
         except InvalidInputError:
             lost.append(name)
     return found, lost
@@ -285,10 +282,14 @@ def read_thresholds(thresholds: ArrayLike) -> Floats:
 
 def measure_tally(tally: Tally, cuts: Floats) -> dict[str, float]:
     """All measures of rows without their intervals."""
-    sample = ScoreSample(tally)
-    line, ratio = slope_of(sample, 0.9), _ratio(sample, 0.9, "log")
-    exact = {"observed_expected": ratio.value, "intercept": line.intercept.value, "slope": line.slope.value}
+    exact = {name: interval.value for name, interval in _by_formula(ScoreSample(tally), 0.9).items()}
     return exact | _resampled(tally, cuts)
+
+
+def _by_formula(sample: ScoreSample, level: float) -> dict[str, Interval]:
+    """The measures whose intervals need no replicates."""
+    line = slope_of(sample, level)
+    return {"observed_expected": _ratio(sample, level, "log"), "intercept": line.intercept, "slope": line.slope}
 
 
 def _resampled(tally: Tally, cuts: Floats, max_cells: int = REPLICATE_CELLS) -> dict[str, float]:

@@ -2,9 +2,8 @@
 
 import csv
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -202,19 +201,18 @@ def _pool(rows: GroupedRows, centres: Any, weighted: bool, how: dict[str, Any]) 
     return validate_centres(rows.labels, rows.scores, centres, **how)
 
 
-def _split(subgroups: Mapping[str, Any], rows: list[Any], pos_label: Any) -> dict[str, Callable[[], ScoreSample]]:
-    """How to read the rows of each value of each column."""
+def _split(subgroups: Mapping[str, Any], rows: list[Any], pos_label: Any) -> dict[str, tuple[Any, ...]]:
+    """The rows of each value of each column, as `read_sample` takes them."""
     if subgroups and isinstance(rows[0], Tally):
         raise InvalidInputError("`subgroups` needs labels and probabilities of rows; a tally no longer knows its rows.")
-    out: dict[str, Callable[[], ScoreSample]] = {}
+    out: dict[str, tuple[Any, ...]] = {}
     for name, column in subgroups.items():
         values = _validation.as_array(column, name).astype(str)
         labels, _ = _validation.encode_labels(rows[0], pos_label, "y_true")
         _validation.check_same_length(len(labels), len(values), name)
         for value in np.unique(values):
             scores, weights, centres = (None if one is None else np.asarray(one)[values == value] for one in rows[1:])
-            own = (labels[values == value], scores, weights, True, centres)
-            out[f"{name} = {value}"] = partial(read_sample, *own)
+            out[f"{name} = {value}"] = (labels[values == value], scores, weights, True, centres)
     return out
 
 
