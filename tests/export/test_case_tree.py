@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant.export.case_tree import Split, decide, write_tree
-from calibrant.export.expression_graph import ARITHMETIC, Pick, Search, lower, walk
+from calibrant.export.case_tree import Split, decide
+from calibrant.export.expression_graph import ARITHMETIC, Number, Operation, Pick, Search, fold, lower, walk
 from calibrant.maps import functions
 
 X, Y = np.sort(np.random.default_rng(1).random((2, 50)))
@@ -12,15 +12,13 @@ LOGIT = functions.LogitLinear(np.linspace(-6, 6, 20), np.linspace(-4, 7, 20), 1.
 SCORES = np.concatenate((np.linspace(0.0, 1.0, 3001), X, np.nextafter(X, 1), np.nextafter(X, 0), [0.0, 1.0]))
 
 
-class Numpy:
-    def number(self, value):
-        return value
-
-    def apply(self, kind, *operands):
-        return ARITHMETIC[kind](*operands)
-
-    def split(self, edge, value, below, above):
-        return np.where(value <= edge, below, above)
+def value(node, *of):
+    """The value of a node of a tree at all scores, with numpy."""
+    if isinstance(node, Number):
+        return node.value
+    if isinstance(node, Operation):
+        return ARITHMETIC[node.kind](*of)
+    return np.where(of[0] <= node.edge, *of[1:]) if isinstance(node, Split) else SCORES
 
 
 def depth(node):
@@ -42,7 +40,7 @@ def depth(node):
 def test_the_tree_computes_what_the_function_computes(function):
     tree = decide(lower(function), (0.0, 1.0))
     assert not any(isinstance(node, Search | Pick) for node in walk(tree))
-    np.testing.assert_allclose(write_tree(tree, [SCORES], Numpy()), function(SCORES), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(fold(tree, value), function(SCORES), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 200])

@@ -36,28 +36,6 @@ class Split(graph.Node):
     edge: float
 
 
-def write_tree(root: graph.Node, columns: Any, algebra: Any) -> Any:
-    """Write a tree in a language, whose `algebra` can write a number, `apply` an operation, `split` and `choose`.
-
-    ``split(edge, value, below, above)`` is `below` where value <= edge, else `above`;
-    ``choose(column, levels, *branches)`` is the branch of the value in a column, or the last.
-    """
-
-    def write(node: graph.Node, *parents: Any) -> Any:
-        if isinstance(node, graph.Number):
-            return algebra.number(node.value)
-        if isinstance(node, graph.Operation):
-            return algebra.apply(node.kind, *parents)
-        if isinstance(node, Split):
-            return algebra.split(algebra.number(node.edge), *parents)
-        if isinstance(node, graph.Choice):
-            return algebra.choose(node.column, node.levels, *parents)
-        assert isinstance(node, graph.Score)
-        return columns[node.column]
-
-    return graph.fold(root, write)
-
-
 def maps_of_segments(map_: SegmentedMap) -> SegmentMaps:
     """The map of each combination of segments; each key has one more that the fit did not see, if there can be one."""
     codes = [[*range(size), *([UNSEEN] if _can_be_new(map_, k) else [])] for k, size in enumerate(map_.keys.sizes)]

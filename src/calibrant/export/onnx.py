@@ -72,6 +72,8 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
 
     def rounded(scores: Any) -> Any:
         """What can be asked for in the type; text as it is."""
+        if isinstance(scores, dict):
+            return {name: rounded(column) for name, column in scores.items()}
         if scores.dtype == object:
             return scores
         return np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(float)
@@ -83,8 +85,7 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
 
     scores, tolerance = parity.probe(map_), None
     if dtype == "float32":
-        several = {name: rounded(x) for name, x in scores.items()} if shape == "panel" else None
-        scores, tolerance = several or rounded(scores), 1e-6
+        scores, tolerance = rounded(scores), 1e-6
     parity.check(map_, run, f"ONNX ({dtype})", tolerance, scores)
     return model
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,10 +42,9 @@ def domains(map_: PanelMap) -> dict[int, tuple[float, float, bool]]:
 
 def lower_panel(map_: PanelMap, part: Part = lambda node: node) -> graph.Node:
     """The graph of a map of several scores, whose columns are numbered as its scores are."""
-    panel, weights = PanelGraph(map_, part), map_.weights.tolist()
-    members: list[Callable[[], graph.Node]] = [partial(panel.sum, 0), partial(panel.sum, 1), panel.mean]
-    members += [partial(panel.alone, j) for j in range(len(map_.features.scores))]
-    said = [member() * weight for weight, member in zip(weights, members, strict=True) if weight != 0.0]
+    panel = PanelGraph(map_, part)
+    members = [panel.sum(0), panel.sum(1), panel.mean(), *map(panel.alone, range(len(map_.features.scores)))]
+    said = [member * weight for member, weight in zip(members, map_.weights.tolist(), strict=True)]
     return graph.share(_total(said))
 
 

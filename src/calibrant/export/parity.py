@@ -107,11 +107,8 @@ def _probe_panel(map_: PanelMap) -> dict[str, Any]:
     rng, out, may_lack = np.random.default_rng(0), {}, optional_scores(map_)
     for j, score in enumerate(map_.features.scores):
         if isinstance(score, NumericScore):
-            low, high = (
-                domain(score.space)
-                if score.space == "probability"
-                else score.mean + np.array([-9.0, 9.0]) * score.deviation
-            )
+            far = score.mean + np.array([-9.0, 9.0]) * score.deviation
+            low, high = domain(score.space) if score.space == "probability" else far
             places = np.concatenate((score.scores, score.alone.knots(), rng.uniform(low, high, 40), [low, high]))
             values = rng.choice(np.append(places, np.nan) if j in may_lack else places, PANEL_ROWS)
             out[score.name] = np.where(rng.random(PANEL_ROWS) < 0.2, np.nan, values) if j in may_lack else values

@@ -13,9 +13,9 @@ import numpy as np
 from calibrant._optional import require
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
+from calibrant.export import expression_graph as graph
 from calibrant.export import parity
-from calibrant.export.case_tree import SegmentMaps, decide, maps_of_segments, thin, tree_of_maps, value_of, write_tree
-from calibrant.export.expression_graph import Node
+from calibrant.export.case_tree import SegmentMaps, Split, decide, maps_of_segments, thin, tree_of_maps, value_of
 from calibrant.export.panel_graph import domains, lower_panel
 from calibrant.maps.base import LARGEST, FrozenMap, domain
 from calibrant.maps.panel import PanelMap
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
     `domains` has the bounds of numeric scores by the number of their column, and whether one may be missing.
     """
 
-    tree: Node
+    tree: graph.Node
     columns: dict[str, list[Any]]
     expected: Floats
     domains: dict[int, tuple[float, float, bool]]
@@ -176,11 +176,22 @@ class SqlAlgebra:
         if plan.is_panel:  # levels are text, whatever the type of the column
             for j in set(range(len(self.columns))) - set(plan.domains):
                 self.columns[j] = exp.cast(self.columns[j], "text")
-        body = write_tree(plan.tree, self.columns, self)
+        body = graph.fold(plan.tree, self._write_node)
         asked = exp.and_(*questions) if questions else exp.true()
         guarded = exp.Case(ifs=[exp.If(this=asked, true=self.free(body))])
         # Postgres reads every number as a decimal; its column makes a formula double, but steps would stay decimals.
         return exp.Cast(this=guarded, to=exp.DataType.build("double")) if self.dialect == "postgres" else guarded
+
+    def _write_node(self, node: graph.Node, *parents: Any) -> Any:
+        if isinstance(node, graph.Number):
+            return self.number(node.value)
+        if isinstance(node, graph.Operation):
+            return self.apply(node.kind, *parents)
+        if isinstance(node, Split):
+            return self.split(self.number(node.edge), *parents)
+        assert isinstance(node, graph.Score | graph.Choice)
+        column = self.columns[node.column]
+        return self.choose(column, node.levels, *parents) if isinstance(node, graph.Choice) else column
 
     def _accepts(self, column: Any, low: float, high: float, optional: bool) -> Any:
         exp = self.exp
@@ -230,9 +241,9 @@ class SqlAlgebra:
         self.flat[id(case)] = value, lines, default
         return case
 
-    def choose(self, column: int, levels: Sequence[Any], *branches: Any) -> Any:
+    def choose(self, key: Any, levels: Sequence[Any], *branches: Any) -> Any:
         """A CASE over the values of a column, of which None is NULL."""
-        key, lines = self.columns[column], []
+        lines = []
         for level, branch in zip(levels, branches, strict=False):
             same = level is not None and self.exp.EQ(this=self.free(key), expression=self._literal(level))
             lines.append((same or self._is_null(key), branch))

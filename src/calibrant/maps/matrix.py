@@ -241,7 +241,8 @@ class MatrixMap(FrozenMap):
         """As many draws as a file should hold, each part of them as text in base64, float32, low byte first."""
         if not self.draws:
             return None
-        count = min(len(self.draws), max(LEAST_DRAWS, SAVED_NUMBERS // max(map(_size, self.draws))))
+        largest = max(sum(np.size(getattr(draw, name)) for name in PARTS) for draw in self.draws)
+        count = min(len(self.draws), max(LEAST_DRAWS, SAVED_NUMBERS // largest))
         saved = [self.draws[i] for i in np.linspace(0, len(self.draws) - 1, count).astype(int)]
         alike: dict[Any, list[MatrixMember]] = {}  # draws of one model have the same parts
         for draw in saved:
@@ -264,10 +265,6 @@ class MatrixMap(FrozenMap):
         logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(n_classes)))
         scores = logits if self.space == "decision" else softmax(logits)
         return {"scores": scores.tolist(), "probabilities": self(scores).tolist()}
-
-
-def _size(member: MatrixMember) -> int:
-    return sum(np.size(getattr(member, name)) for name in PARTS)
 
 
 def _encode(name: str, draws: Sequence[MatrixMember]) -> dict[str, Any]:

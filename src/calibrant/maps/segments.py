@@ -162,16 +162,12 @@ class TermEffects:
         # line in `levels`; a new one has no line (−1), and its block is its own combination of codes. So blocks are the
         # distinct (line, codes if new), and `first` is a row of each, where its line can be read.
         place = self.places(codes)
-        own = codes[:, list(self.keys)]
-        _, block = np.unique(
-            np.column_stack((place, np.where(place[:, None] < 0, own, 0))), axis=0, return_inverse=True
-        )
-        block = block.reshape(-1)
-        first = np.unique(block, return_index=True)[1]
+        lines = np.column_stack((place, np.where(place[:, None] < 0, codes[:, list(self.keys)], 0)))
+        _, first, block = np.unique(lines, axis=0, return_index=True, return_inverse=True)
         mean, covariance = self._coefficients(place[first], wide=True)
         noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
         drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
-        return multiply(columns, drawn[:, block])
+        return multiply(columns, drawn[:, block.reshape(-1)])
 
     @classmethod
     def from_dict(
@@ -479,9 +475,8 @@ class SegmentedMap(FrozenMap):
         low, high = (0.0, 1.0) if self.space == "probability" else (-3.0, 3.0)
         scores = np.linspace(low, high, MOST_TESTED)
         if isinstance(self.pooled, MatrixMap):
-            scores = np.resize(
-                np.array((self.first or self.pooled).test_vector()["scores"]), (MOST_TESTED, len(self.pooled.classes))
-            )
+            rows = (self.first or self.pooled).test_vector()["scores"]
+            scores = np.resize(rows, (MOST_TESTED, len(self.pooled.classes)))
         codes = np.column_stack([np.arange(MOST_TESTED) % (size + 1) - 1 for size in self.keys.sizes])
         probabilities = self.probabilities(scores, codes)
         return {"scores": scores.tolist(), "codes": codes.tolist(), "probabilities": probabilities.tolist()}

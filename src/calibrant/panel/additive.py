@@ -96,9 +96,8 @@ class Expansion:
         """The posterior of β = offset + directions · v, v ~ N(0, I), without a look at the rows. O(D² d)."""
         product = self.curvature @ directions
         factor = np.linalg.cholesky(directions.T @ product + np.eye(directions.shape[1]))
-        half = linalg.solve_triangular(
-            factor, directions.T @ self.linear - product.T @ offset, lower=True, check_finite=False
-        )
+        pull = directions.T @ self.linear - product.T @ offset
+        half = linalg.solve_triangular(factor, pull, lower=True, check_finite=False)
         root = linalg.solve_triangular(factor, directions.T, lower=True, check_finite=False).T
         evidence = self.constant + self.linear @ offset - 0.5 * offset @ self.curvature @ offset
         evidence += 0.5 * half @ half - np.log(np.diag(factor)).sum()
@@ -173,10 +172,6 @@ class Search:
                 found[setting[key]] += share
         linear = (shares * factors) @ means
         return Average(mean, _root(covariance), linear, float(shares @ factors), kept[0][1], told)
-
-    def opened(self, rows: Rows, average: Average) -> Posterior:
-        """The best setting with an open mind, for intervals."""
-        return laplace(rows, *self.prior.columns(self.prior.opened(average.best)))
 
 
 def _root(covariance: Floats) -> Floats:

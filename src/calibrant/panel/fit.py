@@ -11,7 +11,7 @@ from calibrant._numerics import linear_pool, links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.panel_features import Features
-from calibrant.panel.additive import Average, Posterior, Rows, Search, leave_one_out, likely_pairs
+from calibrant.panel.additive import Average, Posterior, Rows, Search, laplace, leave_one_out, likely_pairs
 from calibrant.panel.prior import Prior, Told
 from calibrant.panel.single import Single, fit_alone
 from calibrant.tally import Tally
@@ -90,10 +90,11 @@ def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
         features = replace(features, mean_weights=_mean_weights(features, raw.told))
     at = features.mean_score(rows.columns)
     mean_map, mean_said = fit_alone(at, positive, Tally.from_arrays(at, positive, weights), "probability", MEAN_THINNED)
-    opened = raw_search.opened(rows, raw)
+    prior = raw_search.prior
+    opened = laplace(rows, *prior.columns(prior.opened(raw.best)))  # with an open mind, for intervals
     pool = Pool(features, (raw, calibrated), opened, mean_map, sample, own, apart, mean_said[some])
-    prior = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])
-    return pool._replace(weights=linear_pool.pool_weights(pool.left_out(own, apart), sample.weights, prior))
+    prior_rows = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])
+    return pool._replace(weights=linear_pool.pool_weights(pool.left_out(own, apart), sample.weights, prior_rows))
 
 
 def _mean_weights(features: Features, told: Told) -> Floats:
