@@ -21,11 +21,10 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, as_columns, ends_like
 from calibrant.maps.class_basis import ClassBasis, multiply
 from calibrant.maps.files import plain_fields, read_floats
-from calibrant.maps.functions import LogitLinear
 from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, melt_labels, name_columns
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
-from calibrant.maps.tabulate import tabulate_logits
+from calibrant.maps.tabulate import logits_of_knots, tabulate_logits
 
 LINE, CURVE = "line", "curve"
 WAVES = np.arange(1, 7)
@@ -335,19 +334,12 @@ class SegmentedMap(FrozenMap):
                 "`segment`, or save the whole map."
             )
         if (codes != UNSEEN).any():
-            table = self._tabulate(codes, self.pooled, self.basis)
+            bends = np.concatenate((logits_of_knots(self.pooled.function), links.logit(self.basis.scores)))
+            table = tabulate_logits(lambda x: links.expit(self.logits(x, np.tile(codes, (len(x), 1)))), bends)
             map_ = CalibrationMap(table, "probability", bool((np.diff(table.y) >= 0.0).all()), self.method)
         else:
             map_ = replace(self.pooled, space="probability", method=self.method)
         return self.first.then(map_) if isinstance(self.first, CalibrationMap) else map_
-
-    def _tabulate(self, codes: Ints, pooled: CalibrationMap, basis: Basis) -> LogitLinear:
-        def own(scores: Floats) -> Floats:
-            return links.expit(self.logits(scores, np.repeat(codes[None], len(scores), axis=0)))
-
-        function = pooled.function
-        bends = function.x if isinstance(function, LogitLinear) else links.logit(function.knots())
-        return tabulate_logits(own, np.concatenate((bends, links.logit(basis.scores))))
 
     def check(self, scores: ArrayLike, segment: Any) -> tuple[Floats, Ints]:
         """The scores as an array, (n,) or (n, K), and the numbers of their segments, (n, keys), if they are accepted.

@@ -41,8 +41,12 @@ def mix(weights: Sequence[float] | Floats, functions: Sequence[Function]) -> Fun
 
 def tabulate_mixture(weights: Floats, parts: Sequence[MapFunction]) -> LogitLinear:
     """Tabulate a mixture of maps of probabilities, whose knots say where it may bend."""
-    knots = [part.x if isinstance(part, LogitLinear) else links.logit(part.knots()) for part in parts]
-    return tabulate_logits(mix(weights, parts), np.concatenate(knots))
+    return tabulate_logits(mix(weights, parts), np.concatenate([logits_of_knots(part) for part in parts]))
+
+
+def logits_of_knots(function: MapFunction) -> Floats:
+    """Where a function of probabilities may bend, on the logit scale."""
+    return function.x if isinstance(function, LogitLinear) else links.logit(function.knots())
 
 
 def tabulate_logits(
