@@ -32,6 +32,8 @@ def test_fit_and_apply_are_those_of_the_library(cli, table, tmp_path, kind):
     summary = json.loads(done.out)
     assert summary["method"] == "PanelCalibrator"
     assert {row["name"] for row in summary["scores"]} == {"judge_a", "judge_b", "sure"}
+    said = cli("fit", path, *SCORES, "-o", model).err
+    assert "\\x0a" not in said
     panel = PanelCalibrator().fit(table[["judge_a", "judge_b", "sure"]], table["right"])
     np.testing.assert_allclose(calibrant.load(model).predict(table), panel.predict(table), atol=1e-12)
     done = cli("apply", model, path, "--level", "0.9", "-o", output)
@@ -46,6 +48,7 @@ def test_numbers_that_are_no_probabilities_are_said_by_column(cli, refused, tabl
     table.to_csv(path, index=False)
     scores = ("--score", "judge_a,length", "--label", "right", "--method", "panel")
     assert "'length' must be a probability" in refused("fit", path, *scores, "-o", model)
+    assert "lenght" in refused("fit", path, "--score", "judge_a", "--score", "lenght", "--label", "right", "-o", model)
     done = cli("fit", path, *scores, "--set", 'space={"length": "decision"}', "-o", model)
     assert done.code == 0, done.err
     assert calibrant.load(model).space == "decision"

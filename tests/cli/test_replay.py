@@ -66,7 +66,8 @@ def test_adapt_begins_with_a_model(cli, refused, history, tmp_path):
     Blend().fit(scores, labels).save(tmp_path / "model.json")
     state = tmp_path / "state.json"
     assert "begin it with --model" in refused("adapt", state, path)
-    begun = cli("adapt", state, path, "--model", tmp_path / "model.json", "--clustered", "--fail")
+    begin = ("--model", tmp_path / "model.json", "-o", tmp_path / "map.json", "--clustered", "--fail")
+    begun = cli("adapt", state, path, *begin)
     assert begun.code == 0, begun.err
     assert "After 1 period keep the reference map" in begun.out
     assert AdaptiveCalibrator.load(state).clustered

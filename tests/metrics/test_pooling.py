@@ -132,3 +132,12 @@ def test_refuses_what_cannot_be_pooled():
     other = ValidationSummary(100, 40, 0.9, summary(1.0, 0.1).measures)
     with pytest.raises(InvalidInputError, match="one level"):
         metrics.pool_imputations([summary(1.0, 0.1), other])
+
+
+def test_net_benefit_is_not_pooled_where_a_centre_has_nobody_above_the_threshold():
+    y, p, centre = rows(6, 200, 0.3, 8)
+    p = np.where((centre == 2) & (p > 0.8), 0.8, p)
+    found = metrics.validate_centres(y, p, centre, thresholds=[0.5, 0.85], n_resamples=20)
+    assert np.isfinite(found["net_benefit_0.5"].value)
+    assert "net_benefit_0.85" not in found.measures
+    assert any("Not pooled" in remark and "0.85" in remark for remark in found.remarks)

@@ -206,6 +206,7 @@ def test_what_cannot_be_adapted_is_refused(tmp_path):
         "`delay` must": lambda: AdaptiveCalibrator(IDENTITY, delay=-1),
         "`method` must be one of": lambda: AdaptiveCalibrator(IDENTITY, method="splin"),
         "must count whole rows": lambda: start(rng).updated(day(rng).scaled(0.5)),
+        "`period` must be new": lambda: start(rng).updated(day(rng), period="May").updated(day(rng), period="May"),
         "`alpha` must lie between 0 and 1": lambda: start(rng).promote(2.0),
         "such as 'spline'": lambda: isotonic.predict_interval([0.5]),
     }

@@ -135,3 +135,12 @@ def test_is_a_section_of_the_page(tmp_path):
         write_report(page, p, y, tripod=True, space="decision")
     with pytest.raises(InvalidInputError, match="`tripod` is for one score"):
         write_report(page, np.full((6, 3), 1 / 3), [0, 1, 2] * 2, tripod=True)
+
+
+def test_a_model_that_is_kept_has_no_updated_rows():
+    p = np.random.default_rng(4).uniform(0.05, 0.95, 2000)
+    y = np.random.default_rng(5).random(2000) < p
+    found = fill_tripod(y, p, n_resamples=20)
+    assert found.update.chosen.name == "keep"
+    assert "updated by other rows" not in found["24"].answer
+    assert not any("updated" in str(row) for row in tripod_section(found).tables[0].rows)

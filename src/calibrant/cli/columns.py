@@ -43,8 +43,8 @@ def choose_columns(table: Table, named: Columns, *, any_scores: bool = False) ->
     for option, name in (("--label", label), ("--groups", named.groups), *(("--by", key) for key in keys)):
         if name:
             check_name(table, name, option)
-    for name in () if any_scores else scores:
-        check_number(table, name, "--score")
+    for name in scores:
+        (check_name if any_scores else check_number)(table, name, "--score")
     if label in scores:
         raise InvalidInputError(f"--score and --label must name different columns; both name '{label}'.")
     if named.weight is not None:

@@ -184,4 +184,6 @@ def _say(problem: Problem, calibrator: Any, summary: dict[str, Any], output: str
     where = "" if is_stdout(output) else f" Saved to {output}."
     note(f"{summary['method']} fitted to {row_count(summary['rows'])} rows, {kind}.{where}")
     if problem.shape in ("segments", "panel"):
-        note((calibrator.segments_ if problem.shape == "segments" else calibrator).summary())
+        told = calibrator.segments_ if problem.shape == "segments" else calibrator
+        for line in told.summary().split("\n"):
+            note(line)

@@ -202,8 +202,9 @@ def adapt(
     from calibrant.monitoring import AdaptiveCalibrator
 
     check_target(state, rows.files)
-    check_target(output, [*rows.files, state])
-    if Path(state).exists():
+    known = Path(state).exists()
+    check_target(output, [*rows.files, *([state] if known else [])])
+    if known:
         if model is not None:
             raise Refusal(f"{state} exists and has its model; leave out --model, or name another file to begin.")
         adaptive = AdaptiveCalibrator.load(state)

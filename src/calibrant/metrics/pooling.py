@@ -155,6 +155,9 @@ def validate_centres(
     columns: dict[str, dict[str, Any]] = {"tau": {}, "I²": {}, "new centre": {}}
     for name in (name for name in every[0].measures if name not in validation.NOISY):
         effects = ratios if name == "observed_expected" else _linked(name, every)
+        if not (effects[1] > 0.0).all():  # a centre in which nobody is above the threshold has a net benefit of just 0
+            remarks.append(f"Not pooled, as some centres have no spread of it: {validation.measure_named(name).title}.")
+            continue
         mean, error, columns["tau"][name], columns["I²"][name] = pool_effects(*effects)
         measures[name] = validation.linked_interval(name, mean, error, level, len(every) - 1)
         away = float(np.hypot(columns["tau"][name], error))

@@ -178,6 +178,10 @@ class AdaptiveCalibrator:
             return self
         if (tally.totals != np.round(tally.totals)).any():
             raise InvalidInputError("`rows` must count whole rows; weighted rows have no valid e-value.")
+        if period is not None and any(one.period == _validation.plain(period) for one in self.history):
+            raise InvalidInputError(
+                f"`period` must be new, since rows that are counted twice look like evidence; got {period!r} again."
+            )
         forecasts = self.forecasts(tally.scores)
         base = forecasts[0]
         pool = self._pool.updated(forecasts[1:], base, tally, delay=self.delay, clustered=self.clustered)

@@ -34,7 +34,7 @@ LEAST_VARIANCE = 1e-12  # all probabilities 0 or 1
 RARE = 1e-4  # probability of a warning about independent rows, at one look
 MESSAGE = (
     "Rows of one period seem to share their outcome: whole periods miss their probabilities by far more than chance, "
-    "now above and now below. E-values then grow too fast; start again with `clustered=True`."
+    "now above and now below. E-values then grow too fast; start again with `clustered=True` (`--clustered`)."
 )
 TOP_SHARE = 0.5  # weight of the predicted class; the classes share the rest evenly
 MOST_NAMED = 6

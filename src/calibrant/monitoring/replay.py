@@ -124,7 +124,10 @@ class WalkForward:
             return f"Adapting pays: the log-loss is {gain.value:.4f} lower per row than that of the static map."
         if gain.high < 0.0:
             return "Adapting would have cost more than it brought: keep the map."
-        return "Adapting would have changed the log-loss by no more than chance: keep the map, and go on watching."
+        changed = "Over these periods adapting would have changed the log-loss by no more than chance"
+        if self.adaptive.promote():
+            return f"{changed}, but the map that it has come to is better by its e-value."
+        return f"{changed}: keep the map, and go on watching."
 
 
 def walk_forward(

@@ -193,7 +193,7 @@ def render(
         facts=f"{count(data.tally.total)} rows{weighted}, {percent(data.base_rate)} of them {outcome.positive}",
         outcome=outcome,
         answer=answer(data),
-        steps=next_steps(data),
+        steps=[*_steps_in_time(more), *next_steps(data)],
         key_figures=key_figures(data, problem),
         sections=[section for section in sections if section is not None],
         markup=markup,
@@ -202,6 +202,12 @@ def render(
         notes=[_note(text, data.titles) for text in (*data.notes, *data.comparison.notes)],
     )
     return text
+
+
+def _steps_in_time(sections: Sequence[Section | None]) -> list[str]:
+    """What the replay says, before all else: every other figure of the page takes rows in any order."""
+    replays = [section for section in sections if section is not None and section.name == "time"]
+    return [f"{one.sentences[0]} All other figures of this page take rows in any order." for one in replays]
 
 
 def _unbroken(value: Any) -> Any:

@@ -251,7 +251,8 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
     chosen = f"Thresholds: {', '.join(cuts)}." if cuts else "No threshold was given."
     wanted = "Intervals of width 0.2 for O/E and slope and 0.1 for the AUC"
     by_part = "".join(f" {name} ({_size(part)}): {_performance(part)}." for name, part in parts.items())
-    after = f"Each row updated by other rows: {_performance(found.updated)}."
+    after = f" Each row updated by other rows: {_performance(found.updated)}."
+    after = "" if update.chosen.name == "keep" else after
     answers = {
         "10": (f"{_size(summary)}. {wanted} take {needed} rows if the model is calibrated.", "metrics.required_rows"),
         "12e": (f"{titles}. ICI, E50, E90 and Emax are of a flexible (loess) curve.", MEASURED),
@@ -260,7 +261,7 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
         "20a": (f"{_size(summary)}, {row_count(summary.rows - summary.positives)} without it.", MEASURED),
         "21": (f"Evaluation: {_size(summary)}.", MEASURED),
         "23a": (f"{100 * summary.level:g} % intervals. All: {_performance(summary)}.{by_part}", MEASURED),
-        "24": (f"{update.sentence} {after}", f"adjust.choose_update, {MEASURED}"),
+        "24": (f"{update.sentence}{after}", f"adjust.choose_update, {MEASURED}"),
     }
     sizes = [f"{name}: {_size(part)}" for name, part in parts.items()]
     if found.centres is not None:
@@ -287,7 +288,9 @@ def tripod_section(found: TripodChecklist) -> Section:
     >>> tripod_section(fill_tripod(data.labels, data.scores)).title
     'TRIPOD+AI'
     """
-    shown = {"All rows": found.summary, **found.subgroups, "All rows, updated": found.updated}
+    shown = {"All rows": found.summary, **found.subgroups}
+    if found.update.chosen.name != "keep":
+        shown["All rows, updated"] = found.updated
     tables = [_performance_table("Performance (items 23a and 24)", shown)]
     if any(name.startswith("net_benefit") for name in found.summary.measures):
         tables.append(_performance_table("Clinical utility (items 23a and 24)", shown, ("net_benefit",)))
