@@ -40,6 +40,7 @@ COMPARE = {
     "level": 0.5,
     "rng": 1,
     "progress": SEEN.append,
+    "time": np.arange(N) // 25,
 }
 EVALUATE = {
     "metrics": ["log_loss", spread],
