@@ -283,3 +283,20 @@ def test_a_single_segment_is_one_gate() -> None:
 def test_rows_without_a_segment_are_refused(segment: list) -> None:
     with pytest.raises(InvalidInputError, match="`segment`"):
         acceptance([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], segment=segment, precision=0.5)
+
+
+def test_words_name_what_a_refusal_rests_on_and_what_a_low_gate_lets_through():
+    rng = np.random.default_rng(3)
+    scores = rng.random(60)
+    labels = rng.random(60) < 0.5
+    assert "with a confidence of 90 %, whatever the truth, that 95 %" in str(acceptance(labels, scores, precision=0.95))
+    by_posterior = acceptance(labels, scores, precision=0.95, guarantee="posterior")
+    assert "with a probability of 90 % by the posterior, that 95 %" in str(by_posterior)
+    # Nine rows in ten have the highest score and are right; so few others pass along that the promise holds with them.
+    scores = np.r_[np.full(1800, 0.95), np.full(200, 0.1)]
+    labels = np.r_[rng.random(1800) < 0.98, rng.random(200) < 0.15]
+    gate = acceptance(labels, scores, precision=0.8, guarantee="posterior")
+    assert gate.threshold == pytest.approx(0.1)
+    assert gate.probability < 0.5
+    assert "those with the lowest scores are mostly wrong" in str(gate)
+    assert "mostly wrong" not in str(acceptance(labels, scores, precision=0.95, guarantee="posterior"))

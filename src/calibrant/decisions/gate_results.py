@@ -218,6 +218,8 @@ def _in_words(gate: Acceptance) -> str:
         source = "labelled rows that pass" if exact else "rows that pass, by the posterior,"
         return f"{text}. Of the {source} {value} are right ({level} interval {low} to {high})."
     text += f", at least {100 * gate.wanted:g} % of them right.\n"
+    if gate.probability is not None and gate.probability < 0.5:
+        text += "The promise is about all rows that pass; those with the lowest scores are mostly wrong.\n"
     if exact:
         return text + (
             f"This holds with a confidence of {level} for rows like the labelled ones, whatever the truth. Of the "
@@ -231,7 +233,10 @@ def _in_words(gate: Acceptance) -> str:
 
 def _nothing_in_words(gate: Acceptance) -> str:
     wanted = "" if gate.wanted is None else f"{100 * gate.wanted:g} %"
-    text = f"Nothing can be accepted: from no score up is it shown that {wanted} of the rows are right."
+    level = f"{100 * gate.confidence:g} %"
+    shown = f"with a confidence of {level}, whatever the truth"
+    shown = shown if gate.guarantee == "finite_sample" else f"with a probability of {level} by the posterior"
+    text = f"Nothing can be accepted: from no score up is it shown, {shown}, that {wanted} of the rows are right."
     if gate.rows_needed is None:
         return f"{text} No part of the labelled rows that is large enough to tell has that precision."
     return f"{text} About {gate.rows_needed} labelled rows like these would let some pass, in one of two cases."
