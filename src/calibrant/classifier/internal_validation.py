@@ -219,7 +219,7 @@ def _moved(name: str, interval: Interval, by: float) -> Interval:
     """The interval of an apparent measure after its optimism was taken away; distances stay positive."""
     lowest = 0.0 if name in NOISY else -np.inf
     value, low, high = (max(end - by, lowest) for end in (interval.value, interval.low, interval.high))
-    return Interval(value, low, high, interval.level)
+    return Interval(float(value), float(low), float(high), interval.level)
 
 
 def _weigh(apparent: Floats, unseen: Floats, uninformed: Floats) -> Floats:

@@ -100,7 +100,7 @@ def apply_file(
     Returns
     -------
     Applied
-        Named tuple of ``rows``, ``unusable``, ``columns``, ``unseen_rows``, ``unseen_segments``.
+        Named tuple of ``rows``, ``unusable``, ``columns`` and ``remarks``.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def apply_file(
     ...     _ = path.write_text("id,score\n007,0.9\n008,\n")
     ...     print(engines.apply_file(steps.map_, path, path))  # doctest: +ELLIPSIS
     ...     print(path.read_text())
-    Applied(rows=2, unusable=1, columns=['probability'], unseen_rows=0, unseen_segments=0, remarks=...)
+    Applied(rows=2, unusable=1, columns=['probability'], remarks=...)
     id,score,probability
     007,0.9,1.0
     008,,

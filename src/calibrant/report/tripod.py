@@ -73,7 +73,7 @@ class TripodChecklist(TableResult):
     >>> data = simulate.from_truth("underconfident", 600)
     >>> checklist = fill_tripod(data.labels, data.scores)
     >>> checklist["21"].answer
-    'Evaluation: 600 rows, 311 with the outcome.'
+    'Evaluation: 600 rows, 362 with the outcome.'
     """
 
     items: tuple[Item, ...]
