@@ -1,7 +1,5 @@
 """A map moved to another population by one shift of its log-odds, by a known share of positives or an estimated one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """How much of a model's probabilities must be changed for new data, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Averaging over Bayesian binnings: the mean of all 2^(m−1) histograms of m cells, weighted by their posterior."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

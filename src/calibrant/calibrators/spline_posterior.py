@@ -1,7 +1,5 @@
 """The posterior of the identity-centred spline: cubic B-splines, and a mixture of Gaussians over their coefficients."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

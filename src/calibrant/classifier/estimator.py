@@ -1,8 +1,6 @@
 """Any scikit-learn classifier, calibrated by cross-fitting."""
 # ruff: noqa: N803, N806 - X is how scikit-learn calls the features
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

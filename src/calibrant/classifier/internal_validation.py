@@ -1,8 +1,6 @@
 """Internal validation: how much better a model looks on the rows of its development than on others."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

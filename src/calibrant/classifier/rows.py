@@ -1,8 +1,6 @@
 """The rows that a classifier is fitted to, and their segments: columns of its features, or columns of their own."""
 # ruff: noqa: N803 - X is how scikit-learn calls the features
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral

@@ -1,7 +1,5 @@
 """The models of cross-fitting: which of them broke, and whether the others share a map."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rating grades: tests of their default rates with an overall level, and a master scale whose rates increase."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

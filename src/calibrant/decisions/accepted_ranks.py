@@ -16,8 +16,6 @@ from there on rise until a walk keeps one of *those* with probability α. Raised
 before, as this needs (Goeman, Solari 2010, "The sequential rejection principle of familywise error control").
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What acting on probabilities brings and costs: the threshold that costs imply, net benefit, costs, economic value."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a gate is: the score from which rows pass, how many do, and what is promised of them; for segments, one each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which rows to trust: the lowest score from which accepted rows keep a wanted precision, with a stated guarantee."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The value of calibrating before deciding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Curves as pictures: net benefit, Murphy diagrams, gates, and what each way of adapting gained in a history."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Logs of evaluations of language models: of Inspect and of lm-evaluation-harness, as scores, options and labels."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

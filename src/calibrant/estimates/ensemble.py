@@ -1,7 +1,5 @@
 """Answers from several calibrated models whose probabilities are averaged, such as those of cross-fitting."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

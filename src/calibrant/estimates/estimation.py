@@ -1,7 +1,5 @@
 """Numbers about rows without labels: every map drawn from the posterior is pushed through their tally."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """How many more labels an answer needs, by imagining them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers that can be asked for, each a function of how many rows of each cell are positive."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """A calibrated classifier as one ONNX model: its scikit-learn models by skl2onnx, and the maps behind them."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A map as an ONNX graph, in which a search is unrolled into log2(pieces) steps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial

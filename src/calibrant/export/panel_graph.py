@@ -1,7 +1,5 @@
 """The graph of a map of several scores: sums of functions of one score each, and a few products of two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """A map as one SQL expression: a closed formula, or a balanced CASE."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence

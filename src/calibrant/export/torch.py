@@ -1,7 +1,5 @@
 """A map as a torch module, to put behind a network; torch is imported only here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every frozen map is, whatever the shape of its scores: saved, loaded, compared, asked for intervals."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """One reader for saved maps of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._files import AnyPath

@@ -1,7 +1,5 @@
 """Tables of scores as columns by name: numbers, or levels as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Agreement of a judge with people beyond chance: Cohen's kappa, with an interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals for any metric: by resampling the tally, or by the posterior of a calibrator."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -3,8 +3,6 @@
 Both suppose that the curve does not decrease.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

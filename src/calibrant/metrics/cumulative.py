@@ -1,7 +1,5 @@
 """Cumulative gaps: errors and tests that need no bins, with two older tests of calibration beside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

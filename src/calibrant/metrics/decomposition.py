@@ -1,7 +1,5 @@
 """Parts of proper scores: miscalibration, discrimination and uncertainty, and what no recalibration removes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calibration in every segment at once: the largest cumulative gap over segments, tested for having looked at all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Several classes: each against the rest, the top label alone, and a test of the whole row of probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

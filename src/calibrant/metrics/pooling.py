@@ -1,7 +1,5 @@
 """Measures of several tables together: of centres, by random effects; of completed tables, by Rubin's rules."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

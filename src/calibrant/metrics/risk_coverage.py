@@ -1,7 +1,5 @@
 """How much can be accepted at which risk: risk–coverage curves, the area under them, and coverage at a risk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many rows a validation takes, and how many the development of a model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Proper scores of one score and of a matrix, at every threshold too; discrimination, and rows that rank doubtfully."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

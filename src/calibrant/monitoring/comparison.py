@@ -1,7 +1,5 @@
 """Current rows against a reference: how far they have moved, and whether their probabilities still hold."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

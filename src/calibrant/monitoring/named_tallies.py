@@ -1,7 +1,5 @@
 """The rows of a look as named tallies of probabilities, whatever their shape: the only place here that knows it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

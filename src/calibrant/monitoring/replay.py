@@ -1,7 +1,5 @@
 """Replay a history: what standing still, refits that forget and an adaptive calibrator would have brought."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What every calibrator of a whole score matrix does: read a column for each class, and keep a frozen map."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Matrix blend: Bayesian corrections of a whole probability matrix, averaged by how they can be expected to predict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

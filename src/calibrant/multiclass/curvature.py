@@ -1,7 +1,5 @@
 """The precision of a Gaussian posterior of many coefficients: one matrix, or an arrow where there are too many."""
 
-from __future__ import annotations
-
 from typing import Self, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dirichlet calibration: a linear map of the logarithms of the class probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What a fit to a score matrix begins with: the order of classes, the temperature, the features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Smooth functions of all classes of a row together, as a Gaussian process that is seen through some of the rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -16,8 +16,6 @@ averaged probabilities bounds it from above, and takes the place of the curvatur
 where classes are nearly separated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Calibrators whose maps are multinomial models with Gaussian coefficients: one model, or several."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Logits as they are, or scaled: by a temperature, by a weight for each class, or by a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The additive model of several scores: a logistic regression, averaged over the scales of its prior."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 """One calibrator for several scores per row: judges, models, bookmakers, signals."""
 
 # ruff: noqa: N803 - X is how scikit-learn calls the columns
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self

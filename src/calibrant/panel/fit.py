@@ -1,7 +1,5 @@
 """Fitting several scores: each alone, two sums and the mean score, pooled by what they say of rows left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The prior of the additive model: which terms there are, how large each may be, and how likely that is beforehand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What each score says alone, and what it said about each row without the row."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """One calibrator for many segments: a pooled map, and for each segment as much of a deviation as its rows show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self

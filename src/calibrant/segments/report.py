@@ -1,7 +1,5 @@
 """What the model found about each segment, as a table that prints itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

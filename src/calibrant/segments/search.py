@@ -1,7 +1,5 @@
 """Fitting the model of segments to counts at coarse scores: terms for keys and pairs of keys, each given all others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

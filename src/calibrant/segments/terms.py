@@ -4,8 +4,6 @@ A term averages over a few settings of its scales, by evidence. One of the setti
 which carries nothing goes away by itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
