@@ -7,3 +7,4 @@ from calibrant.engines.tally_files import load as load
 from calibrant.engines.tally_files import merge as merge
 from calibrant.engines.tally_files import save as save
 from calibrant.engines.tally_table import tally as tally
+from calibrant.engines.top_k import TopKReader as TopKReader
