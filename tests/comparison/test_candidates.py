@@ -88,3 +88,46 @@ def test_what_is_no_method_is_refused():
         name_candidates(["nonsense"], "matrix")
     with pytest.raises(InvalidInputError, match="calibrators of several classes; got 7"):
         name_candidates([7], "matrix")
+
+
+@pytest.fixture
+def judges():
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=120)
+    scores = {name: 1.0 / (1.0 + np.exp(-truth - rng.normal(size=120))) for name in ("anna", "ben")}
+    return scores, rng.random(120) < 1.0 / (1.0 + np.exp(-2.0 * truth))
+
+
+def test_one_score_alone_is_what_blend_makes_of_it(judges):
+    scores, y = judges
+    got = create("ben alone", "panel").fit(scores, y).predict_proba(scores)[:, 1]
+    np.testing.assert_allclose(got, Blend().fit(scores["ben"], y).predict(scores["ben"]), atol=1e-12)
+
+
+def test_the_mean_logit_by_hand(judges):
+    scores, y = judges
+    logits = np.log(scores["anna"] / (1.0 - scores["anna"])), np.log(scores["ben"] / (1.0 - scores["ben"]))
+    mean = 1.0 / (1.0 + np.exp(-0.5 * (logits[0] + logits[1])))
+    got = create("mean_logit", "panel").fit(scores | {"verdict": np.where(y, "yes", "no")}, y).predict_proba(scores)
+    np.testing.assert_allclose(got[:, 1], Blend().fit(mean, y).predict(mean), atol=1e-12)
+    gap = {"anna": np.array([0.3, np.nan, np.nan]), "ben": np.array([np.nan, 0.3, np.nan])}
+    one, other, none = create("mean_logit", "panel").fit(scores, y).predict_proba(gap)[:, 1]
+    assert one == other
+    assert 0.0 < none < 1.0
+
+
+def test_a_mean_needs_probabilities_and_a_score_must_be_there(judges):
+    scores, y = judges
+    with pytest.raises(InvalidInputError, match="needs scores that are probabilities; got none"):
+        create("mean_logit", "panel", {"anna": "decision", "ben": "decision"}).fit(scores, y)
+    with pytest.raises(InvalidInputError, match="'carl' of carl is not there"):
+        create("carl alone", "panel").fit(scores, y)
+
+
+def test_candidates_of_several_scores():
+    named = name_candidates(None, "panel", {"ben": "decision"}, scores=["anna", "ben"])
+    assert list(named) == ["panel", "mean_logit", "anna alone", "ben alone"]
+    assert all(one.space == {"ben": "decision"} for one in named.values())
+    assert list(name_candidates(["mean_logit"], "panel")) == ["panel", "mean_logit"]
+    with pytest.raises(InvalidInputError, match="calibrators of several scores; got 7"):
+        name_candidates([7], "panel")

@@ -3,14 +3,26 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.metrics import log_loss
 
-from calibrant import HistogramBinning, Identity, IsotonicCalibration, PlattScaling, Tally, compare, metrics, simulate
+from calibrant import (
+    HistogramBinning,
+    Identity,
+    IsotonicCalibration,
+    PanelCalibrator,
+    PlattScaling,
+    Tally,
+    compare,
+    metrics,
+    simulate,
+)
 from calibrant.calibrators import registry
 from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.comparison.candidates import PanelView
 from calibrant.comparison.problems import read_problem
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import decomposition_by_recalibration
@@ -499,3 +511,89 @@ def test_over_time_groups_keep_the_intervals():
 def test_a_time_that_gives_no_order_is_refused(change, message):
     with pytest.raises(InvalidInputError, match=message):
         compare(**{"scores": [0.1, 0.9] * 4, "y": [0, 1] * 4} | change)
+
+
+@pytest.fixture(scope="module")
+def judges():
+    """Two scores of a truth, one of them missing at times, a verdict that adds to them, and one that says nothing."""
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=400)
+    right = rng.random(400) < 1.0 / (1.0 + np.exp(-2.0 * truth))
+    scores = {name: 1.0 / (1.0 + np.exp(-truth - rng.normal(size=400))) for name in ("anna", "ben")}
+    scores["ben"][rng.random(400) < 0.2] = np.nan
+    scores["verdict"] = np.where(rng.random(400) < 0.6, right, rng.random(400) < 0.5)
+    return scores | {"coin": rng.choice(["heads", "tails"], 400)}, right
+
+
+@pytest.fixture(scope="module")
+def judged(judges):
+    return compare(*judges, cv=3)
+
+
+def test_several_scores_are_compared_with_each_alone_and_with_their_mean(judges, judged):
+    names = [result.name for result in judged.results]
+    assert set(names) == {"panel", "mean_logit", "anna alone", "ben alone", "verdict alone", "coin alone"}
+    assert (judged.recommended, judged.reference, names[0], names[-1]) == ("panel", "panel", "panel", "coin alone")
+    assert judged["anna alone"].log_loss_difference.low > 0.0
+    assert judged.verdict.state == "not_probabilities"
+    assert str(judged.verdict).startswith("Several scores of a row are not one probability")
+    assert judged.title.startswith("400 rows, ")
+    json.dumps(judged.to_dict())
+    (worth,) = [note for note in judged.notes if note.startswith("Were a score missing in every row")]
+    order = [part.split()[0] for part in worth.partition(": ")[2].split(", ")]
+    assert set(order[:2]) == {"anna", "verdict"}
+    assert order[-1] == "coin"
+    assert judged.fit().predict(judges[0]).shape == (400,)
+
+
+def test_predictions_of_several_scores_are_of_fits_that_did_not_see_the_row(judges, judged):
+    """By hand, fold by fold."""
+    scores, y = judges
+    problem = judged.fits["panel"].problem
+    expected = np.empty(400)
+    for train, test in problem.split(3, np.random.default_rng(0)):
+        fitted = PanelCalibrator().fit({name: column[train] for name, column in scores.items()}, y[train])
+        expected[test] = fitted.predict({name: column[test] for name, column in scores.items()})
+    np.testing.assert_allclose(judged.fits["panel"].out_of_fold.probabilities, expected, atol=1e-12)
+    np.testing.assert_allclose(judged["panel"].log_loss.value, log_loss(y, expected))
+
+
+def test_several_scores_take_weights_groups_and_time(judges):
+    scores, y = judges
+    rows = {name: column[:150] for name, column in scores.items() if name != "ben"}
+    weights, groups = np.repeat([1.0, 0.0, 1.0], 50), np.arange(150) // 5
+    how = {"cv": 2, "methods": ["panel", "anna alone"]}
+    table = compare(rows, y[:150], sample_weight=weights, groups=groups, **how)
+    kept = {name: column[weights > 0.0] for name, column in rows.items()}
+    same = compare(kept, y[:150][weights > 0.0], groups=groups[weights > 0.0], **how)
+    assert table.n_rows == same.n_rows == 100.0
+    assert table["panel"].log_loss == same["panel"].log_loss
+    assert "20 groups" in table.notes[0]
+    over_time = compare(rows, y[:150], time=groups, **how)
+    assert 90.0 < over_time.fits["panel"].out_of_fold.tally().total < 110.0
+
+
+class LastScore(PanelCalibrator):
+    """The last score alone."""
+
+    name = "last_score"
+
+    def fit(self, X, y, sample_weight=None, *, pos_label=None):
+        last = list(X)[-1]
+        return super().fit({last: X[last]}, y, sample_weight, pos_label=pos_label)
+
+
+def test_a_foreign_method_of_several_scores_takes_part(judges):
+    scores, y = judges
+    table = compare(scores, y, cv=2, methods={"mine": LastScore(), "coin": PanelView("coin")})
+    assert table["mine"].log_loss == table["coin"].log_loss
+
+
+def test_a_data_frame_of_several_scores_says_what_to_pass(judges):
+    scores, y = judges
+    with pytest.raises(InvalidInputError, match=r"several scores of a row, pass a dictionary of columns, such as dict"):
+        compare(pd.DataFrame(scores), y)
+    with pytest.raises(InvalidInputError, match="`space` must be one of probability, decision; got 'logit'"):
+        compare(scores, y, space={"anna": "logit"})
+    with pytest.raises(InvalidInputError, match="needs at least two rows for each of the 5 folds"):
+        compare({"anna": [0.1] * 30}, [0] * 30)

@@ -11,7 +11,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.calibrators.registry import DEFAULT_METHOD
-from calibrant.comparison.candidates import RAW, Methods, name_candidates, title_of
+from calibrant.comparison.candidates import PANEL, RAW, Methods, name_candidates, title_of
 from calibrant.comparison.problems import Problem, read_problem
 from calibrant.comparison.result import Comparison, MethodFit, MethodResult
 from calibrant.errors import InvalidInputError
@@ -22,7 +22,7 @@ from calibrant.metrics.samples import Seed
 from calibrant.metrics.verdict import judge_calibration
 from calibrant.tally import Tally
 
-REFERENCES = (RAW, "platt")  # what differences are taken to: the first that could be fitted
+REFERENCES = (RAW, "platt", PANEL)  # what differences are taken to: the first that could be fitted
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ def _reason(chosen: str, reference: str, gain: Interval, tied: tuple[str, ...]) 
     if chosen == reference:
         if reference == RAW:
             return "do nothing: no method lowers the log-loss of the raw score by more than chance."
-        return f"{reference}: no other method lowers its log-loss by more than chance."
+        as_good = f" These rows cannot tell it from {', '.join(tied)}." if tied else ""
+        return f"{reference}: no other method lowers its log-loss by more than chance.{as_good}"
     than = "the raw score" if reference == RAW else reference
     others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
     return f"{chosen}: its log-loss is {gain} lower than that of {than}{others}."
@@ -117,13 +118,13 @@ Progress: TypeAlias = Callable[[str], object] | None
 
 
 def compare(
-    scores: ArrayLike | Tally,
+    scores: ArrayLike | Tally | Mapping[str, Any],
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     methods: Methods | str | None = None,
-    space: str = "probability",
+    space: str | Mapping[str, str] = "probability",
     cv: int = 5,
     repeats: int = 1,
     groups: ArrayLike | None = None,
@@ -147,9 +148,11 @@ def compare(
 
     Parameters
     ----------
-    scores : array-like of shape (n,) or (n, K), or Tally
+    scores : array-like of shape (n,) or (n, K), Tally, or dict of columns
         Scores; or a tally in place of all data. With a column for each of three or more classes, methods for several
-        classes are compared, by proper scores of the whole row; SmoothECE is then that of the predicted class.
+        classes are compared, by proper scores of the whole row; SmoothECE is then that of the predicted class. A
+        dictionary has several scores of each row by name, as `PanelCalibrator` takes them: the panel is compared with
+        the mean of their logits and with each score alone, and a note says what each adds.
     y : array-like of shape (n,)
         Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one. With several
         classes, the sorted labels of the columns, or 0 … K − 1 where some have no rows.
@@ -160,12 +163,13 @@ def compare(
     methods : iterable of str and calibrators, or dict of name to calibrator, optional
         Names of methods and calibrators, mixed; by default every method that is known by name. A calibrator has the
         name of its method, or of its class where that has none; a dict gives other names. The raw score is always
-        added. With several classes, "one_vs_rest" and "top_label" are names, too: the default method for one score,
-        fitted to each class against the rest or to the predicted class; methods with a matrix of coefficients are
-        tried unasked up to 30 classes.
-    space : {"probability", "decision"}
+        added; of several scores the panel is, and "mean_logit" and "anna alone" are names. With several classes,
+        "one_vs_rest" and "top_label" are names, too: the default method for one score, fitted to each class against the
+        rest or to the predicted class; methods with a matrix of coefficients are tried unasked up to 30 classes.
+    space : {"probability", "decision"} or dict
         What the scores are: probabilities, or decision scores such as margins and logits. Decision scores of two
         classes cannot be used as they are, so methods are compared with Platt scaling in place of the raw score.
+        Of several scores it may be a dict by name.
     cv : int
         Number of folds, at least 2.
     repeats : int
@@ -212,7 +216,7 @@ def compare(
     problem = read_problem(scores, y, **beside, space=space)
     problem.check(cv)
     sample = problem.sample
-    candidates = name_candidates(methods, sample.shape, space, sample.n_classes)
+    candidates = name_candidates(methods, sample.shape, space, sample.n_classes, sample.names)
     generator = np.random.default_rng(rng)
     folds = [fold for _ in range(repeats) for fold in problem.split(cv, generator)]
     runs = {
@@ -221,13 +225,15 @@ def compare(
     }
     predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
     if not predictions:
-        raise InvalidInputError(f"No method could be fitted to these data. {RAW}: {runs[RAW].note}")
+        first = next(iter(runs))
+        raise InvalidInputError(f"No method could be fitted to these data. {first}: {runs[first].note}")
     reference = next((name for name in REFERENCES if name in predictions), next(iter(predictions)))
     results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
     choice = recommend(ranking, predictions, reference, level, barred)
+    fits = {name: MethodFit(candidates[name], unseen, problem) for name, unseen in predictions.items()}
     return Comparison(
         results=tuple(results),
         recommended=choice.name,
@@ -240,11 +246,18 @@ def compare(
         repeats=repeats,
         over_time=time is not None,
         tied=choice.tied,
-        remarks=(*problem.remarks, *choice.notes),
+        remarks=(*problem.remarks, *_worth_of_scores(fits.get(PANEL)), *choice.notes),
         verdict=judge_calibration(sample, choice.gain),
         n_classes=sample.n_classes,
-        fits={name: MethodFit(candidates[name], unseen, problem) for name, unseen in predictions.items()},
+        fits=fits,
     )
+
+
+def _worth_of_scores(panel: MethodFit | None) -> list[str]:
+    """What it costs to be without each of several scores, as the fit to all rows says."""
+    worth = sorted(panel.fitted.scores_, key=lambda one: -one.cost) if panel is not None else []
+    costs = ", ".join(f"{one.name} {one.cost:+.4f}" for one in worth)
+    return [f"Were a score missing in every row, the log-loss of the panel would change: {costs}."] if worth else []
 
 
 class Run(NamedTuple):

@@ -1,5 +1,6 @@
 """What a comparison asks of rows of any shape: folds, predictions for rows not seen, fits to all rows, and words."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,13 +9,15 @@ from sklearn.base import clone
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
+from calibrant.maps.panel_columns import named_columns
 from calibrant.metrics.folds import OutOfFold, group_members, predict_folds, split_classes, split_sample
-from calibrant.metrics.samples import ClassSample, ScoreSample
-from calibrant.metrics.samples import read_problem as read_sample
+from calibrant.metrics.samples import ClassSample, PanelSample, ScoreSample, read_panel, read_sample
+from calibrant.metrics.samples import read_problem as read_rows
 from calibrant.metrics.scores import describe_reversal
 from calibrant.tally import Tally
 
 NAMES = ("y", "scores")
+SEVERAL_SCORES = "If the columns are several scores of a row, pass a dictionary of columns, such as dict(table)."
 
 
 class ScoreProblem:
@@ -55,14 +58,13 @@ class ScoreProblem:
         return [*decision, *([] if reversal is None else [reversal]), *self.sample.remarks]
 
 
-class MatrixProblem:
-    """A column for each class, row by row; decision scores are judged by their softmax."""
+class RowProblem:
+    """A column for each class, judged by its softmax where it holds decision scores; or several scores, row by row."""
 
-    has_raw = True
-
-    def __init__(self, sample: ClassSample) -> None:
+    def __init__(self, sample: ClassSample | PanelSample) -> None:
         self.sample = sample
         self.remarks = sample.remarks
+        self.has_raw = sample.shape == "matrix"
 
     def check(self, cv: int) -> None:
         """Two rows for each fold, and two classes."""
@@ -80,13 +82,14 @@ class MatrixProblem:
     def crossfit(self, calibrator: Any, folds: list[Any], repeats: int = 1) -> OutOfFold:
         """Predict the rows of each fold."""
         sample, folds_each = self.sample, len(folds) // repeats
-        probabilities = np.empty((repeats, *sample.scores.shape))
+        probabilities = np.empty((repeats, len(sample.labels), sample.n_classes))
         for number, (train, test) in enumerate(folds):
-            fitted = clone(calibrator).fit(sample.scores[train], sample.labels[train], sample.weights[train])
-            probabilities[number // folds_each, test] = fitted.predict_proba(sample.scores[test])
+            fitted = clone(calibrator).fit(sample.scores_of(train), sample.labels[train], sample.weights[train])
+            probabilities[number // folds_each, test] = fitted.predict_proba(sample.scores_of(test))
         judged = np.sort(np.concatenate([test for _, test in folds[:folds_each]]))  # in time, all but the first
+        predicted = probabilities[:, judged].reshape(-1, sample.n_classes)
         return OutOfFold(
-            probabilities=probabilities[:, judged].reshape(-1, sample.n_classes),
+            probabilities=predicted if sample.n_classes > 2 else predicted[:, 1],
             labels=np.tile(sample.labels[judged], repeats),
             counts=np.tile(sample.weights[judged], repeats),
             repeats=repeats,
@@ -103,34 +106,43 @@ class MatrixProblem:
         return clone(calibrator).fit(sample.scores, labels, sample.weights)
 
 
-Problem: TypeAlias = ScoreProblem | MatrixProblem
+Problem: TypeAlias = ScoreProblem | RowProblem
 
 
 def read_problem(
-    scores: ArrayLike | Tally,
+    scores: ArrayLike | Tally | Mapping[str, Any],
     y: ArrayLike | None = None,
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
-    space: str = "probability",
+    space: str | Mapping[str, str] = "probability",
 ) -> Problem:
-    """Read rows of any shape to compare methods on: a column for each of three or more classes is a matrix.
+    """Read rows of any shape to compare methods on: three or more classes are a matrix, a dictionary several scores.
 
     Examples
     --------
     >>> from calibrant.comparison.problems import read_problem
     >>> read_problem([-1.0, 0.5, 2.0], [0, 1, 1], space="decision").has_raw
     False
+    >>> read_problem({"anna": [0.2, 0.5, 0.9], "ben": [0.3, None, 0.7]}, [0, 1, 1]).sample.shape
+    'panel'
     """
-    _validation.check_choice("space", space, _validation.SPACES)
+    panel = isinstance(scores, Mapping)
+    beside: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "time": time, "space": space}
+    if not panel:
+        _validation.check_choice("space", space, _validation.SPACES)
     if isinstance(scores, Tally):
-        sample = read_sample(scores, y, sample_weight, pos_label, groups, time=time, space=space, names=NAMES)
-    elif y is None:
+        return ScoreProblem(read_sample(scores, y, pos_label=pos_label, **beside))
+    if y is None:
         raise InvalidInputError("`y` must be given together with `scores`; or pass a Tally alone.")
-    else:
-        several = _validation.is_class_matrix(scores)
-        positive = pos_label if several else _validation.choose_positive(y, pos_label)
-        sample = read_sample(y, scores, sample_weight, positive, groups, time=time, space=space, names=NAMES)
-    return MatrixProblem(sample.without_weightless()) if isinstance(sample, ClassSample) else ScoreProblem(sample)
+    if panel or not _validation.is_class_matrix(scores):
+        pos_label = _validation.choose_positive(y, pos_label)
+    try:
+        read: Any = read_panel if panel else read_rows
+        sample = read(y, scores, pos_label=pos_label, names=NAMES, **beside)
+    except InvalidInputError as error:
+        hint = "" if panel or len(named_columns(scores) or ()) < 2 else f" {SEVERAL_SCORES}"
+        raise InvalidInputError(f"{error}{hint}") from error
+    return ScoreProblem(sample) if isinstance(sample, ScoreSample) else RowProblem(sample.without_weightless())

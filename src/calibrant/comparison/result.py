@@ -122,7 +122,8 @@ class Comparison:
     reason : str
         Why, in one sentence.
     reference : str
-        The method that differences are taken to: "identity", the raw score, wherever scores are probabilities.
+        The method that differences are taken to: "identity", the raw score, wherever scores are probabilities; of
+        several scores "panel".
     n_rows, base_rate, level : float
         (Weighted) number of rows, share of positives (of the most frequent class, where there are several), and level
         of the intervals.

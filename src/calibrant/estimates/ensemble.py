@@ -5,11 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import bins
 from calibrant._typing import Floats, HasPosterior, Ints, RandomState
 from calibrant.estimates.estimation import Estimate
 from calibrant.estimates.quantities import find_quantity
-from calibrant.estimates.rows import Cells, check_posterior, check_threshold, count_scores, draw_levelled_maps, outside
+from calibrant.estimates.rows import (
+    check_posterior,
+    check_threshold,
+    count_scores,
+    draw_levelled_maps,
+    join,
+    merge_rows,
+    outside,
+)
 
 
 def estimate_ensemble(
@@ -56,7 +63,7 @@ def estimate_ensemble(
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
     asked, generator = find_quantity(quantity), _validation.generator(rng)
     limit = check_threshold([asked], "probabilities", threshold)
-    cells, owner = _merge_rows(probabilities, limit)
+    cells, owner = merge_rows(probabilities, limit)
     each = -(-count // len(members))
     fitted, worlds, shares = [], [], []
     for model, scores in members:
@@ -72,20 +79,6 @@ def estimate_ensemble(
     return Estimate.from_draws(quantity, value, draws, level, **facts)
 
 
-def _merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
-    """Merge rows of nearly one probability; return the cells and which of them each row is in."""
-    values, inverse = np.unique(probabilities, return_inverse=True)
-    counts = np.bincount(inverse).astype(np.float64)
-    called = values >= limit
-    n_below = int((~called).sum())
-    below, above = (_join(part, _limits.ESTIMATE_CELLS // 2) for part in np.split(counts, [n_below]))
-    n_cells_below = int(below[-1]) + 1 if n_below else 0
-    owner = np.concatenate((below, above + n_cells_below))[inverse]
-    totals = np.bincount(owner).astype(np.float64)
-    means = np.bincount(owner, probabilities) / totals
-    return Cells(means, means, totals, np.arange(len(totals)) >= n_cells_below, limit), owner
-
-
 def _average_in_cells(
     member: tuple[HasPosterior, Floats], owner: Ints, totals: Floats, n_draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -95,16 +88,9 @@ def _average_in_cells(
     model, scores = member
     distinct, inverse = np.unique(scores, return_inverse=True)
     counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
-    group = _join(counts, _limits.ESTIMATE_CELLS)[inverse]
+    group = join(counts, _limits.ESTIMATE_CELLS)[inverse]
     means = np.bincount(group, scores) / np.bincount(group)
     # Entry (group of scores, cell) is the share of the cell's rows that have a score of the group.
     shares = coo_array((1.0 / totals[owner], (group, owner)), shape=(len(means), len(totals))).tocsr()
     fitted, maps = draw_levelled_maps(model, means, n_draws, rng)
     return np.clip(fitted @ shares, 0.0, 1.0), np.clip(maps @ shares, 0.0, 1.0)
-
-
-def _join(counts: Floats, most: int) -> Ints:
-    """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
-    if len(counts) <= most:
-        return np.arange(len(counts))
-    return bins.group_numbers(bins.equal_mass_starts(counts, most), len(counts))

@@ -10,7 +10,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
-from calibrant.estimates.rows import Cells, as_unlabelled, check_posterior, draw_levelled_maps, make_cells, outside
+from calibrant.estimates.rows import Cells, check_posterior, draw_levelled_maps, make_cells, outside, read_rows
 from calibrant.intervals import Interval
 from calibrant.tally import Tally, row_count
 
@@ -126,18 +126,7 @@ class Difference(Answer):
 N_DRAWS = 400  # the ends of a 90 % interval then vary by 5 % of its width
 
 
-def estimate(
-    model: HasPosterior,
-    scores: ArrayLike | Tally,
-    quantity: str = "mean",
-    *,
-    threshold: float | None = None,
-    level: float = 0.9,
-    sampling_noise: bool = True,
-    target: str = "probabilities",
-    n_draws: int = N_DRAWS,
-    rng: RandomState = 0,
-) -> Estimate:
+def estimate(model: HasPosterior, scores: Any, quantity: str = "mean", **options: Any) -> Estimate:
     """Say something about rows without labels, from a posterior over maps.
 
     The labelled rows of the model and these rows must have the same relation of scores and outcomes; their scores may
@@ -147,8 +136,9 @@ def estimate(
     ----------
     model : fitted Bayesian calibrator, or a saved one with its posterior
         Anything with `predict` and `sample_maps`.
-    scores : array-like of shape (n,) or Tally
-        The unlabelled scores, or their tally (see `count_scores`); its labels are not looked at.
+    scores : array-like of shape (n,), Tally, or table
+        The unlabelled scores, or their tally (see `count_scores`); its labels are not looked at. Of a model of several
+        scores, a table of them.
     quantity : str
         "mean" (the share of positives), "positives" (their number), "accuracy", "precision", "recall", "specificity",
         "f1", "auc", "brier_score", "log_loss" or "net_benefit".
@@ -187,18 +177,7 @@ def estimate(
     >>> bool(answer.low < answer.value < answer.high)
     True
     """
-    answers = estimate_several(
-        model,
-        scores,
-        (quantity,),
-        threshold=threshold,
-        level=level,
-        sampling_noise=sampling_noise,
-        target=target,
-        n_draws=n_draws,
-        rng=rng,
-    )
-    return answers[quantity]
+    return estimate_several(model, scores, (quantity,), **options)[quantity]
 
 
 def estimate_several(
@@ -239,15 +218,15 @@ def estimate_several(
     """
     level, generator = _validation.check_level(level), _validation.generator(rng)
     chosen = {name: find_quantity(name) for name in quantities}
-    tally = as_unlabelled(scores)
     check_posterior(model)
-    cells = make_cells(model, tally, list(chosen.values()), target, threshold)
+    rows = read_rows(model, scores)
+    cells = make_cells(model, rows, list(chosen.values()), target, threshold)
     ((fitted, worlds),) = _push_through(model, [cells], n_draws, generator, sampling_noise=sampling_noise)
-    share, warning = outside(model, tally)
+    share, warning = outside(model, rows)
     answers = {}
     for name, quantity in chosen.items():
         value, draws = float(quantity.compute(fitted)[0]), quantity.compute(worlds)
-        facts = {"rows": tally.total, "outside": share, "warning": warning}
+        facts = {"rows": float(cells.totals.sum()), "outside": share, "warning": warning}
         answers[name] = Estimate.from_draws(name, value, draws, level, **facts)
     return answers
 
@@ -271,7 +250,7 @@ def estimate_difference(
     ----------
     model : fitted Bayesian calibrator, or a saved one with its posterior
         The judge of both sets.
-    first, second : array-like of shape (n,) or Tally
+    first, second : array-like of shape (n,), Tally, or table
         Their scores. The outcomes of different rows count as independent.
     quantity, threshold, level, sampling_noise, target, n_draws, rng
         As for `estimate`.
@@ -292,14 +271,14 @@ def estimate_difference(
     """
     level, generator = _validation.check_level(level), _validation.generator(rng)
     asked = find_quantity(quantity)
-    tallies = [as_unlabelled(scores) for scores in (first, second)]
     check_posterior(model)
-    cells = [make_cells(model, tally, [asked], target, threshold) for tally in tallies]
+    both = [read_rows(model, scores) for scores in (first, second)]
+    cells = [make_cells(model, rows, [asked], target, threshold) for rows in both]
     sets = _push_through(model, cells, n_draws, generator, sampling_noise=sampling_noise)
     values, worlds = ([asked.compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
     value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
     finite = draws[np.isfinite(draws)]
-    shares, warnings = zip(*(outside(model, tally) for tally in tallies), strict=True)
+    shares, warnings = zip(*(outside(model, rows) for rows in both), strict=True)
     named = zip(("First", "Second"), warnings, strict=True)
     return Difference.from_draws(
         quantity,
@@ -313,17 +292,21 @@ def estimate_difference(
 
 
 def _push_through(
-    model: HasPosterior, sets: Sequence[Cells], n_draws: int, rng: np.random.Generator, *, sampling_noise: bool
+    model: Any, sets: Sequence[Cells], n_draws: int, rng: np.random.Generator, *, sampling_noise: bool
 ) -> list[tuple[Outcomes, Outcomes]]:
     """Return the outcomes under the fitted map, and in possible worlds, of each set of rows."""
     count = _validation.check_count("n_draws", n_draws)
-    # One call for all sets: some methods draw differently at different scores.
-    fitted, maps = draw_levelled_maps(model, np.concatenate([cells.scores for cells in sets]), count, rng)
-    ends = np.cumsum([len(cells.scores) for cells in sets])[:-1]
-    both = zip(sets, np.split(fitted, ends), np.split(maps, ends, axis=1), strict=True)
+    if sets[0].table is not None:
+        seed = int(rng.integers(2**31))  # the same maps for all sets
+        drawn = [(cells.values, cells.average(model.draw_chunks(cells.table, count, seed))) for cells in sets]
+    else:
+        # One call for all sets: some methods draw differently at different scores.
+        fitted, maps = draw_levelled_maps(model, np.concatenate([cells.scores for cells in sets]), count, rng)
+        ends = np.cumsum([len(cells.scores) for cells in sets])[:-1]
+        drawn = list(zip(np.split(fitted, ends), np.split(maps, ends, axis=1), strict=True))
     return [
-        (cells.outcomes(own[None, :]), cells.outcomes(drawn, rng if sampling_noise else None))
-        for cells, own, drawn in both
+        (cells.outcomes(own[None, :]), cells.outcomes(worlds, rng if sampling_noise else None))
+        for cells, (own, worlds) in zip(sets, drawn, strict=True)
     ]
 
 

@@ -69,13 +69,11 @@ def labels_needed(
     quantity: str = "mean",
     *,
     width: float,
-    threshold: float | None = None,
     level: float = 0.9,
-    sampling_noise: bool = True,
-    target: str = "probabilities",
     most: int = 10_000,
     n_simulations: int = N_SIMULATIONS,
     rng: RandomState = 0,
+    **options: Any,
 ) -> LabelsNeeded:
     """How many more labels, of rows drawn from the unlabelled ones, make the interval as narrow as wanted.
 
@@ -89,7 +87,7 @@ def labels_needed(
         It remembers its labelled rows; a saved model cannot be fitted again.
     unlabelled : array-like of shape (n,) or Tally
         The rows that the answer is about, and of which some are to be labelled.
-    quantity, threshold, level, sampling_noise, target
+    quantity, level
         As for `estimate`.
     width : float
         The wanted width.
@@ -99,6 +97,8 @@ def labels_needed(
         How often labels of each number are imagined.
     rng : int, Generator, RandomState or None
         The seed.
+    **options
+        Others of `estimate`: `threshold`, `sampling_noise`, `target`.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def labels_needed(
     rows = labelled_rows(calibrator)
     if rows is None or not hasattr(calibrator, "fit_tally"):
         raise InvalidInputError(
-            "`calibrator` must be a fitted one, which can be fitted again with more rows; "
+            "`calibrator` must be a fitted one of one score, which can be fitted again with more rows; "
             f"{type(calibrator).__name__} is not."
         )
     wanted, most = _validation.check_number("width", width, "positive"), _validation.check_count("most", most)
@@ -126,9 +126,7 @@ def labels_needed(
     tally, generator = as_unlabelled(unlabelled), _validation.generator(rng)
 
     def width_of(model: Any) -> float:
-        return estimate(
-            model, tally, quantity, threshold=threshold, level=level, sampling_noise=sampling_noise, target=target
-        ).width
+        return estimate(model, tally, quantity, level=level, **options).width
 
     sizes, widths = [0], [width_of(calibrator)]
     trial = max(1.0, FIRST * rows.cells.total)

@@ -5,16 +5,16 @@ Cost depends on the cells, never on the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins, links
 from calibrant._numerics.logistic import adjust_curves
-from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior
+from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
 from calibrant.tally import Tally
@@ -162,6 +162,29 @@ def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> T
     return Tally(*bins.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
 
 
+def merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
+    """Merge rows of nearly one probability; return the cells and which of them each row is in."""
+    if len(probabilities) == 0:
+        raise InvalidInputError("Estimates need at least one unlabelled row; got none.")
+    values, inverse = np.unique(probabilities, return_inverse=True)
+    counts = np.bincount(inverse).astype(np.float64)
+    called = values >= limit
+    n_below = int((~called).sum())
+    below, above = (join(part, _limits.ESTIMATE_CELLS // 2) for part in np.split(counts, [n_below]))
+    n_cells_below = int(below[-1]) + 1 if n_below else 0
+    owner = np.concatenate((below, above + n_cells_below))[inverse]
+    totals = np.bincount(owner).astype(np.float64)
+    means = np.bincount(owner, probabilities) / totals
+    return Cells(means, means, totals, np.arange(len(totals)) >= n_cells_below, limit), owner
+
+
+def join(counts: Floats, most: int) -> Ints:
+    """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
+    if len(counts) <= most:
+        return np.arange(len(counts))
+    return bins.group_numbers(bins.equal_mass_starts(counts, most), len(counts))
+
+
 def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = None) -> Tally:
     """Return the tally of some scores, or the tally given in their place, whose labels do not matter."""
     tally = scores if isinstance(scores, Tally) else count_scores(scores, sample_weight)
@@ -170,6 +193,11 @@ def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = N
     if len(tally) == 0:
         raise InvalidInputError("Estimates need at least one unlabelled row; the tally is empty.")
     return tally
+
+
+def read_rows(model: Any, scores: Any) -> Any:
+    """The tally of unlabelled scores; of a model that draws in chunks of rows, of several scores, their table."""
+    return scores if hasattr(model, "draw_chunks") else as_unlabelled(scores)
 
 
 class Cells(NamedTuple):
@@ -183,6 +211,8 @@ class Cells(NamedTuple):
         Whether they are called positive.
     threshold : float
         From which value on.
+    table, owner
+        Of rows with several scores: their columns, and the cell of each row, (n,).
     """
 
     scores: Floats
@@ -190,34 +220,48 @@ class Cells(NamedTuple):
     totals: Floats
     called: Bools
     threshold: float
+    table: Any = None
+    owner: Ints | None = None
 
     def outcomes(self, probabilities: Floats, rng: np.random.Generator | None = None) -> Outcomes:
         """Return the expected outcomes under the probabilities of each cell, (d, m); with a generator, drawn ones."""
         positives = probabilities * self.totals if rng is None else _draw_positives(probabilities, self.totals, rng)
         return Outcomes(self.values, self.called, self.totals, positives, self.threshold)
 
+    def average(self, chunks: Iterable[Floats]) -> Floats:
+        """Draws of single rows, (d, some rows) in their order, averaged over the rows of each cell, (d, m)."""
+        from scipy.sparse import coo_array
+
+        sums, owner = np.zeros((1, len(self.totals))), self.owner
+        for draws in chunks:
+            own, owner = np.split(cast("Ints", owner), [draws.shape[1]])
+            sums = sums + draws @ coo_array((np.ones(len(own)), (np.arange(len(own)), own)), (len(own), sums.shape[1]))
+        return np.clip(sums / self.totals, 0.0, 1.0)
+
 
 def make_cells(
-    model: HasPosterior,
-    tally: Tally,
-    quantities: Sequence[Quantity],
-    target: str,
-    threshold: float | None,
+    model: HasPosterior, rows: Any, quantities: Sequence[Quantity], target: str, threshold: float | None
 ) -> Cells:
     """Merge rows into cells; rows that are called positive never share a cell with others."""
     _validation.check_choice("target", target, TARGETS)
     limit = check_threshold(quantities, target, threshold)
+    if not isinstance(rows, Tally):
+        if target == "scores":
+            raise InvalidInputError("`target` must be 'probabilities' for several scores of a row, which are not one.")
+        cells, owner = merge_rows(model.predict(rows), limit)
+        return cells._replace(table=rows, owner=owner)
+    tally = rows
     losses = [quantity.title for quantity in quantities if quantity.probabilities]
     if losses and target == "scores":
         _validation.check_unit_interval(tally.scores, "scores", f"The {losses[0]} of scores")
     called = (tally.scores if target == "scores" else model.predict(tally.scores)) >= limit
-    sides = [(_rows(tally, mask), flag) for mask, flag in ((~called, False), (called, True)) if mask.any()]
-    parts = [(side.coarsen(_limits.ESTIMATE_CELLS // len(sides)), flag) for side, flag in sides]
-    scores = np.concatenate([side.scores for side, _ in parts])
+    masks = [mask for mask in (~called, called) if mask.any()]
+    sides = [Tally(tally.scores[mask], tally.positives[mask], tally.totals[mask]) for mask in masks]
+    parts = [side.coarsen(_limits.ESTIMATE_CELLS // len(sides)) for side in sides]
+    scores, totals = (np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "totals"))
     values = scores if target == "scores" else model.predict(scores)
-    flags = np.concatenate([np.full(len(side), flag) for side, flag in parts])
+    flags = np.repeat([called[mask][0] for mask in masks], [len(part) for part in parts])
     order = np.argsort(values, kind="stable")
-    totals = np.concatenate([side.totals for side, _ in parts])
     return Cells(scores[order], values[order], totals[order], flags[order], limit)
 
 
@@ -233,10 +277,6 @@ def check_threshold(quantities: Sequence[Quantity], target: str, threshold: floa
     if target == "probabilities" or any(quantity.probabilities for quantity in deciding):
         return _validation.check_number("threshold", threshold, "rate")
     return float(_validation.as_floats(threshold, "threshold"))
-
-
-def _rows(tally: Tally, mask: Bools) -> Tally:
-    return Tally(tally.scores[mask], tally.positives[mask], tally.totals[mask])
 
 
 def _draw_positives(probabilities: Floats, totals: Floats, rng: np.random.Generator) -> Floats:

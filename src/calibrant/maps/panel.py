@@ -13,6 +13,7 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import ModelFileError
+from calibrant.estimates.estimation import EstimateMethods
 from calibrant.maps.base import FrozenMap
 from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import MapFunction
@@ -38,7 +39,7 @@ class LogitPosterior:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PanelMap(FrozenMap):
+class PanelMap(FrozenMap, EstimateMethods):
     """A fitted calibration of several scores: call it on a table with a column for each score.
 
     `PanelCalibrator` keeps one in ``map_``, and `calibrant.load` reads one from a file. It is frozen, and needs numpy
@@ -125,15 +126,18 @@ class PanelMap(FrozenMap):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
-        posterior, columns = self.need_posterior(), self.check(scores)
-        count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
+        count = _validation.check_count("n_draws", n_draws)
+        return np.concatenate([np.empty((count, 0)), *self.draw_chunks(scores, count, random_state)], axis=1)
+
+    def draw_chunks(self, scores: ArrayLike, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
+        """The same draws in chunks of rows, so that not all are held at once."""
+        posterior, columns, rng = self.need_posterior(), self.check(scores), _validation.generator(random_state)
         if isinstance(posterior, PosteriorTable):
-            return posterior.sample_maps(self.one_score(columns), count, rng)
-        noise, towards = rng.standard_normal((count, posterior.root.shape[1])), rng.standard_normal((count, 1))
-        parts = [np.empty((count, 0))]
+            yield posterior.sample_maps(self.one_score(columns), n_draws, rng)
+            return
+        noise, towards = rng.standard_normal((n_draws, posterior.root.shape[1])), rng.standard_normal((n_draws, 1))
         for logits, deviations, off in self._spread(posterior, columns):
-            parts.append(links.expit(logits + noise @ deviations.T + towards * off))
-        return np.concatenate(parts, axis=1)
+            yield links.expit(logits + noise @ deviations.T + towards * off)
 
     def _spread(self, posterior: LogitPosterior, columns: list[Any]) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Of each chunk the predicted logits, their deviations, (n, d), and how far the posterior mean is from them."""

@@ -55,6 +55,12 @@ def is_category(column: Any) -> bool:
     return any(isinstance(value, str | bool | np.bool_) for value in array.tolist())
 
 
+def space_of(name: str, column: Any, space: str | Mapping[str, str]) -> str:
+    """What a column holds: levels, or numbers of the space that is said for all columns or by name."""
+    given = space.get(name, "probability") if isinstance(space, Mapping) else space
+    return CATEGORY if is_category(column) else _validation.check_choice("space", given, _validation.SPACES)
+
+
 def read_column(name: str, column: Any, space: str) -> Any:
     """Numbers of a space, NaN where missing; of a category, a list of levels as text, None where missing."""
     array = _validation.as_array(column, "X")

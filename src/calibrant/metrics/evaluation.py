@@ -268,7 +268,10 @@ def evaluate(
     given = y_prob if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not given:
         raise InvalidInputError("`y_prob` must name at least one model; the dict is empty.")
-    samples = {str(name): read_problem(y_true, p, sample_weight, pos_label, groups) for name, p in given.items()}
+    samples = {}
+    for name, p in given.items():
+        names = ("y_true", "y_prob" if len(given) == 1 else f"y_prob[{name!r}]")
+        samples[str(name)] = read_problem(y_true, p, sample_weight, pos_label, groups, names=names)
     first = next(iter(samples.values()))
     if any(sample.n_classes != first.n_classes for sample in samples.values()):
         raise InvalidInputError("`y_prob` must have the same number of columns for all models.")

@@ -13,7 +13,7 @@ from calibrant._numerics import bins
 from calibrant._typing import Floats, Ints
 from calibrant.intervals import Interval
 from calibrant.metrics.multiclass import top_label_tally
-from calibrant.metrics.samples import ClassSample, GroupedRows, Groups, ScoreSample, Seed
+from calibrant.metrics.samples import GroupedRows, Groups, RowSample, ScoreSample, Seed
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
 from calibrant.tally import Tally
 
@@ -73,7 +73,10 @@ def split_tally(tally: Tally, cv: int, rng: Seed = 0, *, stratified: bool = True
     else:
         both = [np.split(share, 2) for share in _shares(np.append(tally.positives, tally.negatives), cv, generator)]
         positive, negative = [share[0] for share in both], [share[1] for share in both]
-    folds = [_fold(tally, *counts) for counts in zip(positive, negative, strict=True)]
+    folds = []
+    for own, other in zip(positive, negative, strict=True):
+        rest = np.maximum(tally.positives - own, 0.0), np.maximum(tally.negatives - other, 0.0)
+        folds.append(Fold(_filled(tally, *rest), _filled(tally, own, other)))
     return [fold for fold in folds if len(fold.test) and len(fold.train)]
 
 
@@ -91,12 +94,6 @@ def _shares(counts: Floats, cv: int, generator: np.random.Generator) -> list[Flo
         rows = rows - drawn
         shares.append(drawn.astype(np.float64) * unit)
     return shares
-
-
-def _fold(tally: Tally, positives: Floats, negatives: Floats) -> Fold:
-    """The fold that judges so many of the rows of each cell."""
-    rest = np.maximum(tally.positives - positives, 0.0), np.maximum(tally.negatives - negatives, 0.0)
-    return Fold(_filled(tally, *rest), _filled(tally, positives, negatives))
 
 
 def _filled(tally: Tally, positives: Floats, negatives: Floats) -> Tally:
@@ -142,7 +139,7 @@ def split_sample(sample: ScoreSample, cv: int, rng: Seed = 0, max_cells: int = _
     return split_tally(sample.tally.coarsen(max_cells), cv, rng)
 
 
-def split_classes(sample: ClassSample, cv: int, rng: Seed = 0) -> list[tuple[Ints, Ints]]:
+def split_classes(sample: RowSample, cv: int, rng: Seed = 0) -> list[tuple[Ints, Ints]]:
     """The rows to fit and to judge in each fold: every class dealt out at random, going on where the last ended.
 
     Groups are dealt out instead, whatever their classes; or rows follow each other in time.
@@ -259,8 +256,8 @@ def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> OutO
     return replace(OutOfFold.of_cells(probabilities, positives, totals, repeats), members=members)
 
 
-def group_members(sample: ClassSample, judged: Ints, repeats: int) -> csr_array | None:
-    """The weight of each judged row of a matrix in its group, once for each repeat; None without groups."""
+def group_members(sample: RowSample, judged: Ints, repeats: int) -> csr_array | None:
+    """The weight of each judged row in its group, once for each repeat; None without groups."""
     if sample.groups is None:
         return None
     by_group = sample.groups.cross(sample.weights, np.arange(len(sample.labels)), len(sample.labels))[:, judged]

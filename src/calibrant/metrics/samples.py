@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -16,6 +16,8 @@ from calibrant._numerics.links import softmax
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
+from calibrant.maps.panel_columns import CATEGORY, read_column, space_of
+from calibrant.maps.panel_columns import read_columns as read_columns_by_name
 from calibrant.tally import Tally, row_count
 
 if TYPE_CHECKING:
@@ -240,8 +242,8 @@ class Sample:
 
     Attributes
     ----------
-    shape : {"score", "matrix"}
-        One score in each row, or a column for each class.
+    shape : {"score", "matrix", "panel"}
+        One score in each row, a column for each class, or several scores.
     n_rows, base_rate : float
         (Weighted) number of rows, and share of positives; with several classes that of the most frequent one.
     n_classes : int
@@ -249,10 +251,16 @@ class Sample:
     groups : Groups or None
         Which rows belong together.
     space : {"probability", "decision"}
-        What the scores are.
+        What the scores are; of several scores, maybe by name.
     """
 
+    shape: str
     groups: Groups | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of several scores."""
+        return ()
 
     def widen(self, draws: Floats, value: float | Floats, level: float) -> Floats:
         """Draws further away from the value, as few groups need it; independent rows are left as they are."""
@@ -341,7 +349,47 @@ class ScoreSample(Sample):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSample(Sample):
+class RowSample(Sample):
+    """Single rows: their scores, the numbers of their labels, their weights and groups."""
+
+    scores: Any
+    labels: Ints
+    weights: Floats
+    classes: np.ndarray[Any, Any]
+    groups: Groups | None = None
+    space: Any = "probability"
+
+    @classmethod
+    def of(
+        cls, scores: Any, labels: Ints, classes: Any, *, sample_weight: Any, groups: Any, time: Any, space: Any
+    ) -> Self:
+        """Rows whose weights, groups and times are still to be checked."""
+        grouped = None if groups is None and time is None else number_groups(groups, len(labels), time)
+        return cls(scores, labels, fill_weights(sample_weight, len(labels)), classes, grouped, space)
+
+    @property
+    def n_rows(self) -> float:
+        """The sum of the weights."""
+        return float(self.weights.sum())
+
+    def scores_of(self, rows: Ints | Bools) -> Any:
+        """The scores of some rows."""
+        return self.scores[rows]
+
+    def without_weightless(self) -> Self:
+        """The rows that count: those with a weight above 0."""
+        if self.weights.all():
+            return self
+        counts = self.weights > 0.0
+        groups = None
+        if self.groups is not None:
+            times = None if self.groups.times is None else self.groups.times[counts]
+            groups = number_groups(self.groups.codes[counts], int(counts.sum()))._replace(times=times)
+        labels, weights = self.labels[counts], self.weights[counts]
+        return replace(self, scores=self.scores_of(counts), labels=labels, weights=weights, groups=groups)
+
+
+class ClassSample(RowSample):
     """The rows of a matrix: scores with a column for each class, and the column numbers of the labels.
 
     Examples
@@ -353,17 +401,6 @@ class ClassSample(Sample):
     """
 
     shape = "matrix"
-    scores: np.ndarray[Any, Any]
-    labels: Ints
-    weights: Floats
-    classes: np.ndarray[Any, Any]
-    groups: Groups | None = None
-    space: str = "probability"
-
-    @property
-    def n_rows(self) -> float:
-        """The sum of the weights."""
-        return float(self.weights.sum())
 
     @property
     def base_rate(self) -> float:
@@ -390,18 +427,6 @@ class ClassSample(Sample):
 
     cells = data
 
-    def without_weightless(self) -> ClassSample:
-        """The rows that count: those with a weight above 0."""
-        if self.weights.all():
-            return self
-        counts = self.weights > 0.0
-        groups = None
-        if self.groups is not None:
-            times = None if self.groups.times is None else self.groups.times[counts]
-            groups = number_groups(self.groups.codes[counts], int(counts.sum()))._replace(times=times)
-        labels, weights = self.labels[counts], self.weights[counts]
-        return replace(self, scores=self.scores[counts], labels=labels, weights=weights, groups=groups)
-
     def mean(self, values: Floats) -> float:
         """The weighted mean of a column."""
         return float(np.average(values, weights=self.weights))
@@ -417,6 +442,36 @@ class ClassSample(Sample):
             else:
                 weights = self.weights * self.groups.draw(1, generator)[0][self.groups.codes]
             yield replace(self, scores=self.probabilities, weights=weights, space="probability")
+
+
+class PanelSample(RowSample):
+    """The rows of several scores: columns by name, of numbers or of levels, and whether a row is positive.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.samples import read_panel
+    >>> scores = {"anna": [0.1, None, 0.8], "verdict": ["no", "yes", "yes"]}
+    >>> beside = {"sample_weight": None, "groups": None, "time": None, "space": "probability"}
+    >>> sample = read_panel([0, 1, 1], scores, names=("y", "scores"), **beside)
+    >>> sample.shape, sample.scores["anna"].tolist(), sample.n_rows
+    ('panel', [0.1, nan, 0.8], 3.0)
+    """
+
+    shape, n_classes = "panel", 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return tuple(self.scores)
+
+    @property
+    def base_rate(self) -> float:
+        """The share of positives."""
+        return float(np.average(self.labels, weights=self.weights))
+
+    def scores_of(self, rows: Ints | Bools) -> dict[str, Any]:
+        """The scores of some rows, by name."""
+        return {name: column[rows] for name, column in self.scores.items()}
 
 
 def read_sample(
@@ -492,14 +547,21 @@ def read_classes(
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), names[0])
-    return ClassSample(
-        scores=matrix,
-        labels=labels,
-        weights=fill_weights(sample_weight, len(matrix)),
-        classes=classes,
-        groups=None if groups is None and time is None else number_groups(groups, len(matrix), time),
-        space=space,
-    )
+    beside = {"sample_weight": sample_weight, "groups": groups, "time": time, "space": space}
+    return ClassSample.of(matrix, labels, classes, **beside)
+
+
+def read_panel(
+    y_true: ArrayLike, scores: Mapping[str, Any], pos_label: Any = None, *, names: tuple[str, str], **beside: Any
+) -> PanelSample:
+    """Read several scores of each row from a dictionary of columns; in a column of levels, None is missing."""
+    columns = {}
+    labels, classes = _validation.encode_labels(y_true, pos_label, names[0])
+    for name, column in read_columns_by_name(scores).items():
+        kind = space_of(name, column, beside["space"])
+        columns[name] = np.asarray(read_column(name, column, kind), dtype=object if kind == CATEGORY else np.float64)
+        _validation.check_same_length(len(columns[name]), len(labels), names[0])
+    return PanelSample.of(columns, labels.astype(np.intp), np.array(classes), **beside)
 
 
 def read_problem(

@@ -9,7 +9,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
 from calibrant.metrics.cumulative import kuiper_test
 from calibrant.metrics.multiclass import full_calibration_test
-from calibrant.metrics.samples import ClassSample, ScoreSample, Seed
+from calibrant.metrics.samples import PanelSample, Sample, ScoreSample, Seed
 from calibrant.tally import Tally, row_count
 
 State = Literal["needed", "not_repaired", "miscalibrated", "no_evidence", "not_probabilities", "undecided"]
@@ -21,6 +21,7 @@ LARGE_POINTS = 0.1
 TESTS = {
     "score": ("Kuiper's test", "Kuiper's test has no value: all probabilities are 0 or 1"),
     "matrix": ("test of full calibration", "the test of full calibration needs independent rows"),
+    "panel": ("a test", "several scores of a row have no test"),
 }
 
 
@@ -48,7 +49,7 @@ class Verdict:
         How far a probability is from the truth on average, where that was measured.
     probabilities : bool
         Whether the scores are probabilities.
-    shape : {"score", "matrix"}
+    shape : {"score", "matrix", "panel"}
         Of the probabilities, which decides on the test.
     log_odds : float or None
         In place of a gain: how much more probable the labels are under a calibrated model than under the raw
@@ -153,19 +154,21 @@ class Verdict:
         return conclusion | {"gain": plain(self.gain), "error": plain(self.error)}
 
     def __str__(self) -> str:
+        several = "Several scores of a row are not one probability"
+        what = several if self.shape == "panel" else "The scores are not probabilities"
         return {
             "needed": f"Calibration is needed: {self.change}.",
             "not_repaired": f"The probabilities are off {self.test}, but calibrating does not lower the log-loss "
             "beyond chance.",
             "miscalibrated": f"Miscalibrated beyond chance {self.test}.",
             "no_evidence": f"No evidence against the probabilities in {row_count(self.n_rows)} rows {self.test}.",
-            "not_probabilities": "The scores are not probabilities, so they cannot be used as they are.",
+            "not_probabilities": f"{what}, so they cannot be used as they are.",
             "undecided": f"These rows cannot tell whether the probabilities are calibrated {self.test}.",
         }[self.state]
 
 
 def judge_calibration(
-    data: Tally | ScoreSample | ClassSample, gain: Interval | None = None, error: Interval | None = None, rng: Seed = 0
+    data: Tally | Sample, gain: Interval | None = None, error: Interval | None = None, rng: Seed = 0
 ) -> Verdict:
     """Judge whether raw probabilities need calibration; see `Verdict` for the criterion.
 
@@ -191,13 +194,15 @@ def judge_calibration(
     >>> judge_calibration(simulate.from_truth("wave", 1000).tally).state
     'miscalibrated'
     """
-    sample = ScoreSample(data) if isinstance(data, Tally) else data
+    sample: Any = ScoreSample(data) if isinstance(data, Tally) else data
     probabilities, p_value = True, None
     if isinstance(sample, ScoreSample):
         probabilities = sample.space == "probability" and _validation.are_probabilities(sample.tally.scores)
         if probabilities:
             with suppress(InvalidInputError):  # all probabilities are 0 or 1
                 p_value = kuiper_test(sample).p_value
+    elif isinstance(sample, PanelSample):
+        probabilities = False
     elif sample.groups is None:  # labels drawn one by one are no chance that rows in groups could be compared with
         p_value = full_calibration_test(sample, rng=rng).p_value
     return Verdict(

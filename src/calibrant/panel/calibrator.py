@@ -1,7 +1,7 @@
 """One calibrator for several scores per row: judges, models, bookmakers, signals."""
 
 # ruff: noqa: N803 - X is how scikit-learn calls the columns
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -13,8 +13,9 @@ from calibrant._typing import ArrayLike, Bools, Floats, RandomState
 from calibrant.calibrators.base import Estimator
 from calibrant.calibrators.blend import Blend
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.estimation import EstimateMethods
 from calibrant.maps.panel import LogitPosterior, PanelMap
-from calibrant.maps.panel_columns import CATEGORY, is_category, read_column, read_columns
+from calibrant.maps.panel_columns import CATEGORY, read_column, read_columns, space_of
 from calibrant.maps.posterior_table import PosteriorTable
 from calibrant.panel.fit import Pool, fit_pool, learn_features
 from calibrant.panel.single import Single, fit_category, fit_numeric
@@ -50,7 +51,7 @@ class ScoreWorth:
         return self.name, self.kind, f"{self.alone:.4f}", f"{self.cost:+.4f}", f"{100 * self.missing:.3g} %"
 
 
-class PanelCalibrator(Estimator):
+class PanelCalibrator(Estimator, EstimateMethods):
     """Calibrate several scores of each row together: judges, models, bookmakers, signals.
 
     Two sums over scores are fitted, one of readings that labels have not touched and one of what each score says when
@@ -141,8 +142,7 @@ class PanelCalibrator(Estimator):
 
     def _fit_single(self, name: str, column: Any, positive: Bools, weights: Floats, kept: Bools) -> Single | None:
         """What a score says alone; nothing if it is missing in all rows."""
-        given = self.space.get(name, "probability") if isinstance(self.space, Mapping) else self.space
-        space = CATEGORY if is_category(column) else _validation.check_choice("space", given, _validation.SPACES)
+        space = space_of(name, column, self.space)
         values = read_column(name, column, space)
         _validation.check_same_length(len(values), len(positive), "y")
         if space == CATEGORY:
@@ -189,6 +189,10 @@ class PanelCalibrator(Estimator):
         if self._blend is None:
             return self.frozen_map().sample_maps(X, n_draws, random_state)
         return self._blend.sample_maps(map_.one_score(map_.check(X)), n_draws, random_state)
+
+    def draw_chunks(self, X: Any, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
+        """The draws of `sample_maps` in chunks of rows, so that not all are held at once."""
+        return self.frozen_map().draw_chunks(X, n_draws, random_state)
 
     @property
     def scores_(self) -> tuple[ScoreWorth, ...]:
