@@ -6,17 +6,9 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._typing import Floats, HasPosterior, Ints, RandomState
+from calibrant.estimates import rows
 from calibrant.estimates.estimation import Estimate
 from calibrant.estimates.quantities import find_quantity
-from calibrant.estimates.rows import (
-    check_posterior,
-    check_threshold,
-    count_scores,
-    draw_levelled_maps,
-    join,
-    merge_rows,
-    outside,
-)
 
 
 def estimate_ensemble(
@@ -62,13 +54,13 @@ def estimate_ensemble(
     """
     level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
     asked, generator = find_quantity(quantity), _validation.generator(rng)
-    limit = check_threshold([asked], "probabilities", threshold)
-    cells, owner = merge_rows(probabilities, limit)
+    limit = rows.check_threshold([asked], "probabilities", threshold)
+    cells, owner = rows.merge_rows(probabilities, limit)
     each = -(-count // len(members))
     fitted, worlds, shares = [], [], []
     for model, scores in members:
-        check_posterior(model)
-        shares.append(outside(model, count_scores(scores)))
+        rows.check_posterior(model)
+        shares.append(rows.outside(model, rows.count_scores(scores)))
         own, maps = _average_in_cells((model, scores), owner, cells.totals, each, generator)
         fitted.append(own)
         worlds.append(asked.compute(cells.outcomes(maps, generator if sampling_noise else None)))
@@ -88,9 +80,9 @@ def _average_in_cells(
     model, scores = member
     distinct, inverse = np.unique(scores, return_inverse=True)
     counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
-    group = join(counts, _limits.ESTIMATE_CELLS)[inverse]
+    group = rows.join(counts, _limits.ESTIMATE_CELLS)[inverse]
     means = np.bincount(group, scores) / np.bincount(group)
     # Entry (group of scores, cell) is the share of the cell's rows that have a score of the group.
     shares = coo_array((1.0 / totals[owner], (group, owner)), shape=(len(means), len(totals))).tocsr()
-    fitted, maps = draw_levelled_maps(model, means, n_draws, rng)
+    fitted, maps = rows.draw_levelled_maps(model, means, n_draws, rng)
     return np.clip(fitted @ shares, 0.0, 1.0), np.clip(maps @ shares, 0.0, 1.0)
