@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from calibrant.metrics import Interval
-from calibrant.report.calibration_sections import MEANING, measures_section, methods_section, reliability_section
+from calibrant.report.calibration_sections import measures_section, methods_section, reliability_section
 from calibrant.report.sections import estimate_cells
+from calibrant.report.texts import TEXTS
 from calibrant.report.wording import percent
 
 
@@ -30,7 +31,7 @@ def test_estimates_have_like_decimals_and_p_values_three():
 
 
 def test_every_measure_is_explained(data):
-    assert {row.key for row in data.after.evaluation.rows} <= set(MEANING)
+    assert {row.key for row in data.after.evaluation.rows} <= set(TEXTS["measure"])
     (table,) = measures_section(data).tables
     assert all(row[0].small for row in table.rows if len(row) > 1)
 

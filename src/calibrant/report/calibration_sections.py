@@ -14,27 +14,12 @@ from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
 from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
+from calibrant.report.texts import TEXTS, say
 from calibrant.report.wording import any_of, count, estimate, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 
-MEANING = {
-    "log_loss": "the main score: punishes confident mistakes hardest",
-    "brier_score": "mean squared error of the probabilities",
-    "refinement": "what recalibration on other rows cannot remove; compare models by it that are calibrated anyway",
-    "roc_auc": "how well POSITIVES rank above NEGATIVES; calibrating is not meant to change it",
-    "miscalibration": "the part of the Brier score that the best rising map of these very rows removes",
-    "recalibration": "what a recalibration by two numbers, learnt from other rows, takes off the Brier score",
-    "ece": "average gap between predicted and observed, in 15 groups; above 0 by chance alone",
-    "debiased": "the same with the part due to chance taken off; can fall below 0",
-    "smooth": "average gap without groups",
-    "ks": "largest surplus or deficit of POSITIVES, added up along the scores",
-    "slope": "1 is right; below 1 the probabilities are too extreme, above 1 too timid",
-    "intercept": "0 is right; below 0 the probabilities are too high, above 0 too low",
-    "kuiper_p_value": "small values are hard to explain by chance if the model is calibrated",
-}
 QUANTILES = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])  # of the rows
 MOST_METHODS = 8  # that are drawn
-NO_MATTER = "All values are in the table below the figure."
 
 
 def reliability_section(data: ReportData) -> Section:
@@ -46,24 +31,16 @@ def reliability_section(data: ReportData) -> Section:
         caption = f"{side.capitalize()} calibration" + (f" with {data.title_of(data.name)}" if side == "after" else "")
         numbers = _points_table(f"Numbers of the diagram {side} calibration", one, words.share, level)
         figures.append(Figure(drawn[side], caption, "half", numbers))
-    how = (
-        f"Each point is a group of rows: what was predicted, and how often it {words.happened}. On the dashed line the "
-        "two agree; below it the predictions are too high, above it too low. The shaded band holds the true curve with "
-        f"about {level} probability at each place. Upright lines are {level} intervals of single groups. The bars "
-        "below count the rows."
-    )
-    judged = "After calibration, every row is judged by a fit that has not seen it."
+    how = say("reliability", "how", words=words, level=level), say("reliability", "judged")
     title = "Before and after" if len(data.assessments) == 2 else f"{next(iter(alts)).capitalize()} calibration"
-    return Section("reliability", title, (how, judged), tuple(figures))
+    return Section("reliability", title, how, tuple(figures))
 
 
 def _diagram_alt(side: Assessment, name: str, words: SimpleNamespace) -> str:
     gaps = side.diagram.points["mean_score"] - side.diagram.points["fraction"]
     worst = side.diagram.points[abs(gaps).argmax()]
-    return (
-        f"Reliability diagram {name} calibration, {len(gaps)} groups of rows. The widest gap is where "
-        f"{percent(worst['mean_score'])} was predicted and {percent(worst['fraction'])} {words.past}. {NO_MATTER}"
-    )
+    predicted, happened = percent(worst["mean_score"]), percent(worst["fraction"])
+    return say("reliability", "alt", side=name, groups=len(gaps), predicted=predicted, happened=happened, words=words)
 
 
 def _points_table(caption: str, side: Assessment, share: str, level: str) -> Table:
@@ -84,12 +61,11 @@ def meaning_section(data: ReportData) -> Section:
     title, level = data.title_of(data.name), f"{100 * data.level:g} %"
     points = _table_points(data)
     banded = "low" in (points.dtype.names or ())
-    what = "each score" if data.classes is None else "the probability of the predicted class"
-    sentence = f"What {what} becomes with {title}, fitted to all rows{'' if data.classes is None else ', on average'}."
+    sentence = say("meaning", "score" if data.classes is None else "classes", method=title)
     if data.before is not None:
-        sentence += " On the dashed line it stays as it is; the grey points are the rows before calibration, in groups."
+        sentence += say("meaning", "before")
     if banded:
-        sentence += f" Shaded: where the true probability lies with {level} probability."
+        sentence += say("meaning", "band", level=level)
     rows = tuple(
         (
             score_text(data, row["score"]),
@@ -99,7 +75,7 @@ def meaning_section(data: ReportData) -> Section:
     )
     becomes = f"means, with its {level} credible interval" if banded else "means"
     table = Table("What a score means", ("A score of", becomes), rows)
-    figure = Figure(map_figure(data, f"The fitted map of {title}: calibrated probability over score."))
+    figure = Figure(map_figure(data, say("meaning", "alt", method=title)))
     half = () if data.rows is None else (_half(data, data.rows),)
     return Section("meaning", "What a score means", (*half, sentence), (figure,), (table,))
 
@@ -132,13 +108,12 @@ def _half(data: ReportData, rows: Tally) -> str:
     words, start = outcome_of(data.top_label), score_reaching(data, 0.5)
     likely = f"{words.subject} is more likely {words.than_not}"
     if start is None:
-        return f"No single score parts the rows where {likely} from the others: the map falls in places."
+        return say("half", "falls", likely=likely)
     if start == np.inf:
-        top = percent(float(np.max(data.calibrator.predict(rows.scores))))
-        return f"No score in these rows reaches one half: the highest probability is {top}."
+        return say("half", "never", highest=percent(float(np.max(data.calibrator.predict(rows.scores)))))
     if start == -np.inf:
-        return f"At every score in these rows, {likely}."
-    return f"From a score of {score_text(data, float(f'{start:.3g}'))} up, {likely}."
+        return say("half", "always", likely=likely)
+    return say("half", "start", score=score_text(data, float(f"{start:.3g}")), likely=likely)
 
 
 def score_text(data: ReportData, score: float) -> str:
@@ -151,12 +126,8 @@ def methods_section(data: ReportData) -> Section:
     comparison = data.comparison
     results = [one for one in comparison.results if one.log_loss is not None]
     reference = "doing nothing" if comparison.reference == "identity" else data.title_of(comparison.reference)
-    level = f"{100 * comparison.level:g} %"
-    how = (
-        "Log-loss is a score of predictions that punishes confident mistakes hardest; lower is better. Each method was "
-        f"fitted to {comparison.cv - 1} of {comparison.cv} parts of the rows and judged on the other, in "
-        f"turn. Changes are against {reference}, row by row, with {level} intervals."
-    )
+    parts = {"fitted": comparison.cv - 1, "folds": comparison.cv}
+    how = say("methods", "how", **parts, reference=reference, level=f"{100 * comparison.level:g} %")
     figures = (_methods_figure(data, results),) if any(one.log_loss_difference for one in results) else ()
     tags = {data.name: "on this page"} | {comparison.recommended: "recommended"}
     columns = (
@@ -198,7 +169,7 @@ def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:
     colors = [COLORS["after" if one.name == data.name else "neutral"] for one in shown]
     series = Series("methods", colors, values, low, high)
     names = [sentence_case(data.title_of(one.name)) for one in shown]
-    alt = f"Change of the log-loss by {len(shown)} methods, with intervals. {NO_MATTER}"
+    alt = say("methods", "alt", methods=len(shown))
     svg, _ = forest_figure("methods", alt, names, [series], "Change of log-loss (lower is better)")
     hidden = len(compared) - len(shown)
     few = {0: "", 1: "; one other is in the table"}.get(hidden, f"; {hidden} others are in the table")
@@ -215,19 +186,12 @@ def measures_section(data: ReportData) -> Section:
         if row.group != group:
             group = row.group
             rows.append((Cell(sentence_case(group)),))
-        meaning = MEANING.get(key, "").replace("POSITIVES", words.positives).replace("NEGATIVES", words.negatives)
+        meaning = say("measure", key, words=words) if key in TEXTS["measure"] else ""
         name = Cell(sentence_case(short_title(row.name).partition(",")[0]), meaning)
         found = [{row.key: row.estimates[0] for row in one.rows}.get(key) for one in evaluations.values()]
         rows.append((name, *estimate_cells(found)))
-    sentence = (
-        f"Smaller numbers are {100 * data.level:g} % confidence intervals. The average error of the answer is found by "
-        "a smooth curve through the outcomes, less what chance adds; the calibration errors here have other rules, "
-        "which count chance in or leave it out, so that they differ from it. Their intervals leave it out, so that an "
-        "error made by chance may be the upper end of its own interval."
-    )
-    if data.top_label:
-        sentence = f"Of the predicted class: its probability, and whether it was right. {sentence}"
-    sentence += " The column “after” is for rows that the fit had not seen."
+    sentence = say("measures", "top_label") if data.top_label else ""
+    sentence += say("measures", "how", level=100 * data.level)
     head = ("Measure", *(side.capitalize() for side in evaluations))
     return Section("measures", "Measures", (sentence,), tables=(Table("Measures", head, tuple(rows)),))
 

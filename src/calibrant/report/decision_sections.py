@@ -24,16 +24,12 @@ from calibrant.intervals import Interval
 from calibrant.report.data import ReportData
 from calibrant.report.figures import decision_figure, open_figure, to_svg
 from calibrant.report.sections import Cell, Figure, Row, Section, Table
+from calibrant.report.texts import say
 from calibrant.report.wording import count, estimate, number, percent, sentence_case
 from calibrant.tally import Tally, row_count
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
-MEANING = (
-    "Net benefit is the share of true positives, less the share of false positives times the odds of the threshold. "
-    "Probabilities are worth acting on where their curve lies above both grey lines: treating all rows, and treating "
-    "none."
-)
 GUARANTEES = {"finite_sample": "For every truth", "posterior": "By the posterior"}
 SHARES = ("mean", "accuracy", "precision", "recall", "specificity", "f1", "auc")
 HALF = 0.5  # rows without labels are called positive from this probability on
@@ -100,12 +96,10 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
         _threshold_sentence(problem),
         *_worth_of_calibrating(data, problem),
         _worth_of_the_model(curves["after"], at),
-        MEANING,
+        say("decisions", "meaning"),
     )
-    alt = (
-        f"Decision curves {' and '.join(curves)} calibration, with treating all rows and none, for thresholds from "
-        f"{percent(ends[0])} to {percent(ends[1])}. The values are in the table below the figure."
-    )
+    low, high = map(percent, ends)
+    alt = say("decisions", "alt", sides=" and ".join(curves), low=low, high=high)
     caption = "Net benefit; the dotted upright line is the threshold" if problem.costs else "Net benefit"
     svg = decision_figure(alt, curves, threshold if problem.costs else None)
     return Section("decisions", "Decisions", sentences, (Figure(svg, caption, numbers=_table(curves, at)),))
@@ -113,13 +107,10 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
 
 def _threshold_sentence(problem: DecisionProblem) -> str:
     if problem.costs is None:
-        low, high = problem.ends
-        return f"Decisions are made somewhere between probabilities of {percent(low)} and {percent(high)}."
+        low, high = map(percent, problem.ends)
+        return say("decisions", "range", low=low, high=high)
     cost_fp, cost_fn = problem.costs
-    return (
-        f"A false positive costs {cost_fp:,g} and a false negative {cost_fn:,g}, so it pays to act from a "
-        f"probability of {percent(problem.threshold)} on."
-    )
+    return say("decisions", "costs", cost_fp=cost_fp, cost_fn=cost_fn, threshold=percent(problem.threshold))
 
 
 def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[str, ...]:
@@ -131,32 +122,28 @@ def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[s
     cost_fp, cost_fn = problem.costs or (threshold / (1.0 - threshold), 1.0)
     rows = data.before.tally.coarsen(_limits.COMPARISON_CELLS)
     worth = value_of_calibration(data.calibrator, rows, cost_fp=cost_fp, cost_fn=cost_fn, level=data.level)
-    gain, verb, unit = worth.gain, "saves", "for each row, in the unit of these costs"
+    gain, opening, unit = worth.gain, say("value", "saves"), say("value", "in_costs")
     if problem.costs is None:
         gain = Interval(1000.0 * gain.value, 1000.0 * gain.low, 1000.0 * gain.high, gain.level)
-        verb, unit = "is worth", f"true positives in 1000 rows, acting from {percent(threshold)} on"
+        opening, unit = say("value", "worth"), say("value", "in_rows", threshold=percent(threshold))
     if not worth.changed:
-        return (f"From {percent(threshold)} on, calibrating first changes no decision.",)
+        return (say("value", "same", threshold=percent(threshold)),)
+    if gain.low <= 0.0:
+        opening = say("value", "harm" if gain.high < 0.0 else "unsure")
     value, ends = estimate(gain)
-    facts = f"({100 * gain.level:g} % interval {ends}); {percent(worth.changed)} of the rows are decided differently."
-    if gain.low <= 0.0 <= gain.high:
-        return (f"These rows cannot tell whether calibrating first pays: the gain is {value} {unit} {facts}",)
-    if gain.high < 0.0:
-        return (f"Calibrating first does harm: the gain is {value} {unit} {facts}",)
-    return (f"Calibrating first {verb} {value} {unit} {facts}",)
+    facts = {"opening": opening, "unit": unit, "level": 100 * gain.level, "changed": percent(worth.changed)}
+    return (say("value", "answer", gain=value, ends=ends, **facts),)
 
 
 def _worth_of_the_model(curve: DecisionCurve, at: int) -> str:
     """How the calibrated probabilities do against acting on all rows and on none, there and elsewhere."""
     rival = "treating all rows" if curve.treat_all[at] > 0.0 else "treating none"
-    where, more = percent(float(curve.thresholds[at])), float(curve.advantage[at])
+    more, better, shown = float(curve.advantage[at]), int((curve.advantage > 0.0).sum()), len(curve.thresholds)
+    where = say("model", "everywhere" if better == shown else "somewhere", better=better, shown=shown)
+    rest = say("model", "useless" if more <= 0.0 else "better", rival=rival, more=number(more), where=where)
     value, ends = _estimate(curve, at)
-    text = f"At a threshold of {where}, the calibrated probabilities have a net benefit of {value} ({ends}), "
-    if more <= 0.0:
-        return f"{text}no more than that of {rival}: the model does not help to decide there."
-    better, shown = int((curve.advantage > 0.0).sum()), len(curve.thresholds)
-    range_shown = "over the whole range shown" if better == shown else f"at {better} of the {shown} thresholds shown"
-    return f"{text}{number(more)} more than that of {rival}. They beat both strategies without a model {range_shown}."
+    threshold = percent(float(curve.thresholds[at]))
+    return say("model", "benefit", threshold=threshold, value=value, ends=ends, rest=rest)
 
 
 def _table(curves: dict[str, DecisionCurve], at: int) -> Table:
@@ -198,19 +185,15 @@ def gate_section(data: ReportData, precision: float) -> Section:
     first = next(iter(gates.values()))
     sentences = [line for line in str(first).splitlines() if line]
     if whole and gates["posterior"].threshold is not None:
-        more = gates["posterior"]
-        sentences.append(
-            f"Whoever trusts the posterior of Blend can accept from a score of {more.threshold:.4g}, "
-            f"{percent(more.share)} of the rows, with as high a chance of keeping the precision; that is so on average "
-            "over the maps which the posterior draws, and not for every truth."
-        )
-    alt = f"The precision of rows from each score up, over their share; {percent(precision)} is wanted."
+        gate = gates["posterior"]
+        sentences.append(say("gate", "posterior", threshold=gate.threshold, share=percent(gate.share)))
+    alt = say("gate", "alt", precision=percent(precision))
     with open_figure(4.6) as figure:
         AcceptanceDisplay(first).plot(figure.subplots())
         svg = to_svg(figure, "gate", alt)
     rows_of_table = tuple(_gate_row(GUARANTEES[name], gate) for name, gate in gates.items())
     head = ("Guarantee", "Accept from", "Rows that pass", "Right among them")
-    caption = f"At least {percent(precision)} right, with a confidence of {percent(data.level)}"
+    caption = say("gate", "caption", precision=percent(precision), level=percent(data.level))
     tables = (Table(caption, head, rows_of_table),)
     return Section("gate", "Which rows to accept", tuple(sentences), (Figure(svg, "Precision and share"),), tables)
 
@@ -261,16 +244,9 @@ def unlabelled_section(data: ReportData, scores: ArrayLike | Tally) -> Section:
     head = ("Quantity", f"Estimate, {100 * data.level:g} % interval")
     table = Table("What to expect of the rows without labels", head, tuple(rows))
     mean, right = answers["mean"], answers["accuracy"]
-    answer = (
-        f"Of the {row_count(mean.rows)} rows without labels, an estimated {_percent(mean)} are positive. Calling a row "
-        f"positive from a probability of {HALF:g} on would be right for {_percent(right)} of them "
-        f"({100 * mean.level:g} % intervals in brackets)."
-    )
-    condition = (
-        "This holds if the same scores mean the same as among the labelled rows; the scores themselves may be "
-        "distributed differently."
-    )
-    sentences = (answer, condition, *([mean.warning] if mean.warning else []))
+    facts = {"rows": row_count(mean.rows), "half": HALF, "level": 100 * mean.level}
+    answer = say("unlabelled", "answer", positive=_percent(mean), right=_percent(right), **facts)
+    sentences = (answer, say("unlabelled", "condition"), *([mean.warning] if mean.warning else []))
     return Section("unlabelled", "Rows without labels", sentences, tables=(table,))
 
 

@@ -4,26 +4,11 @@ import math
 from types import SimpleNamespace
 
 from calibrant.intervals import Interval
+from calibrant.report.texts import TEXTS
 
 MOST_NAMED = 5
 LEAST_CHANGE = 1e-8  # of a log-loss
 NOTHING = 1e-8  # a probability with more zeros than anybody reads
-
-
-# The words of a page about an event, and of one about the predicted class, which is right or wrong.
-WORDS = {
-    "positive": ("positive", "predicted right"),  # as in "24 % of them positive"
-    "positives": ("positives", "right ones"),
-    "negatives": ("negatives", "wrong ones"),
-    "subject": ("the event", "the predicted class"),
-    "happens": ("happens", "is right"),
-    "happened": ("happened", "was right"),
-    "past": ("happened", "right"),  # as in "47 % happened"
-    "share": ("happened", "share right"),  # what a table calls the observed share
-    "often": ("the event really happens", "the predicted class is right"),  # after "how often"
-    "fails": ("it fails to happen", "it is wrong"),
-    "than_not": ("than not", "right than wrong"),  # after "is more likely"
-}
 
 
 def outcome_of(top_label: bool) -> SimpleNamespace:
@@ -35,7 +20,7 @@ def outcome_of(top_label: bool) -> SimpleNamespace:
     >>> outcome_of(False).happened, outcome_of(True).happened
     ('happened', 'was right')
     """
-    return SimpleNamespace(**{word: said[top_label] for word, said in WORDS.items()})
+    return SimpleNamespace(**{word: said[top_label] for word, said in TEXTS["words"].items()})
 
 
 def short_title(title: str) -> str:
