@@ -12,6 +12,7 @@ from collections import defaultdict
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.papers.planes import circular, xor
 from calibrant import Blend, simulate
 
 SIZES = (100, 1000, 3000, 30_000)
@@ -44,7 +45,7 @@ def against_members(seeds: int) -> None:
 
 def coverage(seeds: int) -> None:
     print(f"\nShare of scores whose true probability lies in the 90 % interval, mean of {seeds} seeds")
-    tasks = {"bayes_iso": simulate.bayes_iso, "xor": simulate.xor, "circular": simulate.circular}
+    tasks = {"bayes_iso": simulate.bayes_iso, "xor": xor, "circular": circular}
     tasks |= {name: truth.sample for name, truth in simulate.TRUTHS.items()}
     total = defaultdict(list)
     for name, sample in tasks.items():

@@ -1,4 +1,4 @@
-"""Where the default map falls, and how sure that is: the example of docs/index.md and every simulation of the library.
+"""Where the default map falls, and how sure that is: the example of docs/index.md and every simulation.
 
 python -m benchmarks.accuracy.falling [seeds]
 
@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.papers.planes import circular, xor
 from calibrant import Blend, Identity, simulate
 
 DRAWS = 2000
@@ -31,8 +32,8 @@ def first_page_example(n: int, rng: int) -> simulate.Simulation:
 
 
 def tasks() -> dict:
-    named = {"first page, y < s²": first_page_example, "bayes_iso": simulate.bayes_iso, "xor": simulate.xor}
-    return named | {"circular": simulate.circular} | {name: truth.sample for name, truth in simulate.TRUTHS.items()}
+    named = {"first page, y < s²": first_page_example, "bayes_iso": simulate.bayes_iso, "xor": xor}
+    return named | {"circular": circular} | {name: truth.sample for name, truth in simulate.TRUTHS.items()}
 
 
 def curves(blend: Blend, scores: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.special import expit
 
 from benchmarks.arena import trained
+from benchmarks.papers import planes
 from calibrant import simulate
 
 __all__ = ["Split", "Task", "folder", "simulations", "sklearn_sets"]
@@ -52,8 +53,8 @@ def folder(path: Path) -> Iterator[Task]:
 
 def simulations() -> Iterator[Task]:
     """Simulations whose truth is known: losses there are expectations under the truth of each score."""
-    for name in ("bayes_iso", "circular", "separable", "xor"):
-        yield Task(f"sim.{name}", partial(_open_simulation, getattr(simulate, name)))
+    for draw in (simulate.bayes_iso, planes.circular, planes.separable, planes.xor):
+        yield Task(f"sim.{draw.__name__}", partial(_open_simulation, draw))
     for name in simulate.TRUTHS:
         yield Task(f"sim.{name}", partial(_open_simulation, partial(simulate.from_truth, name)))
 

@@ -10,34 +10,47 @@ does not, and shows where the data call for a cut.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
-from calibrant import metrics, simulate
+from calibrant import metrics
 from calibrant.calibrators import ABB, SBB, IsotonicCalibration
 
-data = simulate.circular(4000, rng=2)
-fit, test = slice(0, 1500), slice(1500, None)
+rng = np.random.default_rng(2)
+labels = rng.random(4600) < 0.5
+radius = np.sqrt(np.where(labels, rng.uniform(0.0, 1.0, 4600), rng.uniform(1.25**2, 4.0, 4600)))
+angle = rng.uniform(0.0, 2.0 * np.pi, 4600)
+points = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+model = LogisticRegression().fit(points[:600], labels[:600])
+scores = model.predict_proba(points)[:, 1]
+
+# %%
+# The score depends on one direction of the plane. Across it, the line through a point cuts a chord out of the disc and
+# two pieces out of the ring; their lengths, over the two areas, give the true probability.
+
+squared = (points @ model.coef_[0] / np.linalg.norm(model.coef_)) ** 2
+disc, inner, outer = (np.sqrt(np.maximum(r**2 - squared, 0.0)) for r in (1.0, 1.25, 2.0))
+truth = disc / (disc + (outer - inner) / (2.0**2 - 1.25**2))
+fit, test = slice(600, 2100), slice(2100, None)
 methods = {"isotonic": IsotonicCalibration(), "SBB": SBB(), "ABB": ABB()}
 for method in methods.values():
-    method.fit(data.scores[fit], data.labels[fit])
-losses = {
-    name: metrics.log_loss(data.labels[test], method.predict(data.scores[test])) for name, method in methods.items()
-}
-losses["true map"] = metrics.log_loss(data.labels[test], data.probabilities[test])
+    method.fit(scores[fit], labels[fit])
+losses = {name: metrics.log_loss(labels[test], method.predict(scores[test])) for name, method in methods.items()}
+losses["true map"] = metrics.log_loss(labels[test], truth[test])
 
 # %%
 # Below the maps: the posterior probability of a bin boundary between neighbouring scores, summed over forty pieces of
 # the axis. SBB commits itself to one set of boundaries; ABB averages over all of them.
 
 COLORS = {"isotonic": "#E69F00", "SBB": "0.55", "ABB": "#0072B2", "true map": "black"}
-order = np.argsort(data.scores)
-low, high = data.scores.min(), data.scores.max()
+order = np.argsort(scores)
+low, high = scores.min(), scores.max()
 grid = np.linspace(low, high, 1200)
 figure, (top, below) = plt.subplots(2, 1, figsize=(8.4, 6.6), height_ratios=(4, 1), sharex=True, layout="constrained")
 lower, upper = methods["ABB"].predict_interval(grid)
 top.fill_between(grid, lower, upper, color=COLORS["ABB"], alpha=0.18, linewidth=0)
 for name, method in methods.items():
     top.plot(grid, method.predict(grid), color=COLORS[name], linewidth=2.2 if name == "ABB" else 1.6)
-top.plot(data.scores[order], data.probabilities[order], color="black", linewidth=1.4, linestyle=(0, (5, 2)))
+top.plot(scores[order], truth[order], color="black", linewidth=1.4, linestyle=(0, (5, 2)))
 for i, (name, loss) in enumerate(losses.items()):
     top.text(
         0.99, 0.94 - 0.065 * i, f"{name}: log-loss {loss:.3f}", color=COLORS[name], ha="right", transform=top.transAxes

@@ -1,4 +1,6 @@
 import pickle
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,10 @@ from calibrant import ABB, BayesIso, Blend, SplineCalibration, Tally, simulate
 from calibrant.calibrators.blend import DESCRIPTIONS, _sentence
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import Interval, Verdict
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks are not installed
+
+from benchmarks.papers.planes import circular
 
 SCORES = st.just(0.0) | st.floats(1e-200, 1.0)  # closer ones are refused
 
@@ -134,7 +140,7 @@ def test_never_hurts_much_on_a_hundred_calibrated_rows():
 
 
 def test_follows_a_shape_that_is_not_monotone():
-    data = simulate.circular(4000, rng=0)
+    data = circular(4000, rng=0)
     blend = Blend().fit(data.scores, data.labels)
     raw = np.abs(data.scores - data.probabilities).mean()
     assert np.abs(blend.predict(data.scores) - data.probabilities).mean() < 0.25 * raw
@@ -166,7 +172,7 @@ def test_intervals_cover_the_truth():
 
 
 def test_intervals_reach_zero_where_no_positive_is():
-    data = simulate.circular(3000, rng=1)  # a hill: nothing is positive at low and high scores
+    data = circular(3000, rng=1)  # a hill: nothing is positive at low and high scores
     blend = Blend().fit(data.scores, data.labels)
     low, high = blend.predict_interval(np.quantile(data.scores, [0.02, 0.98]))
     assert low.max() < 1e-3

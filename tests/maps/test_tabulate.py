@@ -1,10 +1,17 @@
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from calibrant import Blend, simulate
+from calibrant import Blend
 from calibrant.maps.functions import Identity, Linear, LogitLinear, Step
 from calibrant.maps.tabulate import mix, tabulate_logits, tabulate_mixture, tabulate_scores
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks are not installed
+
+from benchmarks.papers.planes import circular
 
 SCORES = np.concatenate((np.linspace(0, 1, 5001), 10.0 ** -np.arange(1, 13), 1 - 10.0 ** -np.arange(1, 13)))
 
@@ -60,7 +67,7 @@ def test_tiny_probabilities_keep_their_size():
 
 
 def test_the_table_of_a_real_blend_is_its_mixture():
-    data = simulate.circular(3000, rng=0)  # where the steps of ABB have a large weight
+    data = circular(3000, rng=0)  # where the steps of ABB have a large weight
     blend = Blend().fit(data.scores, data.labels)
     assert blend.weights_["abb"] > 0.1
     mixed = sum(blend.weights_[name] * member.predict(SCORES) for name, member in blend.members_.items())

@@ -6,12 +6,7 @@ from scipy.special import log_softmax, softmax
 from calibrant import simulate
 from calibrant.errors import InvalidInputError
 
-BINARY = {
-    "bayes_iso": simulate.bayes_iso,
-    "xor": simulate.xor,
-    "circular": simulate.circular,
-    "separable": simulate.separable,
-} | {name: truth.sample for name, truth in simulate.TRUTHS.items()}
+BINARY = {"bayes_iso": simulate.bayes_iso} | {name: truth.sample for name, truth in simulate.TRUTHS.items()}
 
 
 @pytest.mark.parametrize("draw", BINARY.values(), ids=BINARY)
