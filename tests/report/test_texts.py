@@ -6,11 +6,11 @@ from string import Formatter
 
 import pytest
 
-import calibrant.report
+import calibrant
 from calibrant.report.texts import TEXTS, say
 
 TABLES = {"words"}  # which no sentence takes as a whole
-FOLDER = Path(calibrant.report.__file__).parent
+PACKAGE = Path(calibrant.__file__).parent
 
 
 def literals(node):
@@ -21,7 +21,7 @@ def literals(node):
 
 
 def uses():
-    for path in FOLDER.glob("*.py"):
+    for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 yield path.name, node

@@ -37,20 +37,6 @@ CONFIDENCE = "The probability with which the precision is kept."
 GUARANTEE = "finite_sample, which holds for every truth; or posterior, which accepts more and assumes more."
 Unlabelled = Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")]
 
-BEFORE = """\
-AdaBoost, trained on a third of scikit-learn's handwritten digits, predicts how likely each of the others is above four.
-Can its probabilities be trusted, and if not, which calibration fixes them?
-
-"""
-AFTER = """
-The report is in {output}; open it in a browser. With data of your own, in columns score and label:
-
-  calibrant compare data.csv                     # which method?
-  calibrant report data.csv -o report.html       # the same page
-  calibrant fit data.csv -o model.json           # learn the map
-  calibrant apply model.json new.csv -o out.csv  # use it
-"""
-
 
 @options.reads_rows("weight", "groups", "space", "top_label")
 def compare(
@@ -268,14 +254,16 @@ def _commands(rows: options.RowOptions, columns: Columns) -> str:
 
 def demo(output: Page = "calibrant-demo.html") -> None:
     """Run the whole job on a bundled data set: train, score, compare, and write a report."""
+    from calibrant.report.texts import say
+
     check_target(output)
     problem = _score_digits()
-    sys.stdout.write(BEFORE)
+    sys.stdout.write(say("demo", "before"))
     sys.stdout.flush()
     comparison = run_comparison(problem)
     show_comparison(comparison)
     write_page(output, problem, comparison=comparison, title="Is the digit above four?")
-    sys.stdout.write(AFTER.format(output=output))
+    sys.stdout.write(say("demo", "after", output=output))
 
 
 def _score_digits() -> Problem:

@@ -19,6 +19,7 @@ from calibrant.report.data import ReportData, check_shape, make_report_data
 from calibrant.report.decision_sections import DecisionProblem, decision_section, gate_section, unlabelled_section
 from calibrant.report.part_sections import class_sections, segments_section
 from calibrant.report.sections import Section
+from calibrant.report.texts import say
 from calibrant.report.time_section import time_section
 from calibrant.report.tripod import fill_tripod, tripod_section
 from calibrant.report.verdict import answer, key_figures, next_steps
@@ -26,11 +27,6 @@ from calibrant.report.wording import count, outcome_of, percent, sentence_case, 
 from calibrant.tally import Tally
 
 CALLER = "The report"
-COMMANDS = (
-    "calibrant fit data.parquet --method {method} -o calibration.json\n"
-    "calibrant apply calibration.json new.parquet -o calibrated.parquet"
-)
-CLASS_COMMANDS = COMMANDS.replace("data.parquet", "data.parquet --score a,b,c")
 
 
 def write_report(
@@ -243,5 +239,5 @@ def _code(data: ReportData, commands: str | None) -> dict[str, str]:
     if hasattr(data.calibrator, "sample_maps") and not several:
         lines.append(f"low, high = calibrator.predict_interval(new_scores, level={data.level:g})")
     lines.append('calibrator.save("calibration.json")  # calibrant.load reads it back')
-    shell = (commands or (CLASS_COMMANDS if several else COMMANDS)).replace("{method}", data.name)
+    shell = (commands or say("commands", "classes" if several else "score")).replace("{method}", data.name)
     return {"python": "\n".join(lines)} | ({"shell": shell} if several or data.name in registry.names() else {})

@@ -11,6 +11,7 @@ from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, ju
 from calibrant.report.figures import COLORS, forest_figure, small_diagram
 from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
 from calibrant.report.segments import Segment, SegmentResults
+from calibrant.report.texts import say
 from calibrant.report.wording import count, estimate, loss_change, outcome_of, percent, points_estimate, sentence_case
 from calibrant.tally import Tally
 
@@ -47,21 +48,17 @@ def _whole(rows: ClassPredictions) -> Section:
     sides = {side: getattr(rows, side) for side in SIDES}
     evaluation = evaluate(rows.labels, sides, level=LEVEL, n_resamples=n_resamples, sample_weight=rows.weights)
     losses = [evaluation["log_loss"][side].value for side in SIDES]
-    scores = (
-        f"Log-loss and Brier score judge all {len(rows.names)} probabilities of a row at once. Calibration "
-        f"{loss_change(*losses)}, on rows that the fits have not seen. Intervals are {100 * LEVEL:g} % confidence "
-        "intervals of single values; the methods are compared row by row above."
-    )
-    test = (
-        "The test of full calibration asks whether labels drawn from the probabilities would look like the real ones, "
-        "in the predicted class, in each class and in all of them together."
-    )
+    facts = {"classes": len(rows.names), "change": loss_change(*losses), "level": 100 * LEVEL}
     cells: tuple[Row, ...] = tuple(
         (sentence_case(row.name), *estimate_cells(list(row.estimates))) for row in evaluation.rows
     )
     table = Table("Measures of all classes", ("Measure", "Before", "After"), cells)
     changed = float(np.average(rows.before.argmax(axis=1) != rows.after.argmax(axis=1), weights=rows.weights))
-    sentences = (scores, f"Calibration changes the predicted class in {percent(changed)} of the rows.", test)
+    sentences = (
+        say("all_classes", "scores", **facts),
+        say("all_classes", "changed", share=percent(changed)),
+        say("all_classes", "test"),
+    )
     return Section("all-classes", "All classes", sentences, tables=(table,))
 
 
@@ -69,13 +66,9 @@ def _each_class(rows: ClassPredictions) -> Section:
     tallies = [{side: rows.tally(k, side) for side in SIDES} for k in range(len(rows.names))]
     gaps = [{side: smooth_calibration_error(tally) for side, tally in sides.items()} for sides in tallies]
     worst = sorted(range(len(gaps)), key=lambda k: -gaps[k]["before"])
-    rest = f" The figures show the {MOST_DIAGRAMS} that are furthest off." if len(gaps) > MOST_DIAGRAMS else ""
-    sentence = (
-        "Each class against all others: what was predicted for it, and how often it was the class, before calibration "
-        "in orange and after it in blue. The bands hold the true curve with about "
-        f"{100 * LEVEL:g} % probability at each place. Classes are sorted by how far they are off before calibration: "
-        f"the average gap without groups, which is above 0 by chance alone.{rest}"
-    )
+    sentence = say("each_class", "how", level=100 * LEVEL)
+    if len(gaps) > MOST_DIAGRAMS:
+        sentence += say("each_class", "worst", shown=MOST_DIAGRAMS)
     head = ("Class", "Rows of it", "Its share", "Predicted before", "After", "Average gap before", "After")
     cells = tuple(_class_row(rows.names[k], tallies[k], gaps[k]) for k in worst[:MOST_CLASSES])
     table = Table("All classes", head, cells, folded=len(gaps) > 20)
@@ -84,14 +77,13 @@ def _each_class(rows: ClassPredictions) -> Section:
 
 
 def _class_figure(k: int, name: str, tallies: dict[str, Tally], gaps: dict[str, float]) -> Figure:
-    alt = f"Reliability diagram of {name} against the rest, before and after calibration. Its errors follow."
     diagrams = {
         side: judged_diagram(registry.create(JUDGE).fit_tally(tally), tally, SMALL_POINTS, side)
         for side, tally in tallies.items()
     }
-    svg = small_diagram(f"class-{k}", alt, diagrams, "Was the class")
+    svg = small_diagram(f"class-{k}", say("each_class", "alt", name=name), diagrams, "Was the class")
     before, after = (f"{100 * gaps[side]:.2g}" for side in SIDES)
-    return Figure(svg, f"{name}: off by {before} points before, {after} after", "small")
+    return Figure(svg, say("each_class", "caption", name=name, before=before, after=after), "small")
 
 
 def _class_row(name: str, tallies: dict[str, Tally], gaps: dict[str, float]) -> tuple[str, ...]:
@@ -109,18 +101,15 @@ def segments_section(data: ReportData) -> Section | None:
     share, level = outcome_of(data.top_label).share, f"{100 * data.level:g} %"
     upright = results.in_order and len(results.segments) > MANY_IN_ORDER
     shown = results.segments if upright else results.segments[:MOST_DRAWN]
-    alt = f"Predicted minus {share} in each of {len(shown)} segments, with intervals. The table has the same values."
+    alt = say("segments", "alt", share=share, shown=len(shown))
     names, label = [one.name for one in shown], f"Predicted − {share}, points"
     svg, cut = forest_figure("segments", alt, names, _series(shown), label, upright=upright)
-    sentence = (
-        f"Predicted minus {share} in each segment, in percentage points: {'above' if upright else 'to the right of'} "
-        f"zero the predictions are too high. Lines are {level} intervals. “Off” means that the probabilities fit worse "
-        f"than chance explains, with allowance for looking at {len(results.segments)} segments at once."
-    )
+    facts = {"share": share, "level": level, "side": "above" if upright else "to the right of"}
+    sentence = say("segments", "how", segments=len(results.segments), **facts)
     if cut:
-        sentence += " Lines that reach the edge of the figure go on beyond it."
+        sentence += say("segments", "cut")
     if len(shown) < len(results.segments):
-        sentence += f" The figure shows the first {len(shown)} of {len(results.segments)} segments."
+        sentence += say("segments", "first", shown=len(shown), segments=len(results.segments))
     figures = (Figure(svg, shape="whole" if upright else "wide"),)
     tables = [_table(results.segments, share)]
     if results.gain is not None:
@@ -177,12 +166,6 @@ def _worth_of_maps(results: SegmentResults, level: str) -> tuple[str, ...]:
     least = {} if results.gain.low > 0.0 or results.gain.high < 0.0 else {"least": 5e-5}
     change = loss_change(results.losses["after"], results.losses["by_segment"], **least)
     gain, ends = estimate(results.gain)
-    interval = f"{level} interval of the gain: {ends}"
-    text = f"On rows that no fit has seen, a map for each segment in place of one for all {change}"
-    if results.gain.low > 0.0:
-        text += f", a gain of {gain} ({interval})."
-    elif results.gain.high < 0.0:
-        text += f" ({interval}): one map for all is better here."
-    else:
-        text += f", which may be chance ({interval})."
-    return text, results.summary
+    case = "better" if results.gain.low > 0.0 else "worse" if results.gain.high < 0.0 else "chance"
+    worth = say("segments", case, gain=gain, ends=ends, level=level)
+    return say("segments", "maps", change=change, worth=worth), results.summary

@@ -7,7 +7,7 @@ from typing import Any
 TEXTS: dict[str, Any] = tomllib.loads((resources.files(__package__) / "texts.toml").read_text("utf-8"))
 
 
-def say(section: str, name: str, **facts: Any) -> str:
+def say(section: str, name: str, /, **facts: Any) -> str:
     """The text of that name with its places filled; a place that has no fact raises.
 
     Examples

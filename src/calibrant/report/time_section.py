@@ -16,11 +16,11 @@ from calibrant.monitoring import walk_forward
 from calibrant.monitoring.adaptive import Period
 from calibrant.report.figures import COLORS, open_figure, to_svg
 from calibrant.report.sections import Figure, Section, Table
+from calibrant.report.texts import say
 from calibrant.report.wording import count, percent
 from calibrant.tally import Tally
 
 HEAD = ("Period", "Rows", "Observed", "Static map", "Adaptive", "Correction", "E-value, log10")
-CAPTION = "Each period, predicted from the ones before it; the correction of the static map is in percentage points"
 
 
 def time_section(
@@ -50,18 +50,19 @@ def time_section(
         warnings.simplefilter("always")
         found = walk_forward(scores, y, time, every=every, pos_label=said.get("pos_label"), **how)
     history, reached = found.adaptive.history, "has" if found.adaptive.promote(0.05) else "has not"
-    replayed = f"A static map, fitted to the first period, was replayed over the {len(found.periods)} that follow."
-    evidence = f"The e-value against it {reached} reached 20; while that map is right, at most 5 % of histories do."
-    sentences = [f"{replayed} {found.advice}", evidence]
+    sentences = [
+        say("time", "replayed", periods=len(found.periods), advice=found.advice),
+        say("time", "evidence", reached=reached),
+    ]
     if caught:
-        sentences.append("Rows of one period seem to share their outcome; the e-value then grows too fast.")
+        sentences.append(say("time", "shared"))
     rows = []
     for one in history:
         shares = map(percent, (one.observed, one.reference, one.adaptive))
         moved = f"{100 * (one.adaptive - one.reference):+.1f}", f"{one.log_e_value / math.log(10):.1f}"
         rows.append((str(one.period), count(one.rows), *shares, *moved))
-    caption = "Shares of positives by period with 90 % ranges of chance, and the evidence against the static map"
-    figure = Figure(_draw(history), caption, "whole", Table(CAPTION, HEAD, tuple(rows), folded=True))
+    numbers = Table(say("time", "numbers"), HEAD, tuple(rows), folded=True)
+    figure = Figure(_draw(history), say("time", "caption"), "whole", numbers)
     return Section("time", "Over time", tuple(sentences), (figure,))
 
 
@@ -80,4 +81,4 @@ def _draw(history: tuple[Period, ...]) -> str:
         evidence.axhline(math.log10(20.0), color=COLORS["soft"], linestyle=":", linewidth=1.0)
         evidence.set(xlabel="Period", ylabel="E-value, log10")
         name_places(evidence, [one.period for one in history])
-        return to_svg(figure, "time", "Observed and predicted shares by period, and the e-value below them.")
+        return to_svg(figure, "time", say("time", "alt"))

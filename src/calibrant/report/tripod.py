@@ -22,18 +22,13 @@ from calibrant.metrics.sample_size import required_rows
 from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed, read_sample
 from calibrant.metrics.validation import CAPTION, ValidationSummary, measure_named, measure_text
 from calibrant.report.sections import Cell, Row, Section, Table
+from calibrant.report.texts import say
 from calibrant.tally import Tally, row_count
 
 FOLDS = 10
 WIDTH = 120  # of printed lines
 FEWEST_EVENTS = 10  # in a centre on average: with fewer, its slope and AUC say nothing
 MEASURED, POOLED = "metrics.validation_summary", "metrics.validate_centres"
-CLOSED_TEST = "By a closed test between keeping the model, a new intercept, intercept and slope, and a curve"
-HETEROGENEITY = (
-    "Each centre was validated by itself and the measures were pooled by random effects (restricted maximum "
-    "likelihood, error of Knapp and Hartung), with tau, I² and the interval of a new centre. All other intervals keep "
-    "the rows of a centre together."
-)
 
 
 class Item(NamedTuple):
@@ -256,7 +251,7 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
     answers = {
         "10": (f"{_size(summary)}. {wanted} take {needed} rows if the model is calibrated.", "metrics.required_rows"),
         "12e": (f"{titles}. ICI, E50, E90 and Emax are of a flexible (loess) curve.", MEASURED),
-        "12f": (f"{CLOSED_TEST} (alpha {update.alpha:g}).", "adjust.choose_update"),
+        "12f": (say("tripod", "closed_test", alpha=update.alpha), "adjust.choose_update"),
         "15": (f"Probabilities of the outcome. {chosen}", "the options of this run"),
         "20a": (f"{_size(summary)}, {row_count(summary.rows - summary.positives)} without it.", MEASURED),
         "21": (f"Evaluation: {_size(summary)}.", MEASURED),
@@ -268,7 +263,7 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
         every = found.centres.centres
         sizes += [f"centre {name}: {_size(part)}" for name, part in every.items()]
         answers["6a"] = (f"{len(every)} centres.", "the column of centres")
-        answers["12d"] = (HETEROGENEITY, POOLED)
+        answers["12d"] = (say("tripod", "heterogeneity"), POOLED)
         texts = (
             f"{row[0]}: {row[1]}, tau {row[2]}, I² {row[3]}, new centre {row[4]}" for row in found.centres.table().rows
         )
