@@ -67,3 +67,11 @@ def test_workflows_name_scripts_and_tests_that_exist(path):
     jobs = yaml_of(path)["jobs"].values()
     commands = " ".join(step["run"] for job in jobs for step in job["steps"] if "run" in step)
     assert [name for name in re.findall(r"(?:scripts|tests)/[\w/.]+", commands) if not (ROOT / name).exists()] == []
+
+
+def test_every_file_that_the_package_reads_is_in_the_wheel():
+    package = ROOT / "src" / "calibrant"
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["calibrant"]
+    own = {path for path in package.glob("*/*") if path.suffix in {".css", ".csv", ".jinja", ".toml", ".txt", ".json"}}
+    assert own
+    assert own <= {path for pattern in patterns for path in package.glob(pattern)}
