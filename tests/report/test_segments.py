@@ -15,8 +15,8 @@ def rows(n, shift, seed):
     return Tally.from_arrays(1 / (1 + np.exp(-z)), rng.random(n) < 1 / (1 + np.exp(-z - shift)))
 
 
-def judge(parts, calibrator=None, keys=("g",)):
-    return judge_segments(parts, keys, calibrator or PlattScaling(), 0.9, 5)
+def judge(parts, calibrator=None, keys=("g",), space="probability"):
+    return judge_segments(parts, keys, calibrator or PlattScaling(), 0.9, 5, space=space)
 
 
 def gap(segment, side):
@@ -70,10 +70,13 @@ def test_cross_fitting_is_honest_on_pure_noise():
     assert metrics.log_loss(own) < np.log(2.0) < metrics.log_loss(first + second)
 
 
-def test_scores_that_are_no_probabilities_have_no_before():
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_decision_scores_have_no_before_also_where_they_lie_between_0_and_1(scale):
     rng = np.random.default_rng(1)
     z = rng.normal(0.0, 3.0, 800)
-    results = judge({k: Tally.from_arrays(z, rng.random(800) < 1 / (1 + np.exp(-z - k))) for k in (0, 1)})
+    scores = scale * z + 0.5
+    parts = {k: Tally.from_arrays(scores, rng.random(800) < 1 / (1 + np.exp(-z - k))) for k in (0, 1)}
+    results = judge(parts, space="decision")
     assert list(results.losses) == ["after", "by_segment"]
     assert results.segments[0].predicted("before") is None
     assert 0.0 <= results.segments[0].predicted("after") <= 1.0

@@ -237,7 +237,7 @@ def make_report_data(
         else:
             data = replace(_read_scores(scores, y, comparison, method, options), top_label=top_label)
         if segments:
-            judged = judge_segments(segments, segment_keys, data.calibrator, LEVEL, FOLDS)
+            judged = judge_segments(segments, segment_keys, data.calibrator, LEVEL, FOLDS, space=options["space"])
             data = replace(data, segments=judged)
     grouped = [] if options.get("groups") is None else [GROUPED]
     notes = dict.fromkeys([*data.notes, *grouped, *(str(one.message) for one in caught)])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant import _limits, _validation
+from calibrant import _limits
 from calibrant.calibrators.base import Calibrator
 from calibrant.comparison.compare import lower_log_loss
 from calibrant.errors import InvalidInputError
@@ -85,7 +85,13 @@ class SegmentResults:
 
 
 def judge_segments(
-    tallies: Mapping[Any, Tally], keys: Sequence[str], calibrator: Calibrator, level: float, n_folds: int
+    tallies: Mapping[Any, Tally],
+    keys: Sequence[str],
+    calibrator: Calibrator,
+    level: float,
+    n_folds: int,
+    *,
+    space: str = "probability",
 ) -> SegmentResults:
     """Judge every segment that has rows.
 
@@ -101,8 +107,6 @@ def judge_segments(
     (0.45, 0.5, True)
     """
     parts = {key: part.coarsen(_limits.SEGMENT_CELLS) for key, part in tallies.items() if len(part)}
-    usable = all(_validation.are_probabilities(part.scores) for part in parts.values())
-    space = "probability" if usable else "decision"
     template: Any = SegmentedCalibrator(clone(calibrator), missing="segment", space=space)
     try:
         summary = clone(template).fit_tallies(parts, keys).segments_.summary()
@@ -110,7 +114,7 @@ def judge_segments(
         template, summary = calibrator, ""
     found = _crossfit(parts, template, keys, n_folds)
     judged = list(found.get("after", ()))
-    if usable:
+    if space == "probability":
         raw = {key: OutOfFold.of_cells(part.scores, part.positives, part.totals) for key, part in parts.items()}
         found = {"before": raw} | found
     segments = []
