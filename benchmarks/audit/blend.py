@@ -140,10 +140,10 @@ def _judge(repeats: int, seed: int) -> Iterator[Row]:
 
 
 PARTS = [
-    *(partial(_decision_scores, name) for name in LINES),
-    _classifier_on_noise,
-    *(partial(_estimates, name) for name in ("sig", "flat", "wavy")),
-    *(partial(_intervals, name) for name in CURVES),
-    _draws,
-    _judge,
+    *(("F1", partial(_decision_scores, name)) for name in LINES),
+    ("F1", _classifier_on_noise),
+    *(("F2 F3", partial(_estimates, name)) for name in ("sig", "flat", "wavy")),
+    *(("7", partial(_intervals, name)) for name in CURVES),
+    ("F12", _draws),
+    ("judge", _judge),
 ]

@@ -134,8 +134,8 @@ def _segments(truth: str, repeats: int, seed: int) -> Iterator[Row]:
 
 
 PARTS = [
-    *(partial(_segments, truth) for truth in SEGMENTS),
-    *(partial(_slopes_of_classes, method) for method in FAMILY),
-    *(partial(_matrices, truth) for truth in TRUTHS),
-    _same_rows,
+    *(("F9" if truth.startswith("slopes") else "2", partial(_segments, truth)) for truth in SEGMENTS),
+    *(("F8", partial(_slopes_of_classes, method)) for method in FAMILY),
+    *(("1", partial(_matrices, truth)) for truth in TRUTHS),
+    ("F4", _same_rows),
 ]

@@ -103,4 +103,4 @@ def cutoff(repeats: int, seed: int) -> list[Row]:
     return out
 
 
-PARTS = (grades, equivalence, changed_rows, recalibration, cutoff)
+PARTS = [("F5", grades), ("F6", equivalence), ("F7", changed_rows), ("F10", recalibration), ("F11", cutoff)]

@@ -75,3 +75,14 @@ def test_the_gain_has_an_interval_that_reaches_its_expectation():
         found.append(refinement_by_recalibration(rng.random(200) < truth, p).calibration)
     expected = np.mean([gain.value for gain in found])
     assert 0.87 <= np.mean([gain.low <= expected <= gain.high for gain in found]) <= 0.96
+
+
+def test_of_calibrated_probabilities_the_interval_holds_the_expected_gain_and_is_not_too_wide():
+    found = []
+    for seed in range(250):
+        rng = np.random.default_rng([4, seed])
+        p = rng.beta(1.5, 1.5, 200)
+        found.append(refinement_by_recalibration(rng.random(200) < p, p).calibration)
+    expected = np.mean([gain.value for gain in found])
+    assert all(gain.low <= gain.value <= gain.high for gain in found)
+    assert 0.87 <= np.mean([gain.low <= expected <= gain.high for gain in found]) <= 0.96

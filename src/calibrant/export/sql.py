@@ -69,7 +69,11 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
     parity.check_shape(map_, "to_sql")
     sqlglot = require("sqlglot", "tables", CALLER)
-    _check_dialect(dialect)
+    if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
+        hint = f" It is called {ELSEWHERE[dialect]!r} here." if dialect in ELSEWHERE else ""
+        raise InvalidInputError(
+            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}.{hint}"
+        )
     plan = _plan_panel(map_, column, by) if isinstance(map_, PanelMap) else _plan(map_, column, by)
     expression = SqlAlgebra(sqlglot.exp, dialect).write(plan)
     text: str = expression.sql(dialect=dialect)
@@ -138,16 +142,6 @@ def _vector(plan: Plan) -> dict[str, Any]:
     chosen = {"segments": list(zip(*segments, strict=True))} if segments else {}
     rows = {"scores": shown} if plan.is_panel else {"scores": scores, **chosen}
     return {**rows, "probabilities": plan.expected[few].tolist()}
-
-
-def _check_dialect(dialect: str) -> None:
-    """Refuse a dialect that sqlglot does not write."""
-    sqlglot = require("sqlglot", "tables", CALLER)
-    if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
-        hint = f" It is called {ELSEWHERE[dialect]!r} here." if dialect in ELSEWHERE else ""
-        raise InvalidInputError(
-            f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}.{hint}"
-        )
 
 
 class SqlAlgebra:

@@ -11,7 +11,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
+from calibrant.metrics.folds import OutOfFold, mean_with_error, predict_folds, split_sample
 from calibrant.metrics.samples import Column, ScoreSample, Seed, as_tally, both_classes, read_classes, read_sample
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
@@ -198,29 +198,29 @@ def refinement_by_recalibration(
     folds = split_sample(sample, cv, rng)
     before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)
     saved = before.losses(loss) - after.losses(loss)
-    gain = _stretch(after.interval(saved, level), after, saved)
+    gain = _squared_distance(after.interval(saved, level), after, saved)
     left = after.interval(after.losses(loss), level, lowest=0.0)
     return Refinement(mean_loss(sample.tally, LOSSES[loss]), gain, left)
 
 
-def _stretch(gain: Interval, after: OutOfFold, saved: Floats) -> Interval:
-    """The interval of the gain on the scale on which its error is even.
+def _squared_distance(gain: Interval, after: OutOfFold, saved: Floats) -> Interval:
+    """The interval of the gain as that of a squared distance.
 
     The gain g is about the square of a distance between two maps, and that distance, not g, has an error that does not
-    depend on it: with the half width h of g's interval, h / 2√g. Squared again, the upper end lies h² / 4g higher. The
-    lower end is that of a distance of 0, where the interval of the distance holds 0; where it does not, it stays, since
-    the fitted line varies too. Here g is the gain that the recalibrated probabilities q foresee,
-    which is never negative.
+    depend on it: with the standard error s of the gain, s / 2√g. The ends are those of the distance, squared again; it
+    is never below 0. A fitted line is farther away than the true one: each of its two numbers adds the squared error
+    of the distance to g, so the upper end is moved by both. The lower one is not: near 0 the folds add noise of their
+    own. Here g is the gain that the recalibrated probabilities q foresee, which is never negative.
     """
     if_positive, if_negative = np.split(saved, 2)
     q, totals = after.probabilities.reshape(2, -1)[0], after.counts.reshape(2, -1).sum(axis=0)
     foreseen = float(np.average(q * if_positive + (1.0 - q) * if_negative, weights=totals))
-    half = gain.high - gain.value
     if not foreseen > 0.0:
         return gain
-    moved = half**2 / (4.0 * foreseen)
-    low = gain.low if half < 2.0 * foreseen else gain.value - foreseen
-    return replace(gain, low=low, high=gain.high + moved)
+    distance, half = foreseen**0.5, 0.5 * (gain.high - gain.value) / foreseen**0.5
+    error = mean_with_error(saved, after.counts, after.members, after.repeats)[1] / (2.0 * distance)
+    low, high = max(distance - half, 0.0) ** 2, (distance + half) ** 2 + 2.0 * error**2
+    return replace(gain, low=gain.value - foreseen + low, high=gain.value - foreseen + high)
 
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:

@@ -180,7 +180,11 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         return out
 
     def draw_members(self, n_draws: int, rng: np.random.Generator) -> list[MatrixMember]:
-        counts = rng.multinomial(n_draws, [model.weight for model in self._fitted])
+        # Weights prefer small models, which predict well from few rows; but what one leaves out it holds to be 0 for
+        # sure. Intervals must doubt that, so models are drawn without the preference.
+        kept = [place for place, weight in enumerate(self.weights_.values()) if weight >= LEAST_WEIGHT]
+        shares = [m.weight / PRIOR_OF_NEXT_MODEL**place for place, m in zip(kept, self._fitted, strict=True)]
+        counts = rng.multinomial(n_draws, np.array(shares) / sum(shares))
         members: list[MatrixMember] = []
         pivots = self._feature_fit.features.pivots()
         for model, count in zip(self._fitted, counts, strict=True):
