@@ -72,6 +72,6 @@ def test_workflows_name_scripts_and_tests_that_exist(path):
 def test_every_file_that_the_package_reads_is_in_the_wheel():
     package = ROOT / "src" / "calibrant"
     patterns = PROJECT["tool"]["setuptools"]["package-data"]["calibrant"]
-    own = {path for path in package.glob("*/*") if path.suffix in {".css", ".csv", ".jinja", ".toml", ".txt", ".json"}}
+    own = {path for path in package.glob("*/*") if path.suffix in {".css", ".csv", ".jinja", ".mplstyle", ".toml"}}
     assert own
     assert own <= {path for pattern in patterns for path in package.glob(pattern)}

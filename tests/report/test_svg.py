@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
 
-from calibrant.report.figures import COLORS, open_figure, to_svg
+from calibrant.report.figures import COLORS, FOLDER, open_figure, to_svg
 
 
 def draw(text="label", name="one"):
@@ -33,6 +33,13 @@ def test_colours_follow_the_theme():
     text = draw()
     assert "var(--before)" in text
     assert not any(color in text for color in COLORS.values())
+
+
+def test_the_style_of_figures_has_the_colours_of_the_page():
+    style = (FOLDER / "figures.mplstyle").read_text("utf-8")
+    found = re.findall(r"^\S+color: (\w{6})$", style, re.MULTILINE)
+    assert len(found) == 7
+    assert {f"#{color}" for color in found} <= set(COLORS.values())
 
 
 def test_the_same_on_every_run_and_names_apart_between_figures():

@@ -2,8 +2,10 @@
 
 import builtins
 import keyword
+import tomllib
 from collections import Counter
 from collections.abc import Callable
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -19,41 +21,9 @@ from calibrant.maps.panel import PanelMap
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "log", "nan", "bisect_left"}
 
-MODULE = '''"""{title}: {argument} to probability.
-
-Written by calibrant from a fitted map. Needs nothing but Python.
-"""
-
-from bisect import bisect_left
-from math import exp, log, nan
-
-{tables}
-TEST_SCORES = {scores}
-TEST_PROBABILITIES = {probabilities}
-
-
-def {name}({argument}):
-    """Calibrated probability of {what}; NaN for what the map does not accept."""
-{read}    if not {accepted}:
-        return nan
-{lines}
-    return {result}
-
-
-if __name__ == "__main__":
-    assert all(abs({name}(s) - p) <= {tolerance} for s, p in zip(TEST_SCORES, TEST_PROBABILITIES))
-'''
+TEMPLATES = tomllib.loads((resources.files(__package__) / "source.toml").read_text("utf-8"))
 ONE_SCORE = {"argument": "score", "what": "one score", "read": "", "tolerance": parity.TOLERANCE}
 SEVERAL = {"argument": "row", "what": "a dictionary of scores by name, None where missing"}
-READERS = """
-
-def number(x):
-    return nan if x is None else float(x)
-
-
-def level(x):
-    return None if x is None or x != x else str(x)
-"""
 
 
 def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
@@ -93,14 +63,14 @@ def _write(map_: Any, name: str) -> str:
     if isinstance(map_, PanelMap):
         tables, lines, result = _lines(lower_panel(map_), lambda j: f"score_{j}")
         words = _panel_words(map_)
-        tables.append(READERS)
+        tables.append(TEMPLATES["readers"])
     else:
         tables, lines, result = _lines(lower(map_.function), lambda _: "score")
         low, high = domain(map_.space)
         words = ONE_SCORE | {"accepted": f"{low!r} <= score <= {high!r}"} | map_.test_vector()
     # Nothing in the method's name may end the docstring that it goes into.
     title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
-    return MODULE.format(
+    return TEMPLATES["module"].format(
         title=title,
         name=name,
         tables="\n".join(tables) + "\n",

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -20,34 +21,11 @@ from calibrant.reliability.result import Reliability
 from calibrant.report.data import ReportData
 from calibrant.report.wording import sentence_case, shortened
 
+FOLDER = resources.files(__package__)
 # Colours of the light theme; in the page each becomes the variable of the style sheet, which the dark theme changes.
-COLORS = {
-    "paper": "#ffffff",
-    "ink": "#1b1f24",
-    "soft": "#545c66",
-    "grid": "#e6e8ec",
-    "before": "#b04a0a",
-    "after": "#1560bd",
-    "neutral": "#808080",  # the grey of the displays
-}
+LIGHT = (FOLDER / "style.css").read_text("utf-8").partition("@media")[0]
+COLORS = dict(re.findall(r"--(\w+): (#\w{6})", LIGHT)) | {"neutral": "#808080"}  # the grey of the displays
 WIDTH = 5.2  # inches, of which a phone shows nearly all at their size
-STYLE = {
-    "font.size": 10.0,
-    "axes.edgecolor": COLORS["soft"],
-    "axes.facecolor": COLORS["paper"],
-    "axes.grid": True,
-    "axes.labelcolor": COLORS["soft"],
-    "axes.axisbelow": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.facecolor": "none",
-    "grid.color": COLORS["grid"],
-    "svg.fonttype": "none",
-    "text.color": COLORS["ink"],
-    "text.parse_math": False,  # names of the user may have dollars
-    "xtick.color": COLORS["soft"],
-    "ytick.color": COLORS["soft"],
-}
 NUMBER = re.compile(r"\d+\.\d{3,}")
 UNUSED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 LONGEST = 32  # letters of a name beside a figure
@@ -126,8 +104,8 @@ def open_figure(height: float, width: float = WIDTH, cycle: tuple[str, ...] = ("
     style = require("matplotlib.style", "report", "The report")
     figures = require("matplotlib.figure", "report", "The report")
     cycler = require("cycler", "report", "The report")
-    own = STYLE | {"axes.prop_cycle": cycler.cycler(color=[COLORS[name] for name in cycle])}
-    with style.context(["default", own]):
+    own = {"axes.prop_cycle": cycler.cycler(color=[COLORS[name] for name in cycle])}
+    with style.context(["default", str(FOLDER / "figures.mplstyle"), own]):
         yield figures.Figure(figsize=(width, height), layout="constrained")
 
 
