@@ -223,6 +223,35 @@ def simulate(sizes, repetitions):
     print(f"coverage on average {np.mean(coverages):.3f}, lowest {min(coverages):.2f}")
 
 
+def compare_segments(repetitions):
+    """Three scores in 12 segments that differ not at all, in their level, or in the weights of the scores, too."""
+    print("| segments differ in | labels | all as one | one each | `segment` | coverage |")
+    for kind, level, slope in (("nothing", 0.0, 0.0), ("level", 0.6, 0.0), ("level and slopes", 0.6, 0.4)):
+        for size in (500, 2000, 8000):
+            rows = []
+            for repetition in range(repetitions):
+                rng = np.random.default_rng([repetition, size])
+                levels, slopes = level * rng.standard_normal(12), slope * rng.standard_normal((12, 3))
+                z, own = rng.standard_normal((size + 4000, 3)), rng.integers(0, 12, size + 4000)
+                p = expit(levels[own] + (z * ([1.0, 0.6, 0.3] + slopes[own])).sum(axis=1))
+                scores = pd.DataFrame(expit(z), columns=list("abc"))
+                inside, outside = slice(0, size), slice(size, None)
+                y = (rng.random(size) < p[inside]).astype(int)
+                model = PanelCalibrator().fit(scores[inside], y, segment=own[inside])
+                low, high = model.predict_interval(scores[outside], segment=own[outside])
+                pooled = PanelCalibrator().fit(scores[inside], y).predict(scores[outside])
+                each = np.empty(4000)
+                for k in range(12):
+                    alone = PanelCalibrator().fit(scores[inside][own[inside] == k], y[own[inside] == k])
+                    each[own[outside] == k] = alone.predict(scores[outside][own[outside] == k])
+                held = np.mean((low <= p[outside]) & (p[outside] <= high))
+                found = (pooled, each, model.predict(scores[outside], segment=own[outside]))
+                least = log_loss(p[outside], p[outside])
+                rows.append([*(1000 * (log_loss(q, p[outside]) - least) for q in found), held])
+            excess, held = np.mean(rows, axis=0)[:3], np.mean(rows, axis=0)[3]
+            print(f"| {kind} | {size} | " + " | ".join(f"{one:.1f}" for one in excess) + f" | {held:.2f} |", flush=True)
+
+
 def measure_time():
     for n, count in ((2000, 5), (100_000, 10)):
         rng = np.random.default_rng(0)

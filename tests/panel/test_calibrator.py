@@ -243,3 +243,33 @@ def test_a_method_of_another_package_can_be_registered(fitted):
             registry.get("chairman", "score")
     finally:
         registry._REGISTERED.pop(("panel", "chairman"), None)
+
+
+def test_segments_are_one_more_categorical_score():
+    rng = np.random.default_rng(0)
+    team, z = rng.integers(0, 6, 1500), rng.normal(size=(1500, 2))
+    truth = expit(z[:, 0] + 0.5 * z[:, 1] + np.linspace(-1.5, 1.5, 6)[team])
+    y, scores = (rng.random(1500) < truth).astype(int), {"anna": expit(z[:, 0]), "ben": expit(z[:, 1])}
+    panel = PanelCalibrator().fit(scores, y, segment=team)
+    p = panel.predict(scores, segment=team)
+    named = PanelCalibrator().fit(scores | {"segment": team.astype(str)}, y)
+    np.testing.assert_allclose(named.predict(scores | {"segment": team}), p, atol=1e-12)
+    np.testing.assert_array_equal(panel.predict_proba(scores, team)[:, 1], p)
+    low, high = panel.predict_interval(scores, segment=team)
+    assert np.mean((low <= truth) & (truth <= high)) > 0.85
+    np.testing.assert_array_equal(
+        panel.sample_maps(scores, 3, segment=team), panel.frozen_map().sample_maps(scores | {"segment": team}, 3)
+    )
+    pooled = PanelCalibrator().fit(scores, y).predict(scores)
+    each = np.empty(1500)
+    for k in range(6):
+        own = {name: column[team == k] for name, column in scores.items()}
+        each[team == k] = PanelCalibrator().fit(own, y[team == k]).predict(own)
+    errors = [np.mean((q - truth) ** 2) for q in (p, pooled, each)]
+    assert errors[0] < 0.5 * min(errors[1:])
+    new = panel.predict({"anna": [0.5], "ben": [0.5]}, segment=["new"])
+    assert p[team == 0].mean() < new[0] < p[team == 5].mean()
+    with pytest.raises(InvalidInputError, match="'segment' of anna, ben, segment is not there"):
+        panel.predict(scores)
+    with pytest.raises(InvalidInputError, match="`segment` must have names that no score has; got 'anna' twice"):
+        PanelCalibrator().fit(scores, y, segment={"anna": team})

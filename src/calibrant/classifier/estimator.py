@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import BaseShuffleSplit, LeaveOneOut, check_cv
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Tags, _safe_indexing, column_or_1d, get_tags, indexable
@@ -23,6 +22,7 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.registry import DEFAULT_METHOD
+from calibrant.classifier.models import Models, as_one, is_frozen
 from calibrant.classifier.rows import ClassifierRows, find_segments
 from calibrant.classifier.splits import CrossFit, Split, calibrate_splits, with_own_map
 from calibrant.classifier.views import CalibratedModel, Recipe, choose_recipe
@@ -42,11 +42,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier
-        Anything with ``fit`` and ``predict_proba`` or ``decision_function``.
+    estimator : classifier, or dict or list of classifiers
+        Anything with ``fit`` and ``predict_proba`` or ``decision_function``. Several are calibrated together, by
+        `PanelCalibrator`, to one probability; the names of a dictionary are those of its scores.
     method : str or calibrator
         The name of a method, such as ``"isotonic"``, ``"platt"`` or ``"temperature"``, or a calibrator object, which
-        is copied and used as it is. A named method that has a `space` gets the one that fits the scores.
+        is copied and used as it is. A named method that has a `space` gets the one that fits the scores. Several
+        classifiers have one method of their own.
     cv : int, splitter, or iterable of (train, test)
         How to split. Folds of an integer are stratified.
     ensemble : {"auto", True, False}
@@ -162,11 +164,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, labels = _read(X, y)
         weights = _validation.check_weights(sample_weight, len(labels))
         for_model, for_split = self._route(sample_weight, fit_params)
-        self.classes_ = _find_classes(self.estimator, labels)
+        model = as_one(self.estimator)
+        self.classes_ = _find_classes(model, labels)
         columns = find_segments(X, self.segment, segment)
         recipe = choose_recipe(
             self.method,
-            self.estimator,
+            model,
             self.response_method,
             self.multiclass,
             self.classes_,
@@ -174,28 +177,30 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         data = ClassifierRows(X, labels, np.searchsorted(self.classes_, labels), weights, for_model, columns)
         self._has_segments = columns is not None
-        self.calibrated_classifiers_ = self._calibrated(recipe, data, for_split)
+        self.calibrated_classifiers_ = self._calibrated(recipe, model, data, for_split)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.calibrated_classifiers_[0].estimator, name):
                 setattr(self, name, getattr(self.calibrated_classifiers_[0].estimator, name))
         return self
 
-    def _calibrated(self, recipe: Recipe, data: ClassifierRows, for_split: Mapping[str, Any]) -> list[CalibratedModel]:
-        frozen = isinstance(self.estimator, FrozenEstimator)
+    def _calibrated(
+        self, recipe: Recipe, model: Any, data: ClassifierRows, for_split: Mapping[str, Any]
+    ) -> list[CalibratedModel]:
+        frozen = is_frozen(model)
         _validation.check_choice("ensemble", self.ensemble, ("auto", True, False))
         ensemble = not frozen if self.ensemble == "auto" else bool(self.ensemble)
         if frozen and not ensemble:
-            check_is_fitted(self.estimator)
-            scores = recipe.scores(self.estimator, data.X, data.segment)
-            return _checked([recipe.calibrate(self.estimator, scores, data.codes, data.weights)])
+            check_is_fitted(model)
+            scores = recipe.scores(model, data.X, data.segment)
+            return _checked([recipe.calibrate(model, scores, data.codes, data.weights)])
         splits = _splits(self.cv, data, for_split, ensemble=ensemble)
         parallel = Parallel(n_jobs=self.n_jobs)
-        fitted = parallel(delayed(_fit_split)(recipe, clone(self.estimator), data, *split) for split in splits)
+        fitted = parallel(delayed(_fit_split)(recipe, clone(model), data, *split) for split in splits)
         _warn_of_missing([split.scores.known for split in fitted])
         models = calibrate_splits(CrossFit(recipe, data, parallel, pooled=not ensemble), fitted)
         if ensemble:
             return _checked(models)
-        whole = clone(self.estimator).fit(data.X, data.labels, **data.fit_params)
+        whole = clone(model).fit(data.X, data.labels, **data.fit_params)
         return _checked([replace(models[0], estimator=whole, held_out=None)])
 
     def predict_proba(self, X: Any, segment: Any = None) -> Floats:
@@ -258,6 +263,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         from calibrant.estimates.ensemble import estimate_ensemble
 
         check_is_fitted(self)
+        if isinstance(as_one(self.estimator), Models):
+            raise InvalidInputError("`estimate` must have one score of each row; got several classifiers.")
         members = [with_own_map(model).posterior(X) for model in self.calibrated_classifiers_]
         return estimate_ensemble(members, self.predict_proba(X)[:, 1], quantity, **options)
 
@@ -268,20 +275,27 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         shown = ", ".join(names[:SHOWN_CLASSES]) + ", …" * (len(names) > SHOWN_CLASSES)
         method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
         times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
-        estimator = type(models[0].estimator).__name__
+        estimator = _name(models[0].estimator)
         lines = [f"{estimator} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
         if len(names) == 2:
             lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
         shared = len(models) > 1 and all(model.calibrators == models[0].calibrators for model in models)
         for i, model in enumerate(models[:1] if shared else models, 1):
             which = "All models" if shared else f"Model {i}"
-            lines += [f"{which}{who}: {' '.join(text.splitlines())}" for who, text in _texts(model, names)]
+            lines += [f"{which}{who}: {text}" for who, text in _texts(model, names)]
         return "\n".join(lines)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; those of several classifiers as ``name__parameter``, where they have names."""
+        params = super().get_params(deep)
+        named = self.estimator if deep and isinstance(self.estimator, Mapping) else {}
+        inner = {f"{name}__{key}": value for name, one in named.items() for key, value in one.get_params().items()}
+        return {**named, **inner, **params}
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets weights, groups and other columns: this object, the classifier's fit, and the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        router.add(estimator=as_one(self.estimator), method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router.add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _route(self, sample_weight: Any, fit_params: dict[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -289,12 +303,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
             return routed.estimator.fit, routed.splitter.split
-        if sample_weight is None or isinstance(self.estimator, FrozenEstimator):
+        model = as_one(self.estimator)
+        if sample_weight is None or is_frozen(model):
             return fit_params, {}
-        if "sample_weight" in signature(self.estimator.fit).parameters:
+        if "sample_weight" in signature(model.fit).parameters:
             return fit_params | {"sample_weight": sample_weight}, {}
         warnings.warn(
-            f"{type(self.estimator).__name__} does not appear to accept sample_weight, so the weights are used for the "
+            f"{type(model).__name__} does not appear to accept sample_weight, so the weights are used for the "
             "calibration alone. Its training ignores them, and the result may not suit the weighted population.",
             UserWarning,
             stacklevel=3,
@@ -303,12 +318,17 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        own = get_tags(self.estimator)
+        own = get_tags(as_one(self.estimator))
         tags.input_tags.sparse = own.input_tags.sparse
         tags.input_tags.allow_nan = own.input_tags.allow_nan
         if own.classifier_tags is not None:
             tags.classifier_tags.multi_class = own.classifier_tags.multi_class
         return tags
+
+
+def _name(model: Any) -> str:
+    """The class of a classifier, or the names of several."""
+    return ", ".join(model.models) if isinstance(model, Models) else type(model).__name__
 
 
 def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:
@@ -325,7 +345,7 @@ def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:
 
 def _find_classes(estimator: Any, labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     seen: np.ndarray[Any, Any] = LabelEncoder().fit(labels).classes_
-    if isinstance(estimator, FrozenEstimator) and hasattr(estimator, "classes_"):
+    if is_frozen(estimator) and hasattr(estimator, "classes_"):
         known = np.unique(estimator.classes_)
         strange = [label for label in seen.tolist() if label not in known.tolist()]
         if strange:
@@ -408,5 +428,7 @@ def _checked(models: list[CalibratedModel]) -> list[CalibratedModel]:
 def _texts(model: Any, names: Sequence[str]) -> list[tuple[str, str]]:
     """The summaries of the calibrators that have one, and of which class each is."""
     texts = [calibrator.summary() for calibrator in model.calibrators if hasattr(calibrator, "summary")]
+    if not isinstance(model.estimator, Models):  # that of a panel is a table
+        texts = [" ".join(text.splitlines()) for text in texts]
     owners = [f", class {name}" for name in names] if len(texts) == len(names) > 1 else [""] * len(texts)
     return list(zip(owners, texts, strict=True))

@@ -75,7 +75,8 @@ class CrossFit:
         stacked = ClassScores.stacked([split.scores for split in splits])
         weights = _count_rows_once(rows, self.data.weights)
         shared = self.recipe.calibrate(None, stacked, self.data.codes[rows], weights)
-        two = isinstance(shared.view, OneVsRest) and len(shared.classes) == 2 and stacked.segment is None
+        one_score = self.recipe.calibrator.shape == "score"
+        two = isinstance(shared.view, OneVsRest) and len(shared.classes) == 2 and one_score
         return [
             replace(shared, estimator=split.estimator, held_out=self._tally(split, 1) if two else None)
             for split in splits
@@ -88,9 +89,10 @@ class CrossFit:
     def _gain_by_lines(self, shared: CalibratedModel, splits: Sequence[Split]) -> float:
         """What a level and a slope for each model add to the likelihood of its rows, less one nat for each (Akaike's).
 
-        A method for the whole matrix cannot tell whether maps of their own are better, and its models share.
+        A method for the whole matrix, or for several scores, cannot tell whether maps of their own are better, and its
+        models share.
         """
-        if not isinstance(shared.view, OneVsRest):
+        if not isinstance(shared.view, OneVsRest) or self.recipe.calibrator.shape != "score":
             return -np.inf
         pairs = [(one, k) for k, one in zip(shared.view.columns.tolist(), shared.calibrators, strict=True)]
         return sum(_gain_by_line(one, self._tally(split, k)) - 2.0 for split in splits for one, k in pairs)

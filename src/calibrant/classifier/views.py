@@ -19,9 +19,11 @@ from sklearn.base import clone
 from calibrant import _validation
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
-from calibrant.calibrators.base import BayesianCalibrator, Calibrator
+from calibrant.calibrators.base import Calibrator
+from calibrant.classifier.models import Models
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass.base import MatrixCalibrator
+from calibrant.panel.calibrator import PanelCalibrator
 from calibrant.segments.calibrator import SegmentedCalibrator
 from calibrant.tally import Tally
 
@@ -33,11 +35,20 @@ VIEWS = ("auto", "one_vs_rest", "top_label")
 
 @dataclass(frozen=True)
 class ClassScores:
-    """Scores of shape (n, n_classes), which of the classes the model knows, (n_classes,), and the rows' segments."""
+    """Scores of shape (n, n_classes), which of the classes the model knows, (n_classes,), and the rows' segments.
+
+    Those of several models have shape (n, n_classes, models) and the `names` of the models.
+    """
 
     values: Floats
     known: Bools
     segment: Segment | None = None
+    names: tuple[str, ...] = ()
+
+    def of(self, columns: Any, rows: Any = slice(None)) -> Any:
+        """What a calibrator takes: the scores of some classes and rows; of several models, by their names."""
+        chosen = self.values[rows][:, columns]
+        return {name: chosen[..., j] for j, name in enumerate(self.names)} if self.names else chosen
 
     @classmethod
     def stacked(cls, parts: Sequence[ClassScores]) -> ClassScores:
@@ -45,7 +56,8 @@ class ClassScores:
         values, known = np.concatenate([part.values for part in parts]), np.any([part.known for part in parts], axis=0)
         segments = [part.segment for part in parts if part.segment is not None]
         names = segments[0] if segments else ()
-        return cls(values, known, {name: np.concatenate([one[name] for one in segments]) for name in names} or None)
+        segment = {name: np.concatenate([one[name] for one in segments]) for name in names} or None
+        return cls(values, known, segment, parts[0].names)
 
 
 @dataclass(frozen=True)
@@ -65,13 +77,17 @@ class View(ABC):
 
 
 def class_scores(
-    model: Any, X: Any, response: str, classes: np.ndarray[Any, Any], segment: Segment | None = None
+    model: Any, X: Any, response: Any, classes: np.ndarray[Any, Any], segment: Segment | None = None
 ) -> ClassScores:
     """Ask a fitted model for its scores of each of the sorted `classes`.
 
     One decision score d of a model of two classes becomes the columns -d and d. A class that the model does not know
     scores as low as can be: probability 0, or the lowest decision score of any row.
     """
+    if isinstance(model, Models):
+        parts = [class_scores(one, X, response[name], classes) for name, one in model.models.items()]
+        known = np.any([part.known for part in parts], axis=0)
+        return ClassScores(np.stack([part.values for part in parts], axis=2), known, segment, tuple(model.models))
     answer = _validation.as_floats(getattr(model, response)(X), response)
     own = np.asarray(getattr(model, "classes_", classes))
     if response == "decision_function" and len(own) == 2 and answer.size == len(answer):
@@ -124,14 +140,14 @@ class OneVsRest(View):
         columns = np.flatnonzero(scores.known)
         if len(scores.known) == 2:
             columns = columns[1:]
-        fitted = tuple(_fitted(calibrator, scores.values[:, k], codes == k, weights, scores.segment) for k in columns)
+        fitted = tuple(_fitted(calibrator, scores.of(k), codes == k, weights, scores.segment) for k in columns)
         return cls(fitted, columns)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
         """Calibrated columns, normalised."""
-        proba = np.zeros(scores.values.shape)
+        proba = np.zeros(scores.values.shape[:2])
         for column, calibrator in zip(self.columns, self.calibrators, strict=True):
-            proba[:, column] = _predicted(calibrator, scores.values[:, column], scores.segment)
+            proba[:, column] = _predicted(calibrator, scores.of(column), scores.segment)
         if len(scores.known) == 2 and len(self.columns):
             proba[:, 0] = 1.0 - proba[:, 1]
         return _normalised(proba, scores.known)
@@ -171,12 +187,12 @@ class WholeMatrix(View):
         own_codes = np.searchsorted(columns, codes[kept])
         own_weights = None if weights is None else weights[kept]
         fitted: Calibrator = clone(calibrator)
-        return cls((fitted.fit(scores.values[kept][:, columns], own_codes, own_weights),), columns)
+        return cls((fitted.fit(scores.of(columns, kept), own_codes, own_weights),), columns)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
         """Put the probabilities of the method into the columns of the known classes."""
-        proba = np.zeros(scores.values.shape)
-        proba[:, self.columns] = self.calibrators[0].predict_proba(scores.values[:, self.columns])
+        proba = np.zeros(scores.values.shape[:2])
+        proba[:, self.columns] = self.calibrators[0].predict_proba(scores.of(self.columns))
         return proba
 
 
@@ -186,6 +202,8 @@ def _fitted(
     copy: Any = clone(calibrator)
     if segment is not None:
         return copy.fit(scores, positive, weights, segment=segment)
+    if copy.shape == "panel":
+        return copy.fit(scores, positive, weights)
     return copy.fit_tally(Tally.from_arrays(scores, positive, weights))
 
 
@@ -212,7 +230,7 @@ class CalibratedModel:
     view : View
         From its scores to probabilities.
     response : str
-        The method of the classifier that gives the scores.
+        The method of the classifier that gives the scores; of several classifiers, by their names.
     classes : ndarray of shape (n_classes,)
         All classes, sorted.
     known : ndarray of shape (n_classes,)
@@ -225,7 +243,7 @@ class CalibratedModel:
 
     estimator: Any
     view: View
-    response: str
+    response: Any
     classes: np.ndarray[Any, Any]
     known: Bools
     unproven: Bools
@@ -248,12 +266,12 @@ class CalibratedModel:
                 "Intervals of several classes need a Bayesian method for the whole matrix, such as the default with "
                 f"multiclass='auto'; got {type(calibrator).__name__} in a {type(self.view).__name__} view."
             )
-        scores = class_scores(self.estimator, X, self.response, self.classes).values[:, columns]
-        draws = np.zeros((n_draws, len(scores), len(self.classes)))
-        draws[:, :, columns] = calibrator.sample_maps(scores, n_draws, random_state)
+        scores = class_scores(self.estimator, X, self.response, self.classes)
+        draws = np.zeros((n_draws, len(scores.values), len(self.classes)))
+        draws[:, :, columns] = calibrator.sample_maps(scores.of(columns), n_draws, random_state)
         return draws
 
-    def posterior(self, X: Any) -> tuple[BayesianCalibrator, Floats]:
+    def posterior(self, X: Any) -> tuple[Any, Any]:
         """The calibrator with a posterior, and the scores of the second of two classes."""
         if len(self.classes) != 2 or not self.known.all() or not isinstance(self.view, OneVsRest):
             raise InvalidInputError(
@@ -261,9 +279,9 @@ class CalibratedModel:
                 f"{self.known.sum()} of them in the training rows, and a {type(self.view).__name__} view."
             )
         calibrator = self.calibrators[0]
-        if not isinstance(calibrator, BayesianCalibrator | SegmentedCalibrator):
+        if not calibrator.bayesian:
             raise InvalidInputError(f"Intervals need a Bayesian method; {type(calibrator).__name__} has no posterior.")
-        return calibrator, class_scores(self.estimator, X, self.response, self.classes).values[:, 1]
+        return calibrator, class_scores(self.estimator, X, self.response, self.classes).of(1)
 
 
 @dataclass(frozen=True)
@@ -271,7 +289,7 @@ class Recipe:
     """The way to calibrate: an unfitted calibrator, the scores that it takes, and the view of several classes."""
 
     calibrator: Calibrator
-    response: str
+    response: Any  # of several models, by their names
     multiclass: str
     classes: np.ndarray[Any, Any]
 
@@ -310,9 +328,11 @@ def choose_recipe(
     A named method with a `space` is told which scores it gets: known from the response, never guessed from values.
     """
     _validation.check_choice("multiclass", multiclass, VIEWS)
+    if isinstance(model, Models):
+        return _choose_panel(method, model, requested, multiclass, classes)
     if segmented:
         calibrator, adapts = _pool_segments(method), True
-        requested = "predict_proba" if requested == "auto" and hasattr(model, "predict_proba") else requested
+        requested = _prefer_probabilities(model, requested)
     else:
         calibrator = _create(method)
         adapts = isinstance(method, str) and "space" in calibrator.get_params()
@@ -323,6 +343,26 @@ def choose_recipe(
     if adapts:
         calibrator.set_params(space="probability" if response == "predict_proba" else "decision")
     return Recipe(calibrator, response, multiclass, classes)
+
+
+def _choose_panel(method: Any, models: Models, requested: str, multiclass: str, classes: Any) -> Recipe:
+    """Probabilities of several models where they have them, to one `PanelCalibrator`."""
+    calibrator = PanelCalibrator() if method == registry.DEFAULT_METHOD else method
+    if not isinstance(calibrator, PanelCalibrator) or multiclass == "top_label":
+        raise InvalidInputError(
+            "Several classifiers must have the default `method`, or a PanelCalibrator, and `multiclass` 'auto' or "
+            f"'one_vs_rest'; got {method!r} and {multiclass!r}."
+        )
+    responses = {
+        name: _choose_response(one, _prefer_probabilities(one, requested), probabilities=False, caller="")
+        for name, one in models.models.items()
+    }
+    spaces = {name: "probability" if one == "predict_proba" else "decision" for name, one in responses.items()}
+    return Recipe(clone(calibrator).set_params(space=spaces), responses, multiclass, classes)
+
+
+def _prefer_probabilities(model: Any, requested: str) -> str:
+    return "predict_proba" if requested == "auto" and hasattr(model, "predict_proba") else requested
 
 
 def _create(method: Any) -> Any:

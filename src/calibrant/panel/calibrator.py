@@ -14,6 +14,7 @@ from calibrant.calibrators.base import Estimator
 from calibrant.calibrators.blend import Blend
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.estimation import EstimateMethods
+from calibrant.maps.keys import as_columns
 from calibrant.maps.panel import LogitPosterior, PanelMap
 from calibrant.maps.panel_columns import CATEGORY, read_column, read_columns, space_of
 from calibrant.maps.posterior_table import PosteriorTable
@@ -103,7 +104,15 @@ class PanelCalibrator(Estimator, EstimateMethods):
     def __init__(self, *, space: str | Mapping[str, str] = "probability") -> None:
         self.space = space
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, pos_label: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        segment: Any = None,
+        pos_label: Any = None,
+    ) -> Self:
         """Learn from rows.
 
         Parameters
@@ -114,6 +123,9 @@ class PanelCalibrator(Estimator, EstimateMethods):
             Labels: bool, {0, 1}, {-1, 1}, or any two values of which `pos_label` is the positive one.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a weight of 2 is the row twice.
+        segment : array-like of shape (n,) or (n, keys), table, or dict of columns, optional
+            The segment of each row, by one key or several. It is one more categorical score, whatever its values are,
+            called "segment" or by its name; predictions need it, too.
         pos_label : label, optional
             The positive class, whose probability the scores speak of. Text labels need it; of two other numbers, such
             as 1 and 2, the larger is positive as in scikit-learn.
@@ -123,7 +135,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         self
         """
         self._check_labels_given(y)
-        columns = read_columns(X)
+        columns = _join(X, segment)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
         given = _validation.check_weights(sample_weight, len(positive))
         weights = np.ones(len(positive)) if given is None else given
@@ -176,18 +188,26 @@ class PanelCalibrator(Estimator, EstimateMethods):
         assert self._blend is not None
         return replace(map_, posterior=PosteriorTable.of(self._blend, self._blend.map_.space))
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Floats, Floats]:
+    def predict(self, X: Any, segment: Any = None) -> Floats:
+        """Calibrated probabilities of the positive class, (n,)."""
+        return self._fitted_map().predict(_join(X, segment))
+
+    def predict_proba(self, X: Any, segment: Any = None) -> Floats:
+        """Probabilities of the negative and the positive class, (n, 2)."""
+        return self._fitted_map().predict_proba(_join(X, segment))
+
+    def predict_interval(self, X: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
         map_: PanelMap = self._fitted_map()
         if self._blend is None:
-            return self.frozen_map().predict_interval(X, level)
+            return self.frozen_map().predict_interval(_join(X, segment), level)
         return self._blend.predict_interval(map_.one_score(map_.check(X)), level)
 
-    def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
+    def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
         map_: PanelMap = self._fitted_map()
         if self._blend is None:
-            return self.frozen_map().sample_maps(X, n_draws, random_state)
+            return self.frozen_map().sample_maps(_join(X, segment), n_draws, random_state)
         return self._blend.sample_maps(map_.one_score(map_.check(X)), n_draws, random_state)
 
     def draw_chunks(self, X: Any, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
@@ -216,3 +236,14 @@ class PanelCalibrator(Estimator, EstimateMethods):
         lines = [f"On rows left out, the log-loss of {len(worth)} scores together is {self.log_loss_:.4f}; "]
         lines[0] += f"{worth[0].name}, the best alone, has {worth[0].alone:.4f}."
         return "\n".join(lines + align([HEADERS, *(row.texts() for row in worth)]))
+
+
+def _join(X: Any, segment: Any) -> Any:
+    """The columns of scores, and segments as categorical ones."""
+    if segment is None:
+        return read_columns(X)
+    columns, keys = read_columns(X), as_columns(segment)
+    both = [name for name in keys if name in columns]
+    if both:
+        raise InvalidInputError(f"`segment` must have names that no score has; got {both[0]!r} twice. Rename one.")
+    return columns | {name: read_column(name, column, CATEGORY) for name, column in keys.items()}
