@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ MEMBERS = 3  # the two sums and the mean score; after them, each score alone
 MOST_TESTED = 32
 
 
-@dataclass(frozen=True, eq=False)
-class LogitPosterior:
+class LogitPosterior(NamedTuple):
     """Mean of the coefficients of all columns under an open-minded prior, and a root of their covariance."""
 
     mean: Floats
@@ -35,7 +34,7 @@ class LogitPosterior:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return plain_fields(self)
+        return {"mean": self.mean.tolist(), "root": self.root.tolist()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,16 +179,8 @@ class PanelMap(FrozenMap, EstimateMethods):
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over their ranges, missing and unseen ones among them, with what the map makes of them."""
-        columns = [score.test_values(MOST_TESTED) for score in self.features.scores]
-        shown = [[None if value != value else value for value in column.tolist()] for column in columns]  # noqa: PLR0124
-        return {"columns": shown, "probabilities": self.probabilities(columns).tolist()}
-
-    def replay(self, vector: Mapping[str, Any]) -> Floats:
-        """What this map makes of the columns of a test vector."""
-        kinds = [np.intp if isinstance(score, CategoryScore) else np.float64 for score in self.features.scores]
-        return self.probabilities(
-            [np.array(column, kind) for column, kind in zip(vector["columns"], kinds, strict=True)]
-        )
+        scores = {score.name: score.test_values(MOST_TESTED) for score in self.features.scores}
+        return {"scores": scores, "probabilities": self(scores).tolist()}
 
 
 def _chunks(columns: list[Any]) -> list[list[Any]]:

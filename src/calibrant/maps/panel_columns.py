@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant.errors import InvalidInputError
+from calibrant.maps.base import domain
 
 CATEGORY = "category"
 CATEGORY_TYPES = ("category", "categorical", "enum", "dictionary", "string", "large_string", "str", "bool", "utf8")
@@ -75,17 +76,14 @@ def read_column(name: str, column: Any, space: str) -> Any:
     if array.dtype.kind not in "fiu":
         raise InvalidInputError(f"Score {name!r} held numbers in the fit; got {array.dtype}. Convert the column.")
     values = array.astype(np.float64)
-    infinite = np.flatnonzero(np.isinf(values))
-    if len(infinite):
-        raise InvalidInputError(
-            f"Score {name!r} must be finite or missing; got {values[infinite[0]]} at index {infinite[0]}."
-        )
-    wrong = np.flatnonzero((space == "probability") & ((values < 0.0) | (values > 1.0)))
+    low, high = domain(space)
+    wrong = np.flatnonzero((values < low) | (values > high))
     if len(wrong):
-        raise InvalidInputError(
-            f"Score {name!r} must be a probability in [0, 1]; got {values[wrong[0]]:.6g} at index {wrong[0]}. "
-            f"If it is another number, pass space={{{name!r}: 'decision'}}."
-        )
+        must, advice = "finite or missing", ""
+        if space == "probability":
+            must, advice = "a probability in [0, 1]", f" If it is another number, pass space={{{name!r}: 'decision'}}."
+        got = f"got {values[wrong[0]]:.6g} at index {wrong[0]}"
+        raise InvalidInputError(f"Score {name!r} must be {must}; {got}.{advice}")
     return values
 
 

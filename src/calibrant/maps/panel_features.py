@@ -39,10 +39,9 @@ class NumericScore:
     mean: float
     deviation: float
 
-    def test_values(self, count: int) -> Floats:
+    def test_values(self, count: int) -> list[Any]:
         """Numbers over its whole range, and a missing one."""
-        low, high = self.scores[[0, -1]]
-        return np.append(np.linspace(low, high, count - 1), np.nan)
+        return [*np.linspace(self.scores[0], self.scores[-1], count - 1).tolist(), None]
 
     def predict(self, values: Floats) -> Floats:
         """What it says alone."""
@@ -85,9 +84,9 @@ class CategoryScore:
         numbers = {level: number for number, level in enumerate(self.levels)}
         return np.array([numbers.get(value, -1) for value in values], dtype=np.intp)
 
-    def test_values(self, count: int) -> Ints:
-        """Codes of all levels in turn, an unseen one among them."""
-        return np.arange(count) % (len(self.levels) + 1) - 1
+    def test_values(self, count: int) -> list[Any]:
+        """All levels in turn, and one that is none of them."""
+        return [[*self.levels, "no level of the fit"][i % (len(self.levels) + 1)] for i in range(count)]
 
     def predict(self, codes: Ints) -> Floats:
         """What it says alone; the base rate at a level that the fit did not see."""

@@ -105,13 +105,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         self.space = space
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        segment: Any = None,
-        pos_label: Any = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, segment: Any = None, pos_label: Any = None
     ) -> Self:
         """Learn from rows.
 
@@ -198,17 +192,18 @@ class PanelCalibrator(Estimator, EstimateMethods):
 
     def predict_interval(self, X: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
-        map_: PanelMap = self._fitted_map()
-        if self._blend is None:
-            return self.frozen_map().predict_interval(_join(X, segment), level)
-        return self._blend.predict_interval(map_.one_score(map_.check(X)), level)
+        model, scores = self._posterior(X, segment)
+        return model.predict_interval(scores, level)
 
     def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
-        map_: PanelMap = self._fitted_map()
-        if self._blend is None:
-            return self.frozen_map().sample_maps(_join(X, segment), n_draws, random_state)
-        return self._blend.sample_maps(map_.one_score(map_.check(X)), n_draws, random_state)
+        model, scores = self._posterior(X, segment)
+        return model.sample_maps(scores, n_draws, random_state)
+
+    def _posterior(self, X: Any, segment: Any) -> tuple[Any, Any]:
+        """Who knows intervals and draws, and what it is asked about."""
+        columns, map_ = _join(X, segment), self.frozen_map()
+        return (map_, columns) if self._blend is None else (self._blend, map_.one_score(map_.check(columns)))
 
     def draw_chunks(self, X: Any, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
         """The draws of `sample_maps` in chunks of rows, so that not all are held at once."""

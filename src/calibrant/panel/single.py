@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaln, ndtri
 
-from calibrant._numerics import links
 from calibrant._typing import Bools, Floats
-from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.blend import Blend
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.maps.functions import Chain, MapFunction
@@ -83,17 +81,9 @@ def fit_alone(
         warnings.simplefilter("ignore")
         function = blend.fit_tally(tally).map_.function
     function, cells = thin(function, tolerance), tally.coarsen(1001)
-    said = sum(blend.weights_[name] * left_out(member, cells) for name, member in blend.members_.items())
+    said = sum(blend.weights_[name] * np.stack(one.leave_one_out(cells)) for name, one in blend.members_.items())
     place = np.searchsorted(0.5 * (cells.scores[1:] + cells.scores[:-1]), values)
     return Chain((first.function, function)) if first else function, np.where(positive, said[0][place], said[1][place])
-
-
-def left_out(member: Any, cells: Tally) -> Floats:
-    """Predictions of the positive and of the negative rows of each cell without the row, (2, m)."""
-    if isinstance(member, BayesianCalibrator):
-        return np.stack(member.leave_one_out(cells))
-    p = links.clip(member.predict(cells.scores))
-    return np.stack((p, 1.0 - p))
 
 
 def fit_category(name: str, values: list[str | None], positive: Bools, weights: Floats) -> Single:
