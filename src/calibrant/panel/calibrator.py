@@ -235,9 +235,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
 
 def _join(X: Any, segment: Any) -> Any:
     """The columns of scores, and segments as categorical ones."""
-    if segment is None:
-        return read_columns(X)
-    columns, keys = read_columns(X), as_columns(segment)
+    columns, keys = read_columns(X), {} if segment is None else as_columns(segment)
     both = [name for name in keys if name in columns]
     if both:
         raise InvalidInputError(f"`segment` must have names that no score has; got {both[0]!r} twice. Rename one.")
