@@ -5,9 +5,9 @@
 
 The two plain scans are what anybody would write by hand for scores in [0, 1]: one that finds where the mass is, as a
 histogram of 1024 bins with the extremes of each, and one GROUP BY of 4096 bins of equal width with their sums. They are
-cheaper than what an exact tally needs, which has cells of nearly equal mass for scores of any size, and checks scores
-and labels on the way. The tally asks for the extremes (which Parquet knows without a scan in DuckDB, not in Spark),
-peeks at the first rows, and then does one GROUP BY of some 24 000 finer cells.
+cheaper than what a tally needs, which has cells of similar mass for scores of any size, and checks scores and labels on
+the way. The tally asks for the extremes (which Parquet knows without a scan in DuckDB, not in Spark), peeks at the
+first rows, and then does one GROUP BY of some 24 000 finer cells.
 
 Two sums of both columns, hardly more than reading them, are shown for what they cost by themselves.
 """

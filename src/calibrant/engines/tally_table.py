@@ -1,9 +1,15 @@
-"""A tally computed inside an engine, in a few passes; only cells come to Python."""
+"""A tally computed inside an engine, in a few passes; only cells come to Python.
 
+Few distinct scores are counted one by one. Of many, cells are made that every engine computes alike: quantiles and
+logarithms differ between engines, so cells are scores rounded to their leading bits, with what IEEE arithmetic defines
+to the last bit. Where cells turn out too heavy, because scores crowd there, another pass gives these more bits.
+"""
+
+import math
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,19 +17,20 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._optional import require
-from calibrant.engines import score_grid
-from calibrant.engines.score_grid import Grid, number, nw
 from calibrant.engines.tables import connect, open_table, suggest
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 
+nw: Any = require("narwhals.stable.v2", "tables", "calibrant.engines.tally")
 SHOWN_LABELS = 6
 LARGEST_SCORE = 1e290  # differences of scores must not overflow
-BETWEEN, MISSING = "\x1f", "\x1e"  # control characters that separate the parts of a segment, or stand for none
 Cells = dict[str, np.ndarray[Any, Any]]
 Labels = tuple[Any, Any]
-PEEK_CELLS = 16
+FETCHED = 2**17  # distinct scores that come to Python as they are
+FEWEST_BITS, MORE_BITS, ALL_BITS = 6, 8, 53
 TOO_HEAVY = 3.0  # times the mass that a cell should have
+FEW_ROWS = 32  # where they lie inside a cell is not worth another pass
+ONE_SCORE = 2.0**-40  # scores that are closer, relative to their size, are one in a tally anyway
 
 
 def tally(
@@ -38,9 +45,10 @@ def tally(
 ) -> Any:
     """Count positives and rows at each score inside an engine.
 
-    When the distinct scores fit into `max_cells`, the tally is that of ``Tally.from_arrays``. When they do not, scores
-    are grouped into cells of similar mass: ties are never split, counts are exact, and a cell's score is its mean
-    score. Without weights the result is the same number for number on every engine.
+    Up to 131,072 distinct scores, over all segments, or `max_cells` if that is more, are counted one by one: the tally
+    is that of ``Tally.from_arrays`` with `max_cells`. More are grouped into cells of similar mass: ties are never
+    split, counts are exact, and a cell's score lies between its smallest and its largest one. Without weights the
+    result is the same number for number on every engine.
 
     Parameters
     ----------
@@ -82,7 +90,7 @@ def tally(
     if not is_one and not names:
         raise InvalidInputError("`by` must name at least one column; got an empty list.")
     with _open_frame(source) as frame:
-        tallies = _count(select_rows(frame, score, label, weight, names), int(max_cells), pos_label)
+        tallies = _count(select_rows(frame, score, label, weight, names, pos_label=pos_label), int(max_cells))
     if by is None:
         return tallies[()]
     ordered = sorted(tallies, key=lambda segment: [(x is None, str(type(x)), 0 if x is None else x) for x in segment])
@@ -113,29 +121,19 @@ def _open_frame(source: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Rows:
-    """A lazy frame of `score`, `label` and maybe `weight` and `segment`, and the user's names for them.
-
-    A segment of several keys is one text, which every engine can compare, beside a column `key_…` for each key.
-    """
+    """A lazy frame of `score`, `label` and maybe `weight` and `by_0`, `by_1`, …, and what the user said about them."""
 
     frame: Any
     score: str
     label: str
     weight: str | None
-    by: tuple[str, ...] = ()
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The column that tells tallies apart; engines are faster without a constant one."""
-        return ("segment",) if self.by else ()
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns of the parts of a segment, where it has several."""
-        return tuple(f"key_{i}" for i in range(len(self.by))) if len(self.by) > 1 else ()
+    groups: tuple[str, ...]
+    pos_label: Any
 
 
-def select_rows(frame: Any, score: str, label: str, weight: str | None, by: Sequence[str] = ()) -> Rows:
+def select_rows(
+    frame: Any, score: str, label: str, weight: str | None, by: Sequence[str], *, pos_label: Any = None
+) -> Rows:
     """Find and check the columns. Nothing is read."""
     schema = frame.collect_schema()
     for role, name in [("score", score), ("label", label), ("weight", weight), *(("by", name) for name in by)]:
@@ -146,27 +144,14 @@ def select_rows(frame: Any, score: str, label: str, weight: str | None, by: Sequ
     columns["label"] = _as_number(label, schema) if schema[label] == nw.Boolean else nw.col(label)
     if weight is not None:
         columns["weight"] = _as_number(weight, schema)
-    rows = Rows(frame, score, label, weight, tuple(by))
-    segments = [_segment(name, schema) for name in by]
-    columns |= dict(zip(rows.keys or rows.groups, segments, strict=True))
-    frame = frame.select(**columns)
-    if rows.keys:
-        frame = frame.with_columns(segment=_joined(rows.keys))
-    return replace(rows, frame=frame)
+    segments = {f"by_{i}": _segment(name, schema) for i, name in enumerate(by)}
+    return Rows(frame.select(**columns, **segments), score, label, weight, tuple(segments), pos_label)
 
 
 def _segment(name: str, schema: Any) -> Any:
     """The column, in which NaN is missing like NULL, and one segment with it."""
     column = nw.col(name)
     return nw.when(~column.is_nan()).then(column) if schema[name].is_float() else column
-
-
-def _joined(names: Sequence[str]) -> Any:
-    """One text for each combination of values, never NULL."""
-    texts = [
-        nw.when(nw.col(name).is_null()).then(nw.lit(MISSING)).otherwise(nw.col(name).cast(nw.String)) for name in names
-    ]
-    return nw.concat_str(texts, separator=BETWEEN)
 
 
 def _as_number(name: str, schema: Any) -> Any:
@@ -181,19 +166,19 @@ def _as_number(name: str, schema: Any) -> Any:
 
 
 def fetch(frame: Any) -> Cells:
-    """Run a query: columns of doubles, and segments and their keys as Python values, None where they are missing."""
+    """Run a query: columns of doubles, and those of segments as Python values, None where they are missing."""
     table = frame.collect()
-    named = [x for x in table.columns if x == "segment" or x.startswith("key_")]
-    cells: Cells = {x: np.asarray(table[x].to_numpy(), np.float64) for x in table.columns if x not in named}
-    for x in {"segment", *named}:
-        cells[x] = np.full(len(table), None, object)
-    for x in named:
-        is_known = ~table[x].is_null().to_numpy()
-        cells[x][is_known] = table[x].drop_nulls().to_list()
+    cells: Cells = {}
+    for name in table.columns:
+        if name.startswith("by_"):
+            cells[name] = np.full(len(table), None, object)
+            cells[name][~table[name].is_null().to_numpy()] = table[name].drop_nulls().to_list()
+        else:
+            cells[name] = np.asarray(table[name].to_numpy(), np.float64)
     return cells
 
 
-def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
+def survey(rows: Rows) -> tuple[float, float, Labels]:
     """The extremes of the scores, and the negative and the positive label, as far as can be told without a scan.
 
     Many engines know extremes from statistics, without reading the columns.
@@ -207,28 +192,28 @@ def survey(rows: Rows, pos_label: Any) -> tuple[float, float, Labels]:
         raise InvalidInputError("`source` must have at least one row; the table is empty.")
     if not (extremes["low"] >= -LARGEST_SCORE and extremes["high"] <= LARGEST_SCORE):  # not so for NaN, either
         _refuse_scores(rows)
-    if pos_label is not None or not kind.is_numeric():
-        return extremes["low"], extremes["high"], _read_labels(rows, pos_label)
+    if rows.pos_label is not None or not kind.is_numeric():
+        return extremes["low"], extremes["high"], _read_labels(rows)
     # Labels of 0 and 1 or -1 and 1 need not be looked up. If there are others, the scan will show it.
     return extremes["low"], extremes["high"], (-1 if extremes["lowest_label"] < 0.0 else 0, 1)
 
 
-def _read_labels(rows: Rows, pos_label: Any) -> Labels:
+def _read_labels(rows: Rows) -> Labels:
     """The negative and the positive label, checked as for arrays, from the distinct values alone."""
     distinct = rows.frame.select("label").unique().head(SHOWN_LABELS).collect()["label"]
     labels = distinct.to_list()
     if distinct.is_null().any() or any(label != label for label in labels):  # noqa: PLR0124  # NaN differs from itself
         raise InvalidInputError(f"`{rows.label}` must have no missing labels; got NULL or NaN. Drop these rows first.")
-    negative, positive = _validation.encode_labels(np.array(sorted(labels)), pos_label, rows.label)[1]
+    negative, positive = _validation.encode_labels(np.array(sorted(labels)), rows.pos_label, rows.label)[1]
     return tuple(x.item() if isinstance(x, np.generic) else x for x in (negative, positive))
 
 
-def check_cells(cells: Cells, rows: Rows, pos_label: Any) -> None:
+def check_cells(cells: Cells, rows: Rows) -> None:
     """Refuse wrong scores, labels and weights; rows that were not counted as good have a wrong one."""
-    if not np.isfinite(cells["key"]).all():
+    if not np.isfinite(cells["cell"]).all():
         _refuse_scores(rows)
     if (cells["labelled"] != cells["rows"]).any():
-        _read_labels(rows, pos_label)  # says what is wrong with them
+        _read_labels(rows)  # says what is wrong with them
         raise InvalidInputError(f"`{rows.label}` must have two classes; another one came up while rows were counted.")
     bad = (cells["rows"] - cells["weighed"]).sum() if rows.weight is not None else 0
     if bad:
@@ -245,94 +230,102 @@ def _refuse_scores(rows: Rows) -> NoReturn:
     )
 
 
-def _count(rows: Rows, max_cells: int, pos_label: Any) -> dict[tuple[Any, ...], Tally]:
-    """The tally of each segment, a tuple of its keys.
+def _count(rows: Rows, max_cells: int) -> dict[tuple[Any, ...], Tally]:
+    """The tally of each segment, a tuple of values.
 
-    A segment is crowded if it has more distinct scores than cells. Crowded segments are counted in the cells of a
-    grid, the others at each score. Every pass is one query, each decided by the answers before it:
+    Every pass is one query, each decided by the answers before it:
 
     1. the extremes of the columns, which Parquet files and many databases know without reading them;
-    2. the distinct scores among the first rows, which usually show that the scores are crowded;
-    3. only where they do not: the distinct scores among all rows;
-    4. the cells;
-    5. only where cells turn out too heavy, because scores crowd in a narrow range: finer cells.
+    2. the distinct scores among the first rows;
+    3. only where these are few: the counts at each score, unless they are too many after all;
+    4. else the counts in cells, and again in finer ones as long as some are too heavy.
     """
-    low, high, labels = survey(rows, pos_label)
-    crowded = _crowded_segments(rows.frame.head(PEEK_CELLS * max_cells), rows.groups, max_cells)
-    if rows.by or not crowded:  # segments may begin after the first rows
-        others = rows.frame.filter(~_is_in(crowded)) if crowded else rows.frame
-        crowded |= _crowded_segments(others, rows.groups, max_cells)
-    grid = score_grid.first_grid(low, high, max_cells)
-    cells = _scan(rows, labels, crowded, grid)
-    check_cells(cells, rows, pos_label)
-    parts = _split_by_segment(cells)
-    if any(_is_too_heavy(parts[s], max_cells) for s in crowded):
-        grid = score_grid.finer(grid, [(parts[s]["key"], parts[s]["total"]) for s in crowded], max_cells)
-        parts = _split_by_segment(_scan(rows, labels, crowded, grid))
-    return {
-        tuple(part[name][0] for name in rows.keys or rows.groups): _make_tally(
-            part, grid if segment in crowded else None, rows, max_cells
-        )
-        for segment, part in parts.items()
-    }
+    low, high, labels = survey(rows)
+    most = max(FETCHED, max_cells)
+    first = rows.frame.head(2 * most).group_by(*rows.groups, "score").agg(nw.len().alias("rows"))
+    is_few = fetch(first.select(n=nw.len()))["n"].item() <= most
+    cells = _scan(rows, rows.frame.with_columns(cell=nw.col("score")), labels, most + 1) if is_few else {}
+    if is_few and len(cells["cell"]) <= most:
+        parts = _split_by_segment(cells, rows)
+    else:
+        parts = _make_cells(rows, labels, (low, high), max_cells)
+    return {segment: _make_tally(part, rows, max_cells) for segment, part in parts.items()}
 
 
-def _crowded_segments(frame: Any, groups: tuple[str, ...], max_cells: int) -> set[Any]:
-    """Segments with more distinct scores than cells; one number for each of them comes to Python."""
-    distinct = frame.group_by(*groups, "score").agg(nw.len().alias("rows"))
-    counts = distinct.group_by(*groups).agg(nw.len().alias("n")) if groups else distinct.select(n=nw.len())
-    answer = fetch(counts)
-    return set(answer["segment"][answer["n"] > max_cells].tolist())
+def _make_cells(rows: Rows, labels: Labels, ends: tuple[float, float], max_cells: int) -> dict[tuple[Any, ...], Cells]:
+    """Count rows in cells of leading bits, which are fine near 0.
+
+    Where no score is negative, those in the upper half enter as their negative distance from the end, so that cells
+    are as fine near 1 as near 0. Powers of two and whole numbers reach every engine unchanged, other numbers do not.
+    """
+    largest = max(-ends[0], ends[1], 1.0 / LARGEST_SCORE)
+    place = nw.col("score") * 2.0 ** -math.ceil(math.log2(largest))  # from -1 to 1
+    if ends[0] >= 0.0:
+        place = place - ((place > 0.5) & (place < 1.0)).cast(nw.Float64)
+    bits = max(math.ceil(math.log2(max_cells)) - 1, FEWEST_BITS)
+    frame, place = rows.frame.with_columns(place=place), nw.col("place")
+    frame, cell = frame.with_columns(cell=round_bits(place, bits)), nw.col("cell")
+    while True:
+        parts = _split_by_segment(_scan(rows, frame, labels), rows)
+        heavy = np.concatenate([part["cell"][_is_too_heavy(part, max_cells)] for part in parts.values()])
+        if len(heavy) == 0 or bits == ALL_BITS:
+            return parts
+        bits = min(bits + MORE_BITS, ALL_BITS)
+        is_heavy = whole_number(cell).cast(nw.Int64).is_in(np.unique(whole_number(heavy)).astype(int).tolist())
+        frame = frame.with_columns(cell=nw.when(is_heavy).then(round_bits(place, bits)).otherwise(cell))
 
 
-def _scan(rows: Rows, labels: Labels, crowded: Collection[Any], grid: Grid) -> Cells:
-    """Count all rows, in cells.
+def round_bits(x: Any, bits: int) -> Any:
+    """Round numbers to some number of leading bits (Veltkamp 1968); at 53 bits nothing is rounded."""
+    scaled = x * (2.0 ** (ALL_BITS - bits) + 1.0)
+    return scaled - (scaled - x)
+
+
+def whole_number(cell: Any) -> Any:
+    """A whole number for each cell from -1 to 1; cells closer than 2^-51 may share one."""
+    return (cell * 2.0**51 + 1.5 * 2.0**52) - 1.5 * 2.0**52
+
+
+def _is_too_heavy(part: Cells, max_cells: int) -> Any:
+    """Which cells of a tally hold too much of its mass at several scores."""
+    spread = part["high"] - part["low"] > ONE_SCORE * np.abs(part["high"])
+    return spread & (part["total"] > TOO_HEAVY * part["total"].sum() / max_cells) & (part["rows"] > FEW_ROWS)
+
+
+def _scan(rows: Rows, frame: Any, labels: Labels, most: int | None = None) -> Cells:
+    """Count the rows of a frame with the column `cell`, checked; where there are as many as `most`, not all cells.
 
     Every sum is of a plain column, computed beforehand, which is what all engines group by fastest. A row with a wrong
     label or weight is found by its absence: it is one of the `rows`, but not `labelled` or `weighed`.
     """
     score, label, weight = nw.col("score"), nw.col("label"), nw.col("weight")
     negative, positive = ((label == value).cast(nw.Float64) for value in labels)
-    key, offset = grid.cell(score) if crowded else (score, number(0.0))
-    if rows.by and crowded:
-        moved = _is_in(crowded)
-        key, offset = nw.when(moved).then(key).otherwise(score), nw.when(moved).then(offset).otherwise(number(0.0))
-    sums = {"labelled": negative + positive, "positive": positive, "offset": offset}
+    sums = {"labelled": negative + positive, "positive": positive}
     if rows.weight is not None:
-        is_good = (weight >= number(0.0)) & weight.is_finite()
-        sums |= {"positive": positive * weight, "offset": offset * weight}
-        sums |= {"total": weight, "weighed": is_good.cast(nw.Float64)}
-    groups = (*rows.groups, *rows.keys)
-    table = rows.frame.select(*groups, key=key, **sums)
-    totals = [nw.len().alias("rows"), *(nw.col(name).sum() for name in sums)]
-    cells = fetch(table.group_by(*groups, "key").agg(*totals))
+        is_good = (weight >= 0.0) & weight.is_finite()
+        sums |= {"positive": positive * weight, "total": weight, "weighed": is_good.cast(nw.Float64)}
+    table = frame.select(*rows.groups, "score", "cell", **sums).group_by(*rows.groups, "cell")
+    found = table.agg(
+        nw.len().alias("rows"), score.min().alias("low"), score.max().alias("high"), *(nw.col(x).sum() for x in sums)
+    )
+    cells = fetch(found if most is None else found.head(most))
+    if len(cells["cell"]) != most:
+        check_cells(cells, rows)
     return {"total": cells["rows"], **cells}
 
 
-def _is_in(segments: Collection[Any]) -> Any:
-    """Whether a row is of one of these segments: never NULL, which a filter would take for no."""
-    segment = nw.col("segment")
-    named = segment.is_in([value for value in segments if value is not None])
-    return nw.when(segment.is_null()).then(nw.lit(None in segments)).otherwise(named)
-
-
-def _is_too_heavy(part: Cells, max_cells: int) -> bool:
-    """Whether a cell of the first grid is too heavy, or has too many rows for an exact sum."""
-    spread = part["total"][part["offset"] != 0.0]  # all rows of another cell have one score
-    return bool((spread > min(TOO_HEAVY * part["total"].sum() / max_cells, score_grid.LARGEST_COUNT)).any())
-
-
-def _make_tally(part: Cells, grid: Grid | None, rows: Rows, max_cells: int) -> Tally:
+def _make_tally(part: Cells, rows: Rows, max_cells: int) -> Tally:
     weighs = part["total"] > 0.0
-    key, positive, total, offset = (part[name][weighs] for name in ("key", "positive", "total", "offset"))
-    if len(key) == 0:
+    low, high, positive, total = (part[name][weighs] for name in ("low", "high", "positive", "total"))
+    if len(total) == 0:
         raise InvalidInputError(f"`{rows.weight}` must have a positive entry; all weights are zero.")
-    scores = key if grid is None else grid.scores(key, offset / total)
-    return Tally(*bins.group_sums(scores, positive, total)).coarsen(max_cells)
+    return Tally(*bins.group_sums(low + 0.5 * (high - low), positive, total)).coarsen(max_cells)
 
 
-def _split_by_segment(cells: Cells) -> dict[Any, Cells]:
-    places: dict[Any, list[int]] = {}
-    for place, segment in enumerate(cells["segment"]):
+def _split_by_segment(cells: Cells, rows: Rows) -> dict[tuple[Any, ...], Cells]:
+    if not rows.groups:
+        return {(): cells}
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for place, segment in enumerate(zip(*(cells[name] for name in rows.groups), strict=True)):
         places.setdefault(segment, []).append(place)
     return {s: {name: column[where] for name, column in cells.items()} for s, where in places.items()}
