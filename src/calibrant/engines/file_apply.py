@@ -207,10 +207,8 @@ class NewColumns:
         missing: str | None = None,
         level: float | None = None,
     ) -> None:
-        if level is not None:
-            map_.need_posterior()
         self.map_: Any = map_
-        self.level = None if level is None else _validation.check_level(level)
+        self.level = level
         self.rows = self.unusable = self.outside = 0
         self.range: tuple[float, float] | None = None
         self.segments: SegmentReader | None = None
@@ -228,6 +226,8 @@ class NewColumns:
         elif isinstance(map_, SegmentedMap):
             self.segments = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
         if level is not None:
+            map_.need_posterior()
+            self.level = _validation.check_level(level)
             self.names += [f"{column}_{end}" for end in ("low", "high") for column in self.names]
 
     @property
@@ -378,20 +378,14 @@ class SegmentReader:
         pa = require("pyarrow", "tables", CALLER)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        encoded = self._read(k, column).dictionary_encode()
-        values = encoded.dictionary.to_pylist()
-        numbers = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-        if encoded.null_count:
-            values.append(None)
+        encoded = self._read(k, column).dictionary_encode(null_encoding="encode")
+        values = np.array(encoded.dictionary.to_pylist(), dtype=object)
         if self.missing == "error" and any(map(_validation.is_missing, values)):
             raise InvalidInputError(
                 f"Column '{self.by[k]}' must have no missing segments, as in the fit; fill them, or use "
                 "missing='segment'."
             )
-        distinct = np.empty(len(values), dtype=object)
-        distinct[:] = values
-        codes = self.keys.encode_column(k, distinct, len(values), "segment")
-        return codes[numbers] if len(codes) else np.empty(0, dtype=np.intp)
+        return self.keys.encode_column(k, values, len(values), "segment")[encoded.indices.to_numpy()]
 
     def _read(self, k: int, column: Any) -> Any:
         """The column in the type of its key: text of CSV is read as in the fit, dates and the like become text."""

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from calibrant._optional import require
-from calibrant.engines.tables import Table, codec_of_name, connect, quote
+from calibrant.engines.tables import Table, codec_of_name, connect, literal, quote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
@@ -119,17 +119,16 @@ def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output:
             raise
 
     # An existing file is written in place, with the mode that it has.
-    options = {"FORMAT": kind, "COMPRESSION": codec_of_name(output) or "none", "USE_TMP_FILE": "false"}
+    options = f"FORMAT {kind}, COMPRESSION {codec_of_name(output) or 'none'}, USE_TMP_FILE false"
     if kind == "csv":
-        options |= {"HEADER": "true", "DELIMITER": f"'{csv.get('delimiter', ',')}'"}
+        options += f", HEADER true, DELIMITER '{csv.get('delimiter', ',')}'"
     with connect() as connection:
         columns = _check_columns(kind, schema, connection)
         if kind == "csv" and csv.get("decimal", ".") != ".":
             columns = [_with_decimal(field, csv["decimal"]) for field in schema]
         connection.register("batches", pa.RecordBatchReader.from_batches(schema, watched()))
-        target, given = str(path).replace("'", "''"), ", ".join(f"{name} {value}" for name, value in options.items())
         try:
-            connection.execute(f"COPY (SELECT {', '.join(columns)} FROM batches) TO '{target}' ({given})")
+            connection.execute(f"COPY (SELECT {', '.join(columns)} FROM batches) TO {literal(str(path))} ({options})")
         except duckdb.Error as error:
             if failed:
                 raise failed[0] from None
@@ -204,18 +203,13 @@ def add_fields(schema: Any, names: list[str]) -> Any:
 
 
 def parquet_options(path: str, schema: Any) -> dict[str, Any]:
-    """Choose the compression and the dictionaries that the columns have in a Parquet file.
-
-    A column whose type would become another one in a file with this Arrow schema is refused.
-    """
+    """Choose the compression of a Parquet file; a column whose type Arrow would change is refused."""
     parquet = require("pyarrow.parquet", "tables", CALLER)
     source = parquet.ParquetFile(path)
     metadata, old = source.metadata, source.schema
-    chunks = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if metadata.num_row_groups else []
+    codec = metadata.row_group(0).column(0).compression if metadata.num_row_groups else "ZSTD"
     options = {
-        "compression": {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in chunks},
-        # Dictionaries only where there are some: to try one for every column takes most of the time of writing.
-        "use_dictionary": [one.path_in_schema for one in chunks if any("DICT" in name for name in one.encodings)],
+        "compression": codec.replace("UNCOMPRESSED", "NONE"),
         "use_deprecated_int96_timestamps": any(old.column(i).physical_type == "INT96" for i in range(len(old))),
     }
     empty = io.BytesIO()

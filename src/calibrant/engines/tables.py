@@ -73,11 +73,12 @@ class Table:
 
     def kind(self, column: str) -> str:
         """Return the type of a column, in DuckDB's words and without its parameters."""
-        return _plain_kind(self.relation.types[self.columns.index(column)])
+        return str(self.relation.types[self.columns.index(column)]).partition("(")[0]
 
     def is_number(self, column: str) -> bool:
         """Tell whether a column holds numbers or booleans."""
-        return _holds_numbers(self.kind(column))
+        kind = self.kind(column)
+        return kind.endswith(("INT", "INTEGER")) or kind in ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
 
     def values(self, query: str) -> list[tuple[Any, ...]]:
         """Fetch the rows of a query of ``rows``."""
@@ -174,7 +175,9 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
         raise InvalidInputError("Standard input (-) cannot be mixed with files.")
     with ExitStack() as stack:
         named = [STDIN] if sources == [STDIN] else [name for one in sources for name in find_files(os.fspath(one))]
-        files = [stack.enter_context(_spool(name)) if _is_stream(name) else name for name in named]
+        # A pipe or device can be read only once.
+        streams = [name == STDIN or not Path(name).is_file() for name in named]
+        files = [stack.enter_context(_spool(name)) if once else name for name, once in zip(named, streams, strict=True)]
         shown = ["standard input" if name == STDIN else name for name in named]
         title = shown[0] if len(files) == 1 else f"{len(files)} files"
         stack.enter_context(reading(title))
@@ -251,22 +254,11 @@ def _read(
     relation = _read_csv(connection, files, **options)
     if delimiter == ";":  # a comma is then free for decimals, as where it is the custom
         by_comma = _read_csv(connection, files, **options, decimal=",")
-        if _count_numbers(by_comma) > _count_numbers(relation):
+        now, before = (sum(map(Table("", one).is_number, one.columns)) for one in (by_comma, relation))
+        if now > before:
             relation, options = by_comma, options | {"decimal": ","}
     header = {"header": any(pair[0] == pair[1] for pair in zip(fields, relation.columns, strict=False))}
     return relation, fields, options | header
-
-
-def _plain_kind(kind: Any) -> str:
-    return str(kind).partition("(")[0]
-
-
-def _holds_numbers(kind: str) -> bool:
-    return kind.endswith(("INT", "INTEGER")) or kind in ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
-
-
-def _count_numbers(relation: Any) -> int:
-    return sum(_holds_numbers(_plain_kind(kind)) for kind in relation.types)
 
 
 def _escape(files: list[str]) -> list[str]:
@@ -276,11 +268,6 @@ def _escape(files: list[str]) -> list[str]:
 
 def _read_csv(connection: Any, files: list[str], **options: Any) -> Any:
     return connection.read_csv(_escape(files), union_by_name=len(files) > 1, **options)
-
-
-def _is_stream(name: str) -> bool:
-    """Tell whether a name is that of a pipe or device, which can be read only once."""
-    return name == STDIN or not Path(name).is_file()
 
 
 @contextmanager
