@@ -19,7 +19,7 @@ from calibrant.calibrators.blend import Blend
 from calibrant.decisions.accepted_ranks import accepted_rank, fewest_rows, levels_at
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.rows import as_unlabelled
-from calibrant.maps.keys import SegmentKeys
+from calibrant.maps.keys import SegmentCounts
 from calibrant.metrics.risk_coverage import read_confidence
 from calibrant.metrics.samples import GroupedRows, Seed
 from calibrant.tally import Tally, row_count
@@ -66,16 +66,10 @@ class GateRows:
             labelled = read_confidence(y_true, scores, **options).tally
             return {None: cls(labelled, labelled if unlabelled is None else as_unlabelled(top_score(unlabelled)))}
         n_rows = len(_validation.as_array(scores, "scores"))
-        keys, codes = SegmentKeys.learn(segment, n_rows, "error")
         # Each row as a group of its own: then the sample keeps rows, in their order.
         rows = cast("GroupedRows", read_confidence(y_true, scores, groups=np.arange(n_rows), **options).rows)
-        found = {}
-        for code in np.unique(codes, axis=0):
-            own = (codes == code).all(axis=1)
-            tally = Tally.from_arrays(rows.scores[own], rows.labels[own], rows.weights[own])
-            words = tuple(levels[i] for levels, i in zip(keys.levels, code.tolist(), strict=True))
-            found[words if len(words) > 1 else words[0]] = cls(tally, tally)
-        return found
+        counts = SegmentCounts.of_rows(rows.scores, rows.labels, rows.weights, segment, "error")
+        return {name: cls(tally, tally) for name, tally in counts.tallies().items()}
 
     def counts_from(self, thresholds: ArrayLike) -> tuple[Floats, Floats]:
         """How many labelled rows from each score up are right, and how many are wrong."""

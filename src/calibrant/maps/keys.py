@@ -196,6 +196,17 @@ class SegmentCounts:
         )
         return cls(keys, scores, positives, totals, np.repeat(codes, [len(tally) for tally in full.values()], axis=0))
 
+    def tallies(self) -> dict[Any, Tally]:
+        """The rows of each segment, by its value or with several keys by a tuple; each of them is 0 or 1."""
+        number, found = combine(self.codes), {}
+        order = np.argsort(number, kind="stable")
+        for rows in filter(len, np.split(order, np.flatnonzero(np.diff(number[order])) + 1)):
+            code = self.codes[rows[0]].tolist()
+            words = tuple(levels[i] for levels, i in zip(self.keys.levels, code, strict=True))
+            tally = Tally.from_arrays(self.scores[rows], self.positives[rows] > 0.0, self.totals[rows])
+            found[words if len(words) > 1 else words[0]] = tally
+        return found
+
     def merged(self, places: Ints) -> SegmentCounts:
         """Rows with the same number in `places` and the same segments counted together, at their mean score."""
         number = combine(np.column_stack((places, self.codes)))

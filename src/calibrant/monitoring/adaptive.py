@@ -142,7 +142,7 @@ class AdaptiveCalibrator:
         if not isinstance(map_, CalibrationMap):
             raise InvalidInputError(
                 f"`reference` must be a map or a fitted calibrator of one score; got {map_!r}. "
-                "Of several classes or segments, adapt each by itself."
+                "Of several classes or segments, adapt each; of several scores, Identity over their probability."
             )
         registry.get(self.method)
         remembered = labelled_rows(self.reference)

@@ -34,8 +34,9 @@ class CalibrationMonitor:
 
     Parameters
     ----------
-    map_ : CalibrationMap, MatrixMap or SegmentedMap, optional
-        Turns scores into the probabilities that are tested; without it the scores are the probabilities.
+    map_ : CalibrationMap, MatrixMap, SegmentedMap or PanelMap, optional
+        Turns scores into the probabilities that are tested; without it the scores are the probabilities. Several scores
+        are watched by the one probability that their map makes of them.
     classes : sequence, optional
         The labels of the columns of a matrix; by default those of the map, or the numbers of the columns.
     segments : sequence, optional
@@ -91,7 +92,7 @@ class CalibrationMonitor:
 
         Parameters
         ----------
-        rows : array-like of shape (n,) or (n, K), Tally, or mapping of segment to Tally
+        rows : array-like of shape (n,) or (n, K), table of several scores, Tally, or mapping of segment to Tally
             All new rows, by their scores or as tallies.
         y : array-like of shape (n,), optional
             The labels, where scores are given.

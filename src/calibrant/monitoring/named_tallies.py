@@ -9,8 +9,9 @@ from calibrant import _validation
 from calibrant._typing import ArrayLike
 from calibrant.errors import InvalidInputError
 from calibrant.maps.base import FrozenMap
-from calibrant.maps.keys import as_columns, name_columns
+from calibrant.maps.keys import SegmentCounts, name_columns
 from calibrant.maps.matrix import MatrixMap
+from calibrant.maps.panel import PanelMap
 from calibrant.maps.segments import SegmentedMap
 from calibrant.metrics.multiclass import top_label_tally
 from calibrant.tally import Tally, to_tally
@@ -43,8 +44,11 @@ def read_named_tallies(
     """Tallies of the scores by name; of several classes, of the probabilities.
 
     One score has one tally, ALL. A matrix has one of the predicted class, TOP, and one of each class against the rest.
-    Segments, given as a mapping of tallies or by a column beside the scores, have one each.
+    Segments, given as a mapping of tallies or by a column beside the scores, have one each. Several scores are watched
+    by the probability that their map makes of them, of which tallies are, too.
     """
+    if isinstance(map_, PanelMap) and y is not None:
+        rows = map_(rows)  # what the panel says of a row is the score that is watched
     if isinstance(rows, Mapping):
         return dict(rows)
     if segment is not None:
@@ -86,7 +90,7 @@ def whole(tallies: NamedTallies) -> Tally:
 
 def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
     """A tally of probabilities; a map of segments is applied where the segment is known, also a new combination."""
-    if map_ is None:
+    if map_ is None or isinstance(map_, PanelMap):
         _validation.check_unit_interval(tally.scores, "scores", "A test of calibration")
         return tally
     if isinstance(map_, MatrixMap):
@@ -106,14 +110,8 @@ def _split(scores: Any, y: ArrayLike | None, segment: Any, pos_label: Any) -> Na
         raise InvalidInputError("`segment` goes with scores and `y`; name tallies by segment in a dictionary.")
     values = _validation.check_scores(scores)
     positive, _ = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
-    keys = [column.tolist() for column in as_columns(segment).values()]
-    for column in (positive, *keys):
-        _validation.check_same_length(len(values), len(column), "y" if column is positive else "segment")
-    rows_of: dict[Any, list[int]] = {}
-    for row, line in enumerate(zip(*keys, strict=True)):
-        words = tuple(None if word != word else word for word in line)  # noqa: PLR0124 (NaN: a missing segment)
-        rows_of.setdefault(words if len(words) > 1 else words[0], []).append(row)
-    return {name: Tally.from_arrays(values[rows], positive[rows]) for name, rows in rows_of.items()}
+    _validation.check_same_length(len(values), len(positive), "y")
+    return SegmentCounts.of_rows(values, positive, np.ones(len(values)), segment, "segment").tallies()
 
 
 def _read_matrix(scores: Any, y: ArrayLike, map_: FrozenMap | None, classes: Sequence[Any] | None) -> NamedTallies:
