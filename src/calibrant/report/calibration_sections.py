@@ -13,7 +13,7 @@ from calibrant.reliability.result import Table as Columns
 from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
-from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
+from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells, share_cell
 from calibrant.report.texts import TEXTS, say
 from calibrant.report.wording import any_of, count, estimate, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
@@ -46,11 +46,7 @@ def _diagram_alt(side: Assessment, name: str, words: SimpleNamespace) -> str:
 def _points_table(caption: str, side: Assessment, share: str, level: str) -> Table:
     """Predicted, happened with its interval, and rows, for each group of a reliability diagram."""
     rows = tuple(
-        (
-            percent(p["mean_score"]),
-            Cell(percent(p["fraction"]), f"{percent(p['low'])} to {percent(p['high'])}"),
-            count(p["total"]),
-        )
+        (percent(p["mean_score"]), share_cell(p["fraction"], p["low"], p["high"]), count(p["total"]))
         for p in side.diagram.points
     )
     return Table(caption, ("Predicted", f"{share.capitalize()}, {level} interval", "Rows"), rows, folded=True)
@@ -66,15 +62,13 @@ def meaning_section(data: ReportData) -> Section:
         sentence += say("meaning", "before")
     if banded:
         sentence += say("meaning", "band", level=level)
-    rows = tuple(
-        (
-            score_text(data, row["score"]),
-            Cell(percent(row["probability"]), f"{percent(row['low'])} to {percent(row['high'])}" if banded else ""),
-        )
-        for row in points
-    )
+    rows: list[Row] = []
+    for row in points:
+        share = row["probability"]
+        cell = share_cell(share, row["low"], row["high"]) if banded else Cell(percent(share))
+        rows.append((score_text(data, row["score"]), cell))
     becomes = f"means, with its {level} credible interval" if banded else "means"
-    table = Table("What a score means", ("A score of", becomes), rows)
+    table = Table("What a score means", ("A score of", becomes), tuple(rows))
     figure = Figure(map_figure(data, say("meaning", "alt", method=title)))
     half = () if data.rows is None else (_half(data, data.rows),)
     return Section("meaning", "What a score means", (*half, sentence), (figure,), (table,))

@@ -224,20 +224,16 @@ def _code(data: ReportData, commands: str | None) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
     cls, several = type(data.calibrator), data.classes is not None
     known = getattr(calibrant, cls.__name__, None) is cls
-    head = "import calibrant" if known else f"from {cls.__module__} import {cls.__name__}"
-    rows = "rows whose outcome is known"
-    if several:
-        rows = "(n, K), a column for each class"
-    elif data.top_label:
-        rows = "the highest score of each row, and whether its class was right"
-    lines = [
-        f"{head}\n",
-        f"calibrator = {'calibrant.' if known else ''}{data.calibrator!r}",
-        f"calibrator.fit(scores, labels)  # {rows}",
-        f"probabilities = calibrator.{'predict_proba' if several else 'predict'}(new_scores)",
-    ]
-    if hasattr(data.calibrator, "sample_maps") and not several:
-        lines.append(f"low, high = calibrator.predict_interval(new_scores, level={data.level:g})")
-    lines.append('calibrator.save("calibration.json")  # calibrant.load reads it back')
+    kind = "classes" if several else "top_label" if data.top_label else "score"
+    banded = hasattr(data.calibrator, "sample_maps") and not several
+    python = say(
+        "code",
+        "python",
+        head="import calibrant" if known else f"from {cls.__module__} import {cls.__name__}",
+        made=f"{'calibrant.' if known else ''}{data.calibrator!r}",
+        rows=say("code", kind),
+        predict="predict_proba" if several else "predict",
+        interval=say("code", "interval", level=data.level) if banded else "",
+    )
     shell = (commands or say("commands", "classes" if several else "score")).replace("{method}", data.name)
-    return {"python": "\n".join(lines)} | ({"shell": shell} if several or data.name in registry.names() else {})
+    return {"python": python} | ({"shell": shell} if several or data.name in registry.names() else {})

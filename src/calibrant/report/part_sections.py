@@ -9,7 +9,7 @@ from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.evaluation import evaluate
 from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, judged_diagram
 from calibrant.report.figures import COLORS, forest_figure, small_diagram
-from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells
+from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells, share_cell
 from calibrant.report.segments import Segment, SegmentResults
 from calibrant.report.texts import say
 from calibrant.report.wording import count, estimate, loss_change, outcome_of, percent, points_estimate, sentence_case
@@ -140,8 +140,7 @@ def _table(segments: tuple[Segment, ...], share: str) -> Table:
     sides = _sides(segments)
     rows: list[Row] = []
     for one in segments:
-        interval = f"{percent(one.happened.low)} to {percent(one.happened.high)}"
-        happened = Cell(percent(one.happened.value), interval)
+        happened = share_cell(one.happened.value, one.happened.low, one.happened.high)
         rows.append((one.name, count(one.total), happened, *(_predicted(one, side) for side in sides)))
     head = ("Segment", "Rows", share.capitalize(), *(f"Predicted, {TITLES[side]}" for side in sides))
     return Table("Segments", head, tuple(rows), folded=len(segments) > MOST_DRAWN)

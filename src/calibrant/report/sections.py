@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from calibrant.intervals import Interval
-from calibrant.report.wording import estimate, estimate_decimals
+from calibrant.report.wording import estimate, estimate_decimals, percent
 
 
 class Cell(NamedTuple):
@@ -58,6 +58,11 @@ class Section(NamedTuple):
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
+
+
+def share_cell(value: float, low: float, high: float) -> Cell:
+    """A share with its interval."""
+    return Cell(percent(value), f"{percent(low)} to {percent(high)}")
 
 
 def estimate_cells(values: list[Interval | float | None], sign: str = "") -> list[Cell]:
