@@ -83,9 +83,9 @@ def test_agrees_with_the_expenses_of_each_day():
     p = rng.random(300)
     y = (rng.random(300) < p).astype(int)
     for ratio in (0.1, 0.4, 0.8):
-        forecast = np.mean(np.where(p >= 0.3, ratio, y))
+        forecast = np.mean(np.where(p >= ratio, ratio, y))
         climate, perfect = min(ratio, y.mean()), ratio * y.mean()
-        value = relative_economic_value(y, p, cost_loss_ratios=ratio, thresholds=0.3)
+        value = relative_economic_value(y, p, cost_loss_ratios=ratio)
         assert value[0] == pytest.approx((climate - forecast) / (climate - perfect))
 
 
@@ -98,7 +98,5 @@ def test_a_perfect_forecast_is_worth_one_and_the_base_rate_nothing():
 def test_economic_value_refuses_ratios_outside_and_one_class():
     with pytest.raises(InvalidInputError, match="`cost_loss_ratios`"):
         relative_economic_value([0, 1], [0.2, 0.7], cost_loss_ratios=[0.0])
-    with pytest.raises(InvalidInputError, match="`thresholds`"):
-        relative_economic_value([0, 1], [0.2, 0.7], cost_loss_ratios=[0.5], thresholds=[0.1, 0.2])
     with pytest.raises(InvalidInputError, match="both classes"):
         relative_economic_value([1, 1], [0.2, 0.7], cost_loss_ratios=[0.5])

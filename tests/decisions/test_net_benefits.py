@@ -24,14 +24,12 @@ def test_agrees_with_rows_where_probabilities_equal_thresholds():
     assert net_benefit(y, p, thresholds=thresholds) == pytest.approx(by_rows(y, p, thresholds))
 
 
-def test_weights_and_standardisation():
+def test_weights():
     weights, y, p = np.array([1, 3, 2, 2]), np.array([0, 1, 0, 1]), np.array([0.2, 0.3, 0.6, 0.9])
     repeated = by_rows(np.repeat(y, weights), np.repeat(p, weights), [0.25, 0.5])
     assert net_benefit(y, p, thresholds=[0.25, 0.5], sample_weight=weights) == pytest.approx(repeated)
     curve = decision_curve(y, p, thresholds=[0.25, 0.5], sample_weight=weights)
-    assert curve.standardised == pytest.approx(np.array(repeated) / (5 / 8))
-    with pytest.raises(InvalidInputError, match="positive row"):
-        decision_curve([0, 0], [0.2, 0.4], thresholds=0.3).scale(standardised=True)
+    assert curve.net_benefit == pytest.approx(repeated)
 
 
 def test_counts_rows_at_and_above_a_threshold():
@@ -94,7 +92,6 @@ def test_derived_numbers():
     curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5], n_resamples=0, name="m")
     assert curve.band == "none"
     assert curve.low is curve.net_benefit
-    assert curve.standardised == pytest.approx([0.875, 0.5])
     assert curve.advantage == pytest.approx([0.4375 - 0.375, 0.25])
     assert curve.interventions_avoided == pytest.approx([0.25, 0.25])  # one row of four is not acted on in vain
     assert curve.to_dict()["treat_all"] == pytest.approx([0.375, 0.0])

@@ -45,13 +45,12 @@ def test_the_artists_show_the_numbers(ax, data):
 def test_several_models_and_no_intervals(ax, data):
     models = {"raw": data.scores, "true": data.probabilities}
     display = DecisionCurveDisplay.from_predictions(
-        data.labels, models, ax=ax, n_resamples=0, standardised=True, curve_kwargs={"lw": 3}, thresholds=[0.2, 0.4]
+        data.labels, models, ax=ax, n_resamples=0, curve_kwargs={"lw": 3}, thresholds=[0.2, 0.4]
     )
     assert display.band_ == [None, None]
     assert [line.get_linewidth() for line in display.line_] == [3, 3]
     assert texts(display) == ["raw", "true", "treat all", "treat none"]
-    np.testing.assert_allclose(display.line_[1].get_ydata(), display.results[1].standardised)
-    assert ax.get_ylabel() == "Standardised net benefit"
+    np.testing.assert_allclose(display.line_[1].get_ydata(), display.results[1].net_benefit)
     assert ax.get_xlim() == (0.2, 0.4)
 
 

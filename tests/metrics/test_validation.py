@@ -1,14 +1,12 @@
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, special, stats
 
-from calibrant import Tally, metrics, simulate
+from calibrant import metrics, simulate
 from calibrant.decisions import net_benefit
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import observed_expected_ratio, validation_summary
+from calibrant.metrics.validation import Odds, recalibrate
 
 
 def test_gathers_the_measures():
@@ -92,7 +90,93 @@ def test_reads_as_a_table():
     assert frame.loc["slope", ["value", "low", "high"]].tolist() == [slope.value, slope.low, slope.high]
 
 
-RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
+STAGES = ["early", "late", "none"]
+TRUE_LINES = {"early": (0.4, 0.7), "late": (-0.3, 1.3)}  # intercept and slope against "none"
+TRUE_INTERCEPTS = {"early": 0.331, "late": -0.300}  # with slopes held at 1, of 200,000 rows
+
+
+def draw_stages(n, seed):
+    """Stages whose log odds against "none" are lines over those of the probabilities."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal([0.3, -0.5], [1.2, 0.9], (n, 2))
+    p = special.softmax(np.column_stack((logits, np.zeros(n))), axis=1)
+    lines = np.array(list(TRUE_LINES.values()))
+    truth = special.softmax(np.column_stack((lines[:, 0] + lines[:, 1] * logits, np.zeros(n))), axis=1)
+    return np.array(STAGES)[(rng.random((n, 1)) > truth.cumsum(axis=1)[:, :-1]).sum(axis=1)], p
+
+
+def multinomial_line(y, p, with_slopes):
+    """A direct fit: coefficients outcome by outcome, and their covariance by differences of the likelihood."""
+    logits = np.log(p[:, :2] / p[:, 2:])
+    outcome = np.column_stack([y == stage for stage in STAGES])
+
+    def loss(w):
+        a, b = (w[::2], w[1::2]) if with_slopes else (w, np.ones(2))
+        eta = np.column_stack((a + b * logits, np.zeros(len(y))))
+        return (special.logsumexp(eta, axis=1) - eta[outcome]).sum()
+
+    start = np.array([0.0, 1.0, 0.0, 1.0] if with_slopes else [0.0, 0.0])
+    found = optimize.minimize(loss, start, tol=1e-10).x
+    steps, hessian = 1e-3 * np.eye(len(found)), np.empty((len(found), len(found)))
+    for i, one in enumerate(steps):
+        for j, other in enumerate(steps):
+            corners = [a * b * loss(found + a * one + b * other) for a in (1, -1) for b in (1, -1)]
+            hessian[i, j] = sum(corners) / 4e-6
+    return found, np.linalg.inv(hessian), loss(found), loss(start)
+
+
+def test_several_outcomes_have_the_lines_of_a_direct_fit():
+    y, p = draw_stages(500, 0)
+    summary = validation_summary(y, p, reference="none", level=0.95, n_resamples=2)
+    for name, place in (("intercept", 0), ("slope", 1)):
+        found, covariance, *losses = multinomial_line(y, p, with_slopes=bool(place))
+        for k, stage in enumerate(TRUE_LINES):
+            interval, i = summary[f"{name}[{stage}]"], k * (1 + place) + place
+            assert interval.value == pytest.approx(found[i], abs=1e-5)
+            assert interval.width == pytest.approx(2 * stats.norm.ppf(0.975) * covariance[i, i] ** 0.5, rel=1e-4)
+    p_value = stats.chi2.sf(2 * (losses[1] - losses[0]), 4)
+    assert summary.remarks == (f"All intercepts 0 and slopes 1: p = {p_value:.2g}.",)
+    assert "intercept[none]" not in summary.measures
+
+
+def test_several_outcomes_are_each_measured_against_the_rest():
+    y, p = draw_stages(400, 1)
+    summary = validation_summary(y, p, thresholds=[0.3], n_resamples=50)
+    late = validation_summary(y == "late", p[:, 1], thresholds=[0.3], n_resamples=50)
+    for name in set(late.measures) - {"intercept", "slope"}:
+        assert summary[f"{name}[late]"] == late[name]
+    counts = {stage: int((y == stage).sum()) for stage in STAGES}
+    assert max(counts, key=counts.get) == "early"
+    told = f"400 rows, {400 - counts['early']} positive ({counts['late']} late, {counts['none']} none; reference early)"
+    lines = str(summary).splitlines()
+    assert lines[0] == f"{told}; 90 % intervals in brackets"
+    assert "  Net benefit at 0.3: late" in [line[:26] for line in lines]
+    with pytest.raises(InvalidInputError, match="`reference` must be one of"):
+        validation_summary(y, p, reference="severe")
+    with pytest.raises(InvalidInputError, match="`reference` is for several outcomes"):
+        validation_summary(y == "late", p[:, 1], reference="none")
+
+
+def test_groups_reach_the_lines_of_several_outcomes():
+    y, p = draw_stages(150, 2)
+    alone = validation_summary(y, p, groups=np.arange(150), n_resamples=2)
+    rows = [np.repeat(column, 6, axis=0) for column in (y, p, np.arange(150))]
+    tenfold = validation_summary(*rows[:2], groups=rows[2], n_resamples=2)
+    for name in ("intercept[late]", "slope[late]", "slope[none]"):
+        assert tenfold[name].width == pytest.approx(alone[name].width)
+        assert tenfold[name].width > 1.8 * validation_summary(*rows[:2], n_resamples=2)[name].width
+
+
+def test_lines_of_several_outcomes_hold_the_truth():
+    held = np.zeros(4)
+    for seed in range(500):
+        y, p = draw_stages(300, seed)
+        is_outcome = np.column_stack([y == stage for stage in TRUE_LINES])
+        rows = Odds(np.log(p[:, :2] / p[:, 2:]), is_outcome.astype(float), np.ones(300))
+        (intercepts, slopes), _ = recalibrate(rows, rows, None, 0.9)
+        truth = [*TRUE_INTERCEPTS.values(), *(slope for _, slope in TRUE_LINES.values())]
+        held += [one.low <= x <= one.high for one, x in zip(intercepts + slopes, truth, strict=True)]
+    assert (abs(held / 500 - 0.9) < 0.035).all()
 
 
 def test_by_hand():
@@ -101,14 +185,6 @@ def test_by_hand():
     assert found.value == pytest.approx(1.25)
     assert np.log(found.high / found.value) == pytest.approx(1.959964 * np.sqrt(0.04), rel=1e-6)
     assert found.low * found.high == pytest.approx(found.value**2)
-
-
-@pytest.mark.parametrize("case", RECORDED["cases"], ids=lambda case: str(len(case["data"]["labels"])))
-def test_the_exact_interval_agrees_with_statsmodels(case):
-    y, p = case["data"]["labels"], case["data"]["probabilities"]
-    found = observed_expected_ratio(y, p, method="exact", level=0.95)
-    low, high = (end / np.mean(p) for end in case["exact_proportion"])
-    assert (found.low, found.high) == pytest.approx((low, high))
 
 
 def test_covers_one_for_calibrated_probabilities():
@@ -121,15 +197,6 @@ def test_covers_one_for_calibrated_probabilities():
     assert covered >= 172  # p varies between rows, so the binomial is a little too wide
 
 
-def test_no_positive_has_an_exact_interval_only():
-    found = observed_expected_ratio([0] * 20, [0.1] * 20, method="exact", level=0.9)
-    assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high == pytest.approx((1 - 0.05 ** (1 / 20)) / 0.1)
-    with pytest.raises(InvalidInputError, match="exact"):
-        observed_expected_ratio([0] * 20, [0.1] * 20)
-    assert observed_expected_ratio([1] * 5, [0.5] * 5, method="exact").high == pytest.approx(2.0)
-
-
 def test_groups_of_equal_rows_have_the_error_of_one_row_each():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 5, 200)
@@ -140,12 +207,10 @@ def test_groups_of_equal_rows_have_the_error_of_one_row_each():
     residuals = y - alone.value * p
     error = np.sqrt(200 / 199 * (residuals**2).sum()) / y.sum()
     assert np.log(alone.high / alone.value) == pytest.approx(stats.t.ppf(0.95, 199) * error)
-    with pytest.raises(InvalidInputError, match="independent"):
-        observed_expected_ratio(y, p, groups=np.arange(200), method="exact")
 
 
 def test_refuses_what_has_no_ratio():
     with pytest.raises(InvalidInputError, match="no positive is expected"):
         observed_expected_ratio([0, 1], [0.0, 0.0])
-    with pytest.raises(InvalidInputError, match="`method`"):
-        observed_expected_ratio(Tally.from_arrays([0.1, 0.9], [0, 1]), method="score")
+    with pytest.raises(InvalidInputError, match="needs a positive row"):
+        observed_expected_ratio([0] * 20, [0.1] * 20)

@@ -53,7 +53,7 @@ def test_more_rows_are_asked_for_only_where_they_would_tell_more(with_facts):
 
 def test_probabilities_that_are_off_are_not_called_harmless(with_facts):
     step = next_steps(with_facts(p_value=0.0001, error=(0.06, 0.05, 0.07)))[0]
-    assert step.startswith("Do not rely on these probabilities")
+    assert step.startswith("Do not rely on these probabilities. So far no method improves on them")
 
 
 def test_scores_are_turned_into_probabilities(unbounded):
@@ -70,15 +70,15 @@ def test_segments_are_named_even_where_calibrating_is_not_advised(with_facts, se
 def test_the_result_of_the_comparison_in_words(data):
     best = replace(data, name="isotonic", comparison=replace(data.comparison, recommended="platt", tied=()))
     text = comparison_result(best)
-    assert text.startswith("Platt scaling is recommended: its log-loss is 0.")
-    assert "lower than without calibration (90 % confidence interval: " in text
+    assert text.startswith("Platt scaling: its log-loss is 0.")
+    assert text.endswith("lower than that of the raw score, the lowest of all.")
     tied = comparison_result(replace(best, comparison=replace(best.comparison, tied=("isotonic", "spline"))))
-    assert "cannot tell it from isotonic regression or Bayesian spline" in tied
+    assert "cannot tell it from isotonic regression, Bayesian spline." in tied
 
 
 def test_no_winner_among_many(data):
     none = replace(data, comparison=replace(data.comparison, recommended="identity"))
-    text = "None of 2 methods beats doing nothing by more than the best of so many would by chance."
+    text = "Do nothing yet: no method lowers the log-loss of the raw score by more than chance."
     assert comparison_result(none) == text
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from calibrant.metrics import Interval
 from calibrant.report.wording import (
-    any_of,
     count,
     estimate,
     named,
@@ -69,7 +68,6 @@ def test_names_in_a_sentence():
     assert named(["north"]) == "“north”"
     assert named(["north", "south", "west"]) == "“north”, “south” and “west”"
     assert named(list("abcdefgh")) == "“a”, “b”, “c”, “d”, “e” and 3 more"
-    assert any_of(["ABB", "Blend"]) == "ABB or Blend"
     assert sentence_case("do nothing") == "Do nothing"
 
 

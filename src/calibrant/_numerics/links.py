@@ -52,6 +52,11 @@ def expit(logits: Floats) -> Floats:
         return 1.0 / (1.0 + np.exp(-logits))
 
 
+def log_sum(logits: Floats) -> Floats:
+    """Ln(1 + Σ exp(z)) over the logits (n, q) of all outcomes but the reference."""
+    return np.asarray(np.logaddexp.reduce(logits, axis=1, initial=0.0))
+
+
 def log_odds_features(probabilities: Floats) -> tuple[Floats, Floats]:
     """Return ln p and -ln(1 - p) of the clipped probabilities, the two slopes of beta calibration."""
     clipped = clip(probabilities)

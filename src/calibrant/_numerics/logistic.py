@@ -4,6 +4,8 @@ It minimises Σ n ln(1 + exp(η)) − k η + ½ Σ ridge (w − prior_mean)², w
 steps. A pass over m cells with c coefficients costs O(m c²). `adjust_curves` does many small ones at once.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +64,31 @@ def fit_logistic(
     if start is None:
         start = mean
         if m > 4 * COARSE_CELLS:
-            start = _newton(_coarse(problem), start).coefficients
-    return _newton(problem, start)
+            start = _newton(partial(_derivatives, _coarse(problem)), start, totals.sum()).coefficients
+    return _newton(partial(_derivatives, problem), start, totals.sum())
+
+
+def fit_outcomes(features: Floats, counts: Floats, totals: Floats, offsets: Floats) -> Fit:
+    """Multinomial regression, ln P(outcome k) / P(reference) = features_k @ w_k + offsets_k, on cells.
+
+    Features are (q, m, c); numbers of rows with each outcome but the reference, and offsets, are (m, q). Coefficients
+    stand outcome by outcome, and the precision (q c, q c) likewise. With one outcome it is a logistic regression.
+    """
+    q, _, c = features.shape
+    if q == 1:
+        return fit_logistic(features[0], counts[:, 0], totals, offsets=offsets[:, 0])
+
+    def derivatives(w: Floats) -> tuple[float, Floats, Floats]:
+        eta = np.einsum("kmc,kc->mk", features, w.reshape(q, c)) + offsets
+        height = links.log_sum(eta)
+        p = np.exp(eta - height[:, None])
+        gradient = np.einsum("kmc,mk->kc", features, totals[:, None] * p - counts)
+        spread = totals[:, None, None] * (p[:, :, None] * np.eye(q) - p[:, :, None] * p[:, None, :])
+        hessian = np.einsum("jmc,mjk,kmd->jckd", features, spread, features, optimize=True)
+        loss = float(totals @ height - (counts * eta).sum()) + 0.5 * TINY_RIDGE * float(w @ w)
+        return loss, gradient.ravel() + TINY_RIDGE * w, hessian.reshape(q * c, q * c) + TINY_RIDGE * np.eye(q * c)
+
+    return _newton(derivatives, np.zeros(q * c), totals.sum())
 
 
 def _coarse(fine: _Problem) -> _Problem:
@@ -78,10 +103,10 @@ def _coarse(fine: _Problem) -> _Problem:
     )
 
 
-def _newton(problem: _Problem, start: Floats) -> Fit:
+def _newton(derivatives: Callable[[Floats], tuple[float, Floats, Floats]], start: Floats, mass: float) -> Fit:
     w = np.array(start, dtype=np.float64)
-    enough = TOLERANCE * float(problem.totals.sum())
-    objective, gradient, hessian = _derivatives(problem, w)
+    enough = TOLERANCE * float(mass)
+    objective, gradient, hessian = derivatives(w)
     for _ in range(MAX_STEPS):
         step = _solve(hessian, gradient)
         promised = 0.5 * float(gradient @ step)
@@ -89,7 +114,7 @@ def _newton(problem: _Problem, start: Floats) -> Fit:
             # Errors square with every step, so the last one is worth taking but not worth another look.
             return Fit(w - step, hessian)
         for length in 0.5 ** np.arange(40):
-            tried = _derivatives(problem, w - length * step)
+            tried = derivatives(w - length * step)
             # Armijo's rule; Newton's full step almost always passes.
             if tried[0] <= objective - 0.2 * length * promised + enough:
                 break

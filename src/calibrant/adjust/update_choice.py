@@ -15,7 +15,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes, read_sample
-from calibrant.metrics.validation import cluster_covariance, log_likelihood
+from calibrant.metrics.validation import Odds, cluster_covariance
 from calibrant.tally import Tally
 
 QUANTILES = (0.25, 0.5, 0.75)
@@ -197,7 +197,8 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
     fits = [fit_logistic(features[:, :k], tally.positives, tally.totals, offsets=z) for k in sizes[1:]]
     moves = [np.empty(0), *(fit.coefficients for fit in fits)]
     maps = [_map(name, own, knots) for name, own in zip(names, moves, strict=True)]
-    deviances = [-2.0 * log_likelihood(tally, links.logit(map_.function(tally.scores))) for map_ in maps]
+    odds = Odds.of(tally.scores, tally.positives, tally.totals)
+    deviances = [-2.0 * odds.log_likelihood(links.logit(map_.function(tally.scores))[:, None]) for map_ in maps]
 
     def p_value(small: int, large: int) -> float:
         degrees = sizes[large] - sizes[small]
@@ -223,9 +224,9 @@ def _features(z: Floats, knots: Floats) -> Floats:
 
 def _wald_p_value(rows: GroupedRows, fit: Fit, knots: Floats, n_free: int) -> float:
     """The test that all coefficients behind the first few are 0, for rows in groups."""
-    z = links.logit(rows.scores)
-    features = _features(z, knots)[:, : len(fit.coefficients)]
-    covariance = cluster_covariance(rows, features, fit, z)[n_free:, n_free:]
+    odds = Odds.of(rows.scores, rows.weights * rows.labels, rows.weights)
+    features = _features(odds.logits[:, 0], knots)[None, :, : len(fit.coefficients)]
+    covariance = cluster_covariance(odds, rows.groups, features, fit)[n_free:, n_free:]
     off = fit.coefficients[n_free:]
     degrees = rows.groups.number - 1
     return float(special.fdtrc(len(off), degrees, off @ np.linalg.pinv(covariance) @ off / len(off)))

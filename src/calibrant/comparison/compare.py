@@ -75,7 +75,7 @@ def recommend(
     alone = lower_log_loss(predictions[chosen], predictions[reference], level)
     tied = tuple(n for n in ranking if n not in barred and n != chosen and is_tied(n, chosen, level))
     notes = _explain(ranking, chosen, tied, barred)
-    return Recommendation(chosen, _reason(chosen, reference, alone, tied), tied, notes, gain)
+    return Recommendation(chosen, reason_of(chosen, reference, alone, tied), tied, notes, gain)
 
 
 def lower_log_loss(own: OutOfFold, other: OutOfFold, level: float) -> Interval:
@@ -88,15 +88,18 @@ def _shared(level: float, tried: int) -> float:
     return 1.0 - (1.0 - level) / tried
 
 
-def _reason(chosen: str, reference: str, gain: Interval, tied: tuple[str, ...]) -> str:
+def reason_of(
+    chosen: str, reference: str, gain: object, tied: tuple[str, ...], title: Callable[[str], str] = str
+) -> str:
+    """Why a method is recommended, in a sentence that calls methods by their names or titles."""
     if chosen == reference:
         if reference == RAW:
-            return "do nothing: no method lowers the log-loss of the raw score by more than chance."
-        as_good = f" These rows cannot tell it from {', '.join(tied)}." if tied else ""
-        return f"{reference}: no other method lowers its log-loss by more than chance.{as_good}"
-    than = "the raw score" if reference == RAW else reference
-    others = f"; these rows cannot tell it from {', '.join(tied)}" if tied else ", the lowest of all"
-    return f"{chosen}: its log-loss is {gain} lower than that of {than}{others}."
+            return "do nothing yet: no method lowers the log-loss of the raw score by more than chance."
+        as_good = f" These rows cannot tell it from {', '.join(map(title, tied))}." if tied else ""
+        return f"{title(reference)}: no other method lowers its log-loss by more than chance.{as_good}"
+    than = "the raw score" if reference == RAW else title(reference)
+    others = f"; these rows cannot tell it from {', '.join(map(title, tied))}" if tied else ", the lowest of all"
+    return f"{title(chosen)}: its log-loss is {gain} lower than that of {than}{others}."
 
 
 def _explain(ranking: Sequence[str], chosen: str, tied: tuple[str, ...], barred: Sequence[str]) -> tuple[str, ...]:

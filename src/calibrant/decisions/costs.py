@@ -79,7 +79,7 @@ class DecisionCurve:
         Net benefit of acting on every row.
     base_rate, total, level : float
         Share of positives, weighted number of rows, and level of the intervals.
-    band : {"bootstrap", "posterior", "none"}
+    band : {"bootstrap", "none"}
         Where the intervals come from.
     name : str or None
         Of the model, for legends.
@@ -90,8 +90,8 @@ class DecisionCurve:
     >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5])
     >>> curve
     DecisionCurve(4 rows, 50 % positive, thresholds 0.2 … 0.5, bootstrap intervals at 90 %)
-    >>> curve.treat_all.round(3).tolist(), curve.standardised.round(3).tolist()
-    ([0.375, 0.0], [0.875, 0.5])
+    >>> curve.treat_all.round(3).tolist(), curve.advantage.round(4).tolist()
+    ([0.375, 0.0], [0.0625, 0.25])
     """
 
     thresholds: Floats
@@ -104,20 +104,6 @@ class DecisionCurve:
     level: float
     band: str
     name: str | None = None
-
-    @property
-    def standardised(self) -> Floats:
-        """Net benefit divided by the share of positives, that of acting on exactly the right rows; at most 1.
-
-        Kerr, Brown, Zhu, Janes 2016, "Assessing the clinical impact of risk prediction models with decision curves".
-        """
-        return self.net_benefit * self.scale(standardised=True)
-
-    def scale(self, *, standardised: bool) -> float:
-        """By what net benefit is multiplied: 1, or 1 / share of positives."""
-        if standardised and not self.base_rate > 0.0:
-            raise InvalidInputError("Standardised net benefit needs a positive row; there is none.")
-        return 1.0 / self.base_rate if standardised else 1.0
 
     @property
     def interventions_avoided(self) -> Floats:
@@ -210,9 +196,8 @@ def decision_curve(
     cuts = CUTS if thresholds is None else check_thresholds(thresholds, allow_zero=True)
     values = low = high = benefit(*acted_on(tally, cuts), tally.total, cuts)
     if n_resamples:
-        expansion = 1.0 if sample.rows is None else sample.rows.groups.expansion(level)
-        ends = np.quantile(_replicate(sample, cuts, n_resamples, rng), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-        ends = values + expansion * (ends - values)
+        drawn = sample.widen(_replicate(sample, cuts, n_resamples, rng), values, level)
+        ends = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         low, high = np.minimum(ends[0], values), np.maximum(ends[1], values)
     n_positive = np.array(tally.total_positive)
     return DecisionCurve(
@@ -404,7 +389,6 @@ def relative_economic_value(
     y_prob: ArrayLike | None = None,
     *,
     cost_loss_ratios: ArrayLike,
-    thresholds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Floats:
@@ -422,9 +406,6 @@ def relative_economic_value(
         Probabilities of the positive class.
     cost_loss_ratios : float or array-like of shape (c,)
         C / L of each user, strictly between 0 and 1.
-    thresholds : float or array-like of shape (c,), optional
-        Probability from which each user protects; by default the ratio itself, which is right for calibrated
-        probabilities. One number is used by all.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -447,10 +428,7 @@ def relative_economic_value(
     tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "Relative economic value")
     ratios = _check_open_shares(cost_loss_ratios, "cost_loss_ratios")
-    cuts = ratios if thresholds is None else _validation.as_floats(thresholds, "thresholds")
-    if cuts.shape not in ((), ratios.shape):
-        raise InvalidInputError(f"`thresholds` must be one number or {len(ratios)}, as the ratios; got {cuts.shape}.")
-    positives, negatives = acted_on(tally, np.broadcast_to(cuts, ratios.shape))
+    positives, negatives = acted_on(tally, ratios)
     protected, missed = (positives + negatives) / tally.total, (tally.total_positive - positives) / tally.total
     climate = np.minimum(ratios, tally.base_rate)  # always or never protecting, whichever is cheaper
     return (climate - (ratios * protected + missed)) / (climate - ratios * tally.base_rate)

@@ -9,7 +9,7 @@ from calibrant import _validation
 from calibrant._tables import align, make_frame
 from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.decisions.gate_rows import top_score
-from calibrant.intervals import Interval
+from calibrant.intervals import Interval, plain
 from calibrant.maps.keys import as_columns
 
 __all__ = ["Acceptance", "AcceptanceCurve", "SegmentAcceptance"]
@@ -135,11 +135,10 @@ class Acceptance:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; without the curve."""
         names = [name for name in self.__dataclass_fields__ if name != "curve"]
-        values = {name: getattr(self, name) for name in (*names, "errors")}
-        return {name: value.to_dict() if isinstance(value, Interval) else value for name, value in values.items()}
+        return {name: plain(getattr(self, name)) for name in (*names, "errors")}
 
     def __str__(self) -> str:
-        return _in_words(self)
+        return _nothing_in_words(self) if self.precision is None else _in_words(self, self.precision)
 
     def __repr__(self) -> str:
         return f"Acceptance({self})"
@@ -205,11 +204,9 @@ class SegmentAcceptance:
         return f"SegmentAcceptance({len(self.gates)} segments)"
 
 
-def _in_words(gate: Acceptance) -> str:
-    if gate.threshold is None or gate.precision is None:
-        return _nothing_in_words(gate)
+def _in_words(gate: Acceptance, precision: Interval) -> str:
     level, exact = f"{100 * gate.confidence:g} %", gate.guarantee == "finite_sample"
-    value, low, high = (f"{100 * end:.3g} %" for end in (gate.precision.value, gate.precision.low, gate.precision.high))
+    value, low, high = (f"{100 * end:.3g} %" for end in (precision.value, precision.low, precision.high))
     named = "" if gate.probability is None else f" (a calibrated probability of {gate.probability:.3g})"
     text = f"Accept from a score of {gate.threshold:.6g}{named}: {100 * gate.share:.3g} % of rows"
     if gate.wanted is None:

@@ -81,18 +81,16 @@ class GateRows:
     def passing(self, thresholds: ArrayLike) -> Floats:
         """How many of the rows that the gate is for lie at or above each score."""
         first = np.searchsorted(self.target.scores, thresholds, side="left")
-        counts: Floats = np.append(np.cumsum(self.target.totals[::-1])[::-1], 0.0)[first]
-        return counts
+        return np.append(np.cumsum(self.target.totals[::-1])[::-1], 0.0)[first]
 
     @cached_property
-    def _starts(self) -> Any:
+    def _starts(self) -> Ints:
         return equal_mass_starts(self.target.totals, CELLS) if len(self.target) > CELLS else np.arange(len(self.target))
 
     @property
     def candidates(self) -> Floats:
         """Scores from which one could accept, falling: all of the target, or those at which its cells begin."""
-        scores: Floats = self.target.scores[self._starts][::-1]
-        return scores
+        return self.target.scores[self._starts][::-1]
 
     def place(self, thresholds: ArrayLike) -> Ints:
         """The number of the first candidate that is not above each score, or of the last one."""
@@ -104,10 +102,9 @@ class GateRows:
             calibrator = Blend(space=space)
         elif isinstance(calibrator, str):
             calibrator = registry.create(calibrator)
-        if hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_"):
-            fitted: HasPosterior = clone(calibrator).fit_tally(self.labelled)
-            return fitted
         model: HasPosterior = calibrator
+        if hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_"):
+            model = clone(calibrator).fit_tally(self.labelled)
         return model
 
     @property
@@ -123,8 +120,7 @@ class GateRows:
         totals = self.cells.totals[::-1]
         if self.target is self.labelled:
             totals = np.random.default_rng(rng).standard_gamma(totals, maps.shape)
-        precision: Floats = np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
-        return precision
+        return np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
 
     def threshold(self, draws: Floats | None, precision: float, confidence: float) -> float | None:
         """The lowest accepted score: by draws of the precision, or by exact tests; None where there is none."""

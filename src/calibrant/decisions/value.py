@@ -131,7 +131,10 @@ def value_of_calibration(
     if not folds:
         raise InvalidInputError(f"Folds need at least two rows; got {row_count(sample.tally.total)}. Add rows.")
     raw = predict_folds(folds, lambda _, scores: scores)
-    calibrated = predict_folds(folds, lambda train, scores: _fit_and_predict(calibrator, train, scores))
+    taken = isinstance(calibrator, CalibrationMap)
+    calibrated = predict_folds(
+        folds, lambda train, scores: (calibrator if taken else clone(calibrator).fit_tally(train)).predict(scores)
+    )
     before, after = (_costs(each, threshold, cost_fp, cost_fn) for each in (raw, calibrated))
     changed = (raw.probabilities >= threshold) != (calibrated.probabilities >= threshold)
     gain = calibrated.interval(before - after, level)
@@ -160,10 +163,3 @@ def _costs(predicted: OutOfFold, threshold: float, cost_fp: float, cost_fn: floa
     """The cost of acting on each prediction, or of not acting."""
     acts = predicted.probabilities >= threshold
     return np.where(predicted.labels, np.where(acts, 0.0, cost_fn), np.where(acts, cost_fp, 0.0))
-
-
-def _fit_and_predict(calibrator: Calibrator | CalibrationMap, train: Tally, scores: Floats) -> Floats:
-    """Probabilities by a copy fitted to other rows, or by a map as it is."""
-    if isinstance(calibrator, CalibrationMap):
-        return calibrator(scores)
-    return np.asarray(clone(calibrator).fit_tally(train).predict(scores))

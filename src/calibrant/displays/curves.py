@@ -56,17 +56,13 @@ class DecisionCurveDisplay(ModelsDisplay):
     kind = DecisionCurve
     compute = staticmethod(decision_curve)
 
-    def plot(
-        self, ax: Any = None, *, standardised: bool = False, curve_kwargs: Mapping[str, Any] | None = None
-    ) -> Self:
+    def plot(self, ax: Any = None, *, curve_kwargs: Mapping[str, Any] | None = None) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        standardised : bool
-            Divide by the share of positives, so that acting on exactly the right rows is 1.
         curve_kwargs : dict, optional
             Passed to matplotlib's ``plot`` for the models' curves.
 
@@ -75,45 +71,38 @@ class DecisionCurveDisplay(ModelsDisplay):
         self
         """
         self.open_axes(ax)
-        drawn = [self._draw(i, standardised, style) for i, style in enumerate(self.styles(curve_kwargs))]
+        drawn = [self._draw(i, style) for i, style in enumerate(self.styles(curve_kwargs))]
         self.line_, self.band_ = (one_or_list([artists[part] for artists in drawn]) for part in ("line", "band"))
-        self._draw_strategies(standardised)
-        self._set_axes(standardised)
+        self._draw_strategies()
+        self._set_axes()
         self.legend_ = axes.draw_legend(self.ax_)
         return self
 
-    def _draw(self, i: int, standardised: bool, style: dict[str, Any]) -> dict[str, Any]:
-        result = self.results[i]
-        scale = result.scale(standardised=standardised)
-        base = {"linewidth": 1.6, "label": self._label(i), "zorder": 2.7}
-        line = axes.draw_curve(self.ax_, result.thresholds, scale * result.net_benefit, base | style)
+    def _draw(self, i: int, style: dict[str, Any]) -> dict[str, Any]:
+        result, name = self.results[i], self.model_name(i)
+        label = name if result.band == "none" else f"{name}, {100 * result.level:g} % {result.band} interval"
+        base = {"linewidth": 1.6, "label": label, "zorder": 2.7}
+        line = axes.draw_curve(self.ax_, result.thresholds, result.net_benefit, base | style)
         if result.band == "none":
             return {"line": line, "band": None}
-        columns = table(score=result.thresholds, low=scale * result.low, high=scale * result.high)
+        columns = table(score=result.thresholds, low=result.low, high=result.high)
         return {"line": line, "band": axes.draw_band(self.ax_, columns, color=line.get_color(), alpha=0.18)}
 
-    def _label(self, i: int) -> str:
-        result, name = self.results[i], self.model_name(i)
-        return name if result.band == "none" else f"{name}, {100 * result.level:g} % {result.band} interval"
-
-    def _draw_strategies(self, standardised: bool) -> None:
+    def _draw_strategies(self) -> None:
         """Treating all depends on the share of positives alone, which the models have in common."""
         widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
-        treat_all = widest.treat_all * widest.scale(standardised=standardised)
         style = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
         dashed = {"linestyle": (0, (4, 3)), "label": TREAT_ALL} | style
-        self.treat_all_ = axes.draw_curve(self.ax_, widest.thresholds, treat_all, dashed)
+        self.treat_all_ = axes.draw_curve(self.ax_, widest.thresholds, widest.treat_all, dashed)
         self.treat_none_ = self.ax_.axhline(0.0, label=TREAT_NONE, **style)
 
-    def _set_axes(self, standardised: bool) -> None:
+    def _set_axes(self) -> None:
         first = min(result.thresholds[0] for result in self.results)
         last = max(result.thresholds[-1] for result in self.results)
-        tops = [r.scale(standardised=standardised) * max(r.high.max(), r.treat_all.max()) for r in self.results]
-        top = max([*tops, 1e-9])
+        top = max(1e-9, *(max(result.high.max(), result.treat_all.max()) for result in self.results))
         # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
         self.ax_.set(xlim=(first, max(last, first + 1e-9)), ylim=(-MARGIN * top, (1.0 + MARGIN) * top))
-        name = "Standardised net benefit" if standardised else "Net benefit"
-        self.ax_.set(xlabel="Threshold probability", ylabel=name)
+        self.ax_.set(xlabel="Threshold probability", ylabel="Net benefit")
 
 
 class MurphyDisplay(ModelsDisplay):

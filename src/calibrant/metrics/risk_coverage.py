@@ -11,7 +11,7 @@ from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.intervals import Interval
 from calibrant.metrics.bootstrap import bootstrap_interval
-from calibrant.metrics.samples import ClassSample, Column, GroupedRows, Labels, Metric, ScoreSample, Seed, read_problem
+from calibrant.metrics.samples import ClassSample, Column, Labels, Metric, ScoreSample, Seed, read_problem
 from calibrant.tally import Tally, row_count
 
 __all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage_curve"]
@@ -251,11 +251,7 @@ def read_confidence(
     if not isinstance(sample, ClassSample):
         return sample
     right = sample.scores.argmax(axis=1) == sample.labels
-    top = np.asarray(sample.scores.max(axis=1), dtype=np.float64)
-    if sample.groups is None:
-        return ScoreSample(Tally.from_arrays(top, right, sample.weights), space=space)
-    rows = GroupedRows(top, right, sample.weights, sample.groups)
-    return ScoreSample(rows.tally(), rows, space)
+    return sample.score_by(np.asarray(sample.scores.max(axis=1), dtype=np.float64), right)
 
 
 def _curve(tally: Tally) -> tuple[Floats, Floats]:

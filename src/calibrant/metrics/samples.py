@@ -427,6 +427,13 @@ class ClassSample(RowSample):
 
     cells = data
 
+    def score_by(self, scores: Floats, labels: Bools) -> ScoreSample:
+        """The same rows with one score each."""
+        if self.groups is None:
+            return ScoreSample(Tally.from_arrays(scores, labels, self.weights), space=self.space)
+        rows = GroupedRows(scores, labels, self.weights, self.groups)
+        return ScoreSample(rows.tally(), rows, self.space)
+
     def mean(self, values: Floats) -> float:
         """The weighted mean of a column."""
         return float(np.average(values, weights=self.weights))

@@ -8,6 +8,7 @@ import numpy as np
 from calibrant._numerics import bins
 from calibrant._typing import Floats
 from calibrant.comparison import MethodResult
+from calibrant.comparison.compare import reason_of
 from calibrant.displays.forest import Series
 from calibrant.reliability.result import Table as Columns
 from calibrant.reliability.result import tabulate_map
@@ -15,7 +16,7 @@ from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
 from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells, share_cell
 from calibrant.report.texts import TEXTS, say
-from calibrant.report.wording import any_of, count, estimate, outcome_of, percent, sentence_case, short_title
+from calibrant.report.wording import count, estimate, outcome_of, percent, sentence_case, short_title
 from calibrant.tally import Tally
 
 QUANTILES = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])  # of the rows
@@ -123,7 +124,8 @@ def methods_section(data: ReportData) -> Section:
     parts = {"fitted": comparison.cv - 1, "folds": comparison.cv}
     how = say("methods", "how", **parts, reference=reference, level=f"{100 * comparison.level:g} %")
     figures = (_methods_figure(data, results),) if any(one.log_loss_difference for one in results) else ()
-    tags = {data.name: "on this page"} | {comparison.recommended: "recommended"}
+    best = "recommended" if comparison.recommended != comparison.reference else "not beaten beyond chance"
+    tags = {data.name: "on this page"} | {comparison.recommended: best}
     columns = (
         [Cell(sentence_case(one.title or one.name), tag=tags.get(one.name, "")) for one in results],
         estimate_cells([one.log_loss for one in results]),
@@ -137,21 +139,10 @@ def methods_section(data: ReportData) -> Section:
 
 def comparison_result(data: ReportData) -> str:
     """The recommended method, and how sure that is."""
-    comparison = data.comparison
-    best, reference = comparison[comparison.recommended], comparison.reference
-    change = best.log_loss_difference
-    if change is None:
-        than = "doing nothing" if reference == "identity" else data.title_of(reference)
-        methods = sum(one.log_loss_difference is not None for one in comparison.results)
-        return f"None of {methods} methods beats {than} by more than the best of so many would by chance."
-    than = "without calibration" if reference == "identity" else f"with {data.title_of(reference)}"
-    value, ends = estimate(-change)
-    interval = f"{100 * change.level:g} % confidence interval: {ends}"
-    title = sentence_case(data.title_of(best.name))
-    text = f"{title} is recommended: its log-loss is {value} lower than {than} ({interval})."
-    if comparison.tied:
-        text += f" These rows cannot tell it from {any_of([data.title_of(name) for name in comparison.tied])}."
-    return text
+    found = data.comparison
+    change = found[found.recommended].log_loss_difference
+    gain = "" if change is None else "{} ({})".format(*estimate(-change))
+    return sentence_case(reason_of(found.recommended, found.reference, gain, found.tied, data.title_of))
 
 
 def _methods_figure(data: ReportData, results: list[MethodResult]) -> Figure:

@@ -246,8 +246,7 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
     chosen = f"Thresholds: {', '.join(cuts)}." if cuts else "No threshold was given."
     wanted = "Intervals of width 0.2 for O/E and slope and 0.1 for the AUC"
     by_part = "".join(f" {name} ({_size(part)}): {_performance(part)}." for name, part in parts.items())
-    after = f" Each row updated by other rows: {_performance(found.updated)}."
-    after = "" if update.chosen.name == "keep" else after
+    kept, after = update.chosen.name == "keep", f" Each row updated by other rows: {_performance(found.updated)}."
     answers = {
         "10": (f"{_size(summary)}. {wanted} take {needed} rows if the model is calibrated.", "metrics.required_rows"),
         "12e": (f"{titles}. ICI, E50, E90 and Emax are of a flexible (loess) curve.", MEASURED),
@@ -256,7 +255,7 @@ def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
         "20a": (f"{_size(summary)}, {row_count(summary.rows - summary.positives)} without it.", MEASURED),
         "21": (f"Evaluation: {_size(summary)}.", MEASURED),
         "23a": (f"{100 * summary.level:g} % intervals. All: {_performance(summary)}.{by_part}", MEASURED),
-        "24": (f"{update.sentence}{after}", f"adjust.choose_update, {MEASURED}"),
+        "24": (f"{update.sentence}{'' if kept else after}", f"adjust.choose_update, {MEASURED}"),
     }
     sizes = [f"{name}: {_size(part)}" for name, part in parts.items()]
     if found.centres is not None:

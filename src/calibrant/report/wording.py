@@ -147,23 +147,15 @@ def sentence_case(text: str) -> str:
 
 
 def named(names: list[str]) -> str:
-    """Names of the user, in quotation marks; the first few of many."""
-    return _joined([f"“{name}”" for name in names], "and", "more")
-
-
-def any_of(names: list[str]) -> str:
-    """One or the other of some names; the first few of many.
+    """Names of the user, in quotation marks; the first few of many.
 
     Examples
     --------
-    >>> from calibrant.report.wording import any_of
-    >>> any_of(["ABB", "Blend", "Platt scaling"])
-    'ABB, Blend or Platt scaling'
+    >>> from calibrant.report.wording import named
+    >>> named(["north", "east", "south"])
+    '“north”, “east” and “south”'
     """
-    return _joined(names, "or", "others")
-
-
-def _joined(names: list[str], last: str, rest: str) -> str:
+    quoted = [f"“{name}”" for name in names]
     if len(names) > MOST_NAMED + 1:
-        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} {rest}"]
-    return f" {last} ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
+        quoted = [*quoted[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+    return " and ".join([*([", ".join(quoted[:-1])] if len(quoted) > 1 else []), quoted[-1]])
