@@ -1,6 +1,5 @@
 """How many rows a validation takes, and how many the development of a model."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,23 +93,28 @@ def required_rows(
     if not 0.0 < rate < 1.0 or p.min() == p.max():
         raise InvalidInputError("`y_prob` must have at least two different probabilities; all are equal.")
     quantile = float(special.ndtri(0.5 + 0.5 * level))
-    wishes: dict[str, tuple[float | None, Callable[[float], float]]] = {
-        # The interval of O/E from e^−zs to e^zs is 2 sinh(zs) wide, with s² = (1 − rate) / (n rate).
-        "observed_expected": (
-            observed_expected_width,
-            lambda width: (1.0 - rate) / rate * (quantile / np.arcsinh(0.5 * width)) ** 2,
-        ),
+    wishes = {
+        "observed_expected": (observed_expected_width, lambda width: _rows_for_ratio(rate, width, quantile)),
         "slope": (slope_width, lambda width: _rows_for_slope(p, weights, width / (2.0 * quantile))),
-        "auc": (auc_width, lambda width: _rows_for_auc(p, weights, width / (2.0 * quantile))),
+        "auc": (auc_width, lambda width: _rows_for_auc(_expected_auc(p, weights), rate, width / (2.0 * quantile))),
     }
-    sizes: dict[str, int | None] = dict.fromkeys(wishes)
-    for name, (width, formula) in wishes.items():
-        if width is not None:
-            sizes[name] = int(np.ceil(formula(_validation.check_number(f"{name}_width", width, "positive")) - 1e-9))
+    sizes = {name: _whole_rows(name, width, formula) for name, (width, formula) in wishes.items()}
     rows = max((size for size in sizes.values() if size is not None), default=0)
     if not rows:
         raise InvalidInputError("At least one of the widths must be given; all are None.")
     return RequiredRows(rows, round(rate * rows), **sizes)
+
+
+def _whole_rows(name: str, width: float | None, formula: Any) -> int | None:
+    if width is None:
+        return None
+    return int(np.ceil(formula(_validation.check_number(f"{name}_width", width, "positive")) - 1e-9))
+
+
+def _rows_for_ratio(rate: float, width: float, quantile: float) -> float:
+    """Rows for O/E: the interval from e^−zs to e^zs is 2 sinh(zs) wide, with s² = (1 − rate) / (n rate)."""
+    error = np.arcsinh(0.5 * width) / quantile
+    return float((1.0 - rate) / (rate * error**2))
 
 
 def _rows_for_slope(p: Floats, weights: Floats, error: float) -> float:
@@ -120,16 +124,20 @@ def _rows_for_slope(p: Floats, weights: Floats, error: float) -> float:
     return constant / (error**2 * (constant * square - mixed**2))
 
 
+def _expected_auc(p: Floats, weights: Floats) -> float:
+    """The AUC of calibrated probabilities: each row is positive with weight p and negative with weight 1 − p."""
+    counts = weights > 0.0
+    return roc_auc(Tally(*bins.group_sums(p[counts], (weights * p)[counts], weights[counts])))
+
+
 def auc_variance(auc: float, positives: Any, negatives: Any) -> Any:
     """The variance of the AUC of so many rows, by Newcombe's formula."""
     spread = (1.0 - auc) / (2.0 - auc) + auc / (1.0 + auc)
     return auc * (1.0 - auc) * (1.0 + (0.5 * (positives + negatives) - 1.0) * spread) / (positives * negatives)
 
 
-def _rows_for_auc(p: Floats, weights: Floats, error: float) -> float:
-    """Rows for the AUC by its standard error: each row is positive with weight p and negative with weight 1 − p."""
-    counts, rate = weights > 0.0, float(weights @ p)
-    auc = roc_auc(Tally(*bins.group_sums(p[counts], (weights * p)[counts], weights[counts])))
+def _rows_for_auc(auc: float, rate: float, error: float) -> float:
+    """Rows for the AUC by its standard error."""
 
     def variance(rows: float) -> float:
         return float(auc_variance(auc, rate * rows, (1.0 - rate) * rows))
