@@ -7,7 +7,7 @@ import pytest
 pa = pytest.importorskip("pyarrow", reason="tables need the extra tables")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from calibrant.engines.table_batches import SPARK, add_fields, parquet_options, read_ahead, write_batches  # noqa: E402
+from calibrant.engines.table_batches import SPARK, add_fields, parquet_options, write_batches  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
 
 TABLE = pa.table({"n": [1, None], "x": [0.1, 1e-300], "text": ['a "b", c', ""], "day": pa.array([0, 1], pa.date32())})
@@ -91,23 +91,3 @@ def test_a_type_that_would_change_is_refused(tmp_path):
         InvalidInputError, match="Column 'text' cannot be kept as it is: String would become BYTE_ARRAY"
     ):
         parquet_options(str(path), other)
-
-
-def test_read_ahead_keeps_order_and_hands_on_what_went_wrong():
-    def three_then_fail():
-        yield from "abc"
-        raise InvalidInputError("the fourth is damaged")
-
-    batches = read_ahead(three_then_fail())
-    assert [next(batches) for _ in range(3)] == ["a", "b", "c"]
-    with pytest.raises(InvalidInputError, match="the fourth is damaged"):
-        next(batches)
-    assert list(read_ahead(iter([]))) == []
-
-
-def test_read_ahead_is_one_batch_ahead_and_no_more():
-    taken = []
-    batches = read_ahead(taken.append(i) or i for i in range(9))
-    next(batches)
-    batches.close()
-    assert len(taken) <= 2

@@ -16,7 +16,6 @@ from calibrant._typing import Bools, Floats, Ints
 from calibrant.engines.table_batches import (
     add_fields,
     parquet_options,
-    read_ahead,
     read_batches,
     write_batches,
     write_folder,
@@ -125,8 +124,13 @@ def apply_file(
         table = source if isinstance(source, Table) else stack.enter_context(open_table(source))
         scores = [score] if isinstance(score, str) else list(score or ())
         new = NewColumns(map_, scores, name, by=by, missing=missing, level=level)
-        if in_folders:
-            _check_folder(table, only_new)
+        if in_folders and not table.partition_columns:
+            raise InvalidInputError(
+                "`output` can be a folder where the input is one whose folders name a column, such as day=2026-01-01; "
+                "name a file."
+            )
+        if in_folders and only_new:
+            raise InvalidInputError("A folder needs the columns that part it; leave out `only_new`, or name a file.")
         path = stack.enter_context(new_folder(output) if in_folders else replacing(output))
         old, batches = read_batches(table, new.sources if only_new else None, as_text=table.format == kind == "csv")
         new.check(table.name, old.names, only_new)
@@ -134,7 +138,7 @@ def apply_file(
         keep = table.format == kind == "parquet" and not only_new
         options = parquet_options(table.files[0], schema) if keep else {}
         new.decimal = table.csv.get("decimal", ".")
-        appended = read_ahead(_append(batch, new, schema) for batch in batches)
+        appended = (_append(batch, new, schema) for batch in batches)
         if in_folders:
             write_folder(path, schema, appended, table.partition_columns)
         else:
@@ -148,25 +152,12 @@ def is_folder(output: str | os.PathLike[str] | None) -> bool:
     return output is not None and os.fspath(output).endswith(("/", os.sep))
 
 
-def _check_folder(table: Table, only_new: bool) -> None:
-    """Refuse a folder as output where those of the input, such as ``day=2026-01-01``, do not say how to part it."""
-    if not table.partition_columns:
-        raise InvalidInputError(
-            "`output` can be a folder where the input is one whose folders name a column, such as day=2026-01-01; "
-            "name a file."
-        )
-    if only_new:
-        raise InvalidInputError("A folder needs the columns that part it; leave out `only_new`, or name a file.")
-
-
 def output_format(output: str, given: str | None) -> str:
     """Return the format to write: as given, or by the ending of the name."""
     kind = given or format_of_name(output)
     if kind is None:
         raise InvalidInputError(f"The name {output} does not say the format: end it in .csv, .parquet or .jsonl.")
-    if kind not in FORMATS:
-        raise InvalidInputError(f"`format` must be one of {', '.join(FORMATS)}; got {given!r}.")
-    return kind
+    return _validation.check_choice("format", kind, FORMATS)
 
 
 def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
@@ -211,6 +202,7 @@ class NewColumns:
         self.level = level
         self.rows = self.unusable = self.outside = 0
         self.range: tuple[float, float] | None = None
+        self.fitted_range = getattr(map_, "fitted_range", None)  # not every map knows it
         self.segments: SegmentReader | None = None
         self.scores, self.names = list(scores or ["score"]), [name]
         if isinstance(map_, MatrixMap):
@@ -225,6 +217,7 @@ class NewColumns:
             self.scores = list(map_.names)
         elif isinstance(map_, SegmentedMap):
             self.segments = SegmentReader(map_.keys, by, map_.missing if missing is None else missing)
+            self.fitted_range = getattr(map_.first or map_.pooled, "fitted_range", None)
         if level is not None:
             map_.need_posterior()
             self.level = _validation.check_level(level)
@@ -264,16 +257,15 @@ class NewColumns:
 
     def _read_panel(self, batch: Any) -> tuple[Bools, dict[str, Any]]:
         """Which rows of several scores can be used, and their columns; a missing score is no reason not to."""
-        columns: dict[str, Any] = dict.fromkeys(self.map_.names, np.full(batch.num_rows, np.nan))
-        usable = np.ones(batch.num_rows, dtype=bool)
+        usable, columns = np.ones(batch.num_rows, dtype=bool), {}
         for score in self.map_.features.scores:
             column = batch.column(score.name)
-            if not isinstance(score, NumericScore):
+            if isinstance(score, NumericScore):
+                columns[score.name] = values = to_doubles(column, score.name, self.decimal)
+                low, high = domain(score.space)
+                usable &= ~((values < low) | (values > high))
+            else:
                 columns[score.name] = np.array(column.to_pylist(), dtype=object)
-                continue
-            columns[score.name] = values = to_doubles(column, score.name, self.decimal)
-            low, high = domain(score.space)
-            usable &= np.isnan(values) | ((values >= low) & (values <= high))
         return usable, {name: values[usable] for name, values in columns.items()}
 
     def compute(self, columns: list[Floats], codes: Ints | None = None) -> list[Floats]:
@@ -298,12 +290,6 @@ class NewColumns:
         self.rows += len(new)
         self.unusable += int((~usable).sum())
         return list(new.T)
-
-    @property
-    def fitted_range(self) -> tuple[float, float] | None:
-        """The range of the scores that the map was fitted to, where it knows it."""
-        first = self.map_ if self.segments is None else self.map_.first or self.map_.pooled
-        return getattr(first, "fitted_range", None)
 
     def remarks(self) -> Iterator[str]:
         """Say what deserves attention after all batches."""

@@ -5,10 +5,8 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from calibrant._optional import require
@@ -57,15 +55,6 @@ def _described(schema: Any) -> set[str]:
     return {f"{field.name}: {field.type}" for field in schema}
 
 
-def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Prepare a batch in another thread while the one before it is written; Arrow reads and writes without the lock."""
-    with ThreadPoolExecutor(1) as thread:
-        upcoming = thread.submit(next, batches, None)
-        while (batch := upcoming.result()) is not None:
-            upcoming = thread.submit(next, batches, None)
-            yield batch
-
-
 def write_batches(
     kind: str,
     path: Path,
@@ -73,7 +62,7 @@ def write_batches(
     batches: Iterable[Any],
     *,
     output: str,
-    csv: Mapping[str, Any] = MappingProxyType({}),
+    csv: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
     """Write batches to a path, packed as the name `output` says; `csv` says how CSV is written.
@@ -82,7 +71,7 @@ def write_batches(
     and JSON lines.
     """
     if kind in ("csv", "json"):
-        _copy(kind, path, schema, batches, output=output, csv=csv)
+        _copy(kind, path, schema, batches, output=output, csv=csv or {})
         return
     pa = require("pyarrow", "tables", CALLER)
     parquet = require("pyarrow.parquet", "tables", CALLER)

@@ -345,26 +345,22 @@ def detect_format(name: str, shown: str) -> str:
         return "parquet"
     if format_of_name(name) == "parquet":
         raise InvalidInputError(f"{shown} is named as Parquet, but its content is not; it may be damaged.")
-    _check_text(shown, head)
-    if len(head) > LONGEST_LINE and not any(end in head[:LONGEST_LINE] for end in (b"\n", b"\r")):
-        raise InvalidInputError(f"{shown} has a line longer than 2 MB, so it is not a table with one row on each line.")
-    return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
-
-
-def _check_text(name: str, head: bytes) -> None:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidInputError(f"{shown} is UTF-16 text; convert it to UTF-8 first, for example with iconv.")
+    if head.startswith(b"\x1f\x8b"):
+        raise InvalidInputError(f"{shown} is a gzip file; let its name end in .gz, as in data.csv.gz.")
     sample = head[:65536]
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InvalidInputError(f"{name} is UTF-16 text; convert it to UTF-8 first, for example with iconv.")
-    if sample.startswith(b"\x1f\x8b"):
-        raise InvalidInputError(f"{name} is a gzip file; let its name end in .gz, as in data.csv.gz.")
     control = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in sample)
     if b"\0" in sample or control > 0.01 * len(sample):
-        raise InvalidInputError(f"{name} is not a table: it holds binary data, not CSV, Parquet or JSON lines.")
+        raise InvalidInputError(f"{shown} is not a table: it holds binary data, not CSV, Parquet or JSON lines.")
     try:
         # The sample may end inside a character.
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(sample) == len(head))
     except UnicodeDecodeError:
-        raise InvalidInputError(f"{name} is not UTF-8 text; convert it first, for example with iconv.") from None
+        raise InvalidInputError(f"{shown} is not UTF-8 text; convert it first, for example with iconv.") from None
+    if len(head) > LONGEST_LINE and not any(end in head[:LONGEST_LINE] for end in (b"\n", b"\r")):
+        raise InvalidInputError(f"{shown} has a line longer than 2 MB, so it is not a table with one row on each line.")
+    return "json" if head.lstrip()[:1] in (b"{", b"[") else "csv"
 
 
 def detect_dialect(name: str, shown: str) -> tuple[str, list[str]]:
