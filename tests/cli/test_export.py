@@ -31,11 +31,21 @@ def test_options_of_other_targets_are_refused(cli, refused, data, tmp_path, targ
     model = tmp_path / "m.json"
     cli("fit", data, "-m", "platt", "-o", model)
     titles = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
-    of_target = {"sql": ("--dialect", "--score", "--by"), "onnx": (), "python": ("--name",)}
-    for option, value in {"--dialect": "postgres", "--score": "loans", "--by": "team", "--name": "f"}.items():
+    of_target = {"sql": ("--dialect", "--score", "--by", "--level"), "onnx": (), "python": ("--name", "--level")}
+    values = {"--dialect": "postgres", "--score": "loans", "--by": "team", "--name": "f", "--level": "0.9"}
+    for option, value in values.items():
         if option not in of_target[target]:
             message = refused("export", model, "--to", target, option, value, "-o", tmp_path / "out")
             assert message == f"{option} is not for {titles[target]}; leave it out."
+
+
+def test_a_level_adds_the_ends_of_intervals(cli, refused, data, tmp_path):
+    model = tmp_path / "m.json"
+    cli("fit", data, "-m", "bayes_iso", "-o", model)
+    assert cli("export", model, "--to", "sql", "--level", "0.9").out.rstrip().endswith("AS probability_high")
+    assert "With the ends of its interval" in cli("export", model, "--to", "python", "--level", "0.9").out
+    cli("fit", data, "-m", "platt", "-o", tmp_path / "platt.json")
+    assert "need the posterior" in refused("export", tmp_path / "platt.json", "--to", "sql", "--level", "0.9")
 
 
 def test_onnx_is_not_for_the_screen(refused, cli, data, tmp_path, monkeypatch):

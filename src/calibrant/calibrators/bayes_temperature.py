@@ -66,17 +66,11 @@ class BayesianTemperature(BayesianCalibrator):
         self._grid = grid_posterior(links.logit(cells.scores), cells.positives, cells.totals)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
-        x, y = straight_pieces(NODES, links.logit(self._mean(NODES)), NODES[[0, -1]])
+        x, y = straight_pieces(NODES, links.logit(self._grid.weights @ self._maps(NODES)), NODES[[0, -1]])
         return LogitLinear(x, y, 0.0, 0.0)
 
-    def _mean(self, z: Floats) -> Floats:
-        """The posterior mean; points of the grid with one slope share a curve."""
-        slopes, which = np.unique(self._grid.slopes, return_inverse=True)
-        shares = np.bincount(which, self._grid.weights * (1.0 - self._grid.lapses))
-        return shares @ links.expit(slopes[:, None] * z) + 0.5 * self.lapse_
-
-    def _maps(self, z: Floats, points: Ints) -> Floats:
-        """The map of each point of the grid, (points, n)."""
+    def _maps(self, z: Floats, points: Ints | slice = slice(None)) -> Floats:
+        """The map of each point of the grid, (points, n); points with one slope share a curve."""
         slopes, which = np.unique(self._grid.slopes[points], return_inverse=True)
         lapses = self._grid.lapses[points, None]
         return (1.0 - lapses) * links.expit(slopes[:, None] * z)[which] + 0.5 * lapses
@@ -89,18 +83,16 @@ class BayesianTemperature(BayesianCalibrator):
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Weighted quantiles over the grid of temperatures."""
         z = links.logit(scores)
-        maps = self._maps(NODES, np.arange(len(self._grid.weights)))
+        maps = self._maps(NODES)
         order = np.argsort(maps, axis=0)
-        below = np.cumsum(self._grid.weights[order], axis=0)
-        ends = []
-        for tail in (0.5 - 0.5 * level, 0.5 + 0.5 * level):
-            at = np.minimum((below < tail).sum(axis=0), len(maps) - 1)
-            ends.append(np.interp(z, NODES, maps[order[at, np.arange(len(NODES))], np.arange(len(NODES))]))
-        return ends[0], ends[1]
+        below, sorted_maps = np.cumsum(self._grid.weights[order], axis=0), np.take_along_axis(maps, order, axis=0)
+        tails = [np.minimum((below < 0.5 + side * level).sum(axis=0), len(maps) - 1) for side in (-0.5, 0.5)]
+        low, high = (np.interp(z, NODES, np.take_along_axis(sorted_maps, at[None], axis=0)[0]) for at in tails)
+        return low, high
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it; exact on the grid."""
-        maps = links.clip(self._maps(links.logit(tally.scores), np.arange(len(self._grid.weights))))
+        maps = links.clip(self._maps(links.logit(tally.scores)))
         return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
 
 

@@ -33,6 +33,7 @@ TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 DIALECT = "SQL dialect: duckdb, spark, …; by default duckdb."
 SCORE = "Score column in SQL; by default score."
+ENDS = "Write the ends of the interval at this level, such as 0.9, beside the probability; for SQL and Python."
 FUNCTION = "Name of the function in Python; by default calibrate."
 
 
@@ -196,6 +197,7 @@ def export(
     score: Annotated[str | None, options.option(SCORE, "--score", "-s", value="COLUMN")] = None,
     by: Annotated[list[str] | None, options.option("Columns of segments in SQL.", "--by", value="COLUMN")] = None,
     name: Annotated[str | None, options.option(FUNCTION, "--name", value="NAME")] = None,
+    level: Annotated[float | None, options.option(ENDS, "--level", value="LEVEL")] = None,
     output: options.Output = None,
 ) -> None:
     """Write a model as SQL, ONNX or Python; it is run and compared with the model before it is written."""
@@ -209,7 +211,7 @@ def export(
     if target == "onnx":
         check_screen(output, "ONNX")
     exporter = getattr(calibrant.export, f"to_{target}")
-    asked = {"dialect": dialect, "column": score, "by": split(by or []) or None, "name": name}
+    asked = {"dialect": dialect, "column": score, "by": split(by or []) or None, "name": name, "level": level}
     given = {argument: value for argument, value in asked.items() if value is not None}
     unused = next((argument for argument in given if argument not in signature(exporter).parameters), None)
     if unused is not None:

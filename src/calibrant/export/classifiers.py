@@ -1,6 +1,6 @@
 """A calibrated classifier as one ONNX model: its scikit-learn models by skl2onnx, and the maps behind them."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -12,7 +12,6 @@ from calibrant.export.onnx import DTYPES, GraphWriter, Variable, run_session, wr
 from calibrant.maps.matrix import MatrixMap
 
 CALLER = "calibrant.export.classifier_to_onnx"
-Array: TypeAlias = np.ndarray[Any, Any]
 OPSETS = {"": 18, "ai.onnx.ml": 3}  # skl2onnx writes no newer ones for all models
 
 
@@ -68,22 +67,16 @@ def classifier_to_onnx(
     _write_classifier(model, labels, rows, writer)
     outputs: dict[str, Variable] = {"label": (labels.dtype, ["n"]), "probabilities": (dtype, ["n", len(labels)])}
     converted = writer.model({"X": (dtype, ["n", rows.shape[1]])}, outputs, OPSETS)
-    _compare(model, converted, rows, tolerance)
-    return converted
-
-
-def _compare(model: Any, converted: Any, rows: Array, tolerance: float) -> None:
-    expected = model.predict_proba(rows)
-    got = run_session(converted, {"X": rows})[1]
-    off = float(np.abs(got - expected).max())
+    off = float(np.abs(run_session(converted, {"X": rows})[1] - model.predict_proba(rows)).max())
     if not off <= tolerance:
         raise ModelFileError(
             f"The export to ONNX was refused: its probabilities differ from the model's by {off:.2g}, more than "
             f"{tolerance:g}. Try dtype='float64', or another classifier; skl2onnx does not convert all of them exactly."
         )
+    return converted
 
 
-def _write_classifier(model: Any, labels: Array, rows: Array, writer: GraphWriter) -> None:
+def _write_classifier(model: Any, labels: Any, rows: Any, writer: GraphWriter) -> None:
     """Every calibrated model, then the mean of their probabilities and its best class."""
     parts = model.calibrated_classifiers_
     total = ""
@@ -152,7 +145,7 @@ def _normalised(proba: str, otherwise: float, writer: GraphWriter) -> str:
     return writer.node("Where", nothing, writer.constant(otherwise), writer.node("Div", proba, safe))
 
 
-def _scores(part: Any, prefix: str, rows: Array, writer: GraphWriter) -> str:
+def _scores(part: Any, prefix: str, rows: Any, writer: GraphWriter) -> str:
     """The scikit-learn model as a part of the graph; its probabilities or decision scores, (n, n_classes)."""
     skl2onnx, compose = require("skl2onnx", "onnx", CALLER), require("onnx.compose", "onnx", CALLER)
     estimator = part.estimator.estimator if isinstance(part.estimator, FrozenEstimator) else part.estimator

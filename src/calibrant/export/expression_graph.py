@@ -19,7 +19,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps import functions
 from calibrant.maps.base import LARGEST
 from calibrant.maps.matrix import MatrixMap
-from calibrant.maps.score import CalibrationMap, first_double
+from calibrant.maps.score import first_double
 
 LARGEST_LOGIT = 500.0  # exp(500) is far from overflow, and expit(-500) is 0 for every purpose
 
@@ -187,11 +187,6 @@ def share(root: Node) -> Node:
     return fold(root, shared)
 
 
-def graph_of(map_: CalibrationMap | MatrixMap) -> Node:
-    """The graph of a map of one score, or of several classes."""
-    return lower_matrix(map_) if isinstance(map_, MatrixMap) else lower(map_.function)
-
-
 def lowered(function: functions.MapFunction, x: Node) -> Node:
     """The graph of a function of a value."""
     rule = LOWERINGS.get(type(function))
@@ -201,10 +196,6 @@ def lowered(function: functions.MapFunction, x: Node) -> Node:
             "calibrant.export.expression_graph.LOWERINGS. Add one, or fit a function that has."
         )
     return rule(function, x)
-
-
-def _step(function: functions.Step, x: Node) -> Node:
-    return Pick(function.values, of=(Search(function.edges, of=(x,)),))
 
 
 def linear(function: functions.Linear, x: Node) -> Node:
@@ -232,14 +223,6 @@ def logits_at(function: functions.MapFunction, z: Node) -> Node:
 
 def _logit_lines(function: functions.LogitLinear) -> Lines:
     return _lines(function.x, function.y, function.slope_below, function.slope_above)
-
-
-def _sigmoid(function: functions.Sigmoid, x: Node) -> Node:
-    return expit((logit(x) if function.link == "logit" else x) * function.slope + function.intercept)
-
-
-def _beta(function: functions.Beta, x: Node) -> Node:
-    return expit(_log(x) * function.a - _log(1.0 - x) * function.b + function.c)
 
 
 def _chain(function: functions.Chain, x: Node) -> Node:
@@ -358,10 +341,10 @@ def _last_below(logits: Floats) -> Floats:
 #: How each function becomes arithmetic; a function of your own gets its rule, from (function, score) to a node, here.
 LOWERINGS: dict[type[functions.MapFunction], Callable[[Any, Node], Node]] = {
     functions.Identity: lambda _, x: x,
-    functions.Step: _step,
+    functions.Step: lambda f, x: Pick(f.values, of=(Search(f.edges, of=(x,)),)),
     functions.Linear: linear,
-    functions.LogitLinear: lambda function, x: expit(logits_of(function, x)),
-    functions.Sigmoid: _sigmoid,
-    functions.Beta: _beta,
+    functions.LogitLinear: lambda f, x: expit(logits_of(f, x)),
+    functions.Sigmoid: lambda f, x: expit((logit(x) if f.link == "logit" else x) * f.slope + f.intercept),
+    functions.Beta: lambda f, x: expit(_log(x) * f.a - _log(1.0 - x) * f.b + f.c),
     functions.Chain: _chain,
 }

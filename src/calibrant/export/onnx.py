@@ -13,11 +13,10 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import expression_graph as graph
 from calibrant.export import parity
-from calibrant.export.panel_graph import domains, lower_panel
-from calibrant.maps.base import LARGEST, FrozenMap, domain
+from calibrant.export.panel_graph import domains, graph_of, names_of
+from calibrant.maps.base import LARGEST, FrozenMap
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.panel import PanelMap
-from calibrant.maps.score import CalibrationMap
 
 CALLER = "calibrant.export.to_onnx"
 OPERATORS = {kind: kind.capitalize() for kind in (*graph.ARITHMETIC, "tanh", "einsum")}  # ONNX has the same names
@@ -26,10 +25,9 @@ AXES = {"log_softmax": 1, "softmax": 2}
 AXIS_INPUTS = {"highest": 1, "column": -1}  # ONNX takes the axis of these as a second input
 DTYPES = ("float64", "float32")
 NEWEST_OPSET = 26  # the newest that onnxruntime 1.31 runs
-LARGEST_SINGLE = float(np.finfo(np.float32).max)
+SINGLES = float(np.finfo(np.float32).min), float(np.finfo(np.float32).max)
 LEVELS_OPSET = {"ai.onnx.ml": 3}  # of the look-up of levels
 Variable: TypeAlias = tuple[Any, Sequence[Any]]  # type and shape
-NAMES = {"score": ("score", "probability"), "matrix": ("scores", "probabilities")}  # of input and output
 
 
 def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None) -> Any:
@@ -68,45 +66,27 @@ def to_onnx(map_: FrozenMap, *, dtype: str = "float64", opset: int | None = None
     current = min(NEWEST_OPSET, onnx.defs.onnx_opset_version())
     model = _model(map_, shape, dtype, current if opset is None else opset, onnx)
 
-    def rounded(scores: Any) -> Any:
-        """What can be asked for in the type; text as it is."""
-        if isinstance(scores, dict):
-            return {name: rounded(column) for name, column in scores.items()}
-        if scores.dtype == object:
-            return scores
-        return np.clip(scores, -LARGEST_SINGLE, LARGEST_SINGLE).astype(np.float32).astype(float)
-
-    def run(scores: Any) -> Floats:
-        columns = scores if isinstance(scores, dict) else {NAMES[shape][0]: scores}
-        given = {name: as_strings(x) if x.dtype == object else x.astype(dtype) for name, x in columns.items()}
-        return np.asarray(run_session(model, given)[0], dtype=np.float64)
-
-    scores, tolerance = parity.probe(map_), None
-    if dtype == "float32":
-        scores, tolerance = rounded(scores), 1e-6
-    parity.check(map_, run, f"ONNX ({dtype})", tolerance, scores)
+    scores = parity.probe(map_)
+    columns = scores if shape == "panel" else dict.fromkeys(names_of(map_), scores)
+    if dtype == "float32":  # such numbers alone can be asked for
+        within = {name: x if x.dtype == object else np.clip(x, *SINGLES) for name, x in columns.items()}
+        columns = {name: x.astype(x.dtype if x.dtype == object else dtype) for name, x in within.items()}
+        scores = columns if shape == "panel" else columns[names_of(map_)[0]]
+    given = {name: np.array([x or "" for x in y], object) if y.dtype == object else y for name, y in columns.items()}
+    got, most = run_session(model, given)[0], 1e-6 if dtype == "float32" else parity.tolerance_of(map_)
+    parity.compare(parity.as_rows(scores), map_(scores), got, f"ONNX ({dtype})", most)
     return model
-
-
-def as_strings(levels: Any) -> Any:
-    """Text for ONNX, which has no missing one."""
-    return np.array(["" if level is None else level for level in levels], dtype=object)
 
 
 def _model(map_: Any, shape: str, dtype: str, opset: int, onnx: Any) -> Any:
     size = ["n", len(map_.classes)] if shape == "matrix" else ["n"]
-    writer, opsets = GraphWriter(onnx), {"": opset}
-    if isinstance(map_, PanelMap):
-        numeric, opsets = domains(map_), opsets | LEVELS_OPSET
-        types = {s.name: (dtype if j in numeric else object) for j, s in enumerate(map_.features.scores)}
-        name_out = "probability" if "probability" not in types else "calibrated_probability"
-        result = write_panel(writer, map_)
-    else:
-        name_in, name_out = NAMES[shape]
-        types = {name_in: dtype}
-        result = write_map(writer, map_, writer.node("Cast", name_in, to=onnx.TensorProto.DOUBLE))
-    writer.node("Cast", result, output=name_out, to=writer.type(dtype))
-    model = writer.model({name: (kind, size) for name, kind in types.items()}, {name_out: (dtype, size)}, opsets)
+    writer, numeric, names = GraphWriter(onnx), domains(map_), names_of(map_)
+    inputs = [writer.node("Cast", x, to=writer.type("float64")) if j in numeric else x for j, x in enumerate(names)]
+    taken = "probability" in names
+    name_out = "probabilities" if shape == "matrix" else "calibrated_probability" if taken else "probability"
+    writer.node("Cast", write_map(writer, map_, *inputs), output=name_out, to=writer.type(dtype))
+    types = {name: (dtype if j in numeric else object, size) for j, name in enumerate(names)}
+    model = writer.model(types, {name_out: (dtype, size)}, {"": opset} | (LEVELS_OPSET if shape == "panel" else {}))
     properties = {"method": map_.method, "test_vector": json.dumps(map_.test_vector())}
     if shape == "matrix":
         properties["classes"] = ",".join(map(str, map_.classes))
@@ -153,24 +133,15 @@ class GraphWriter:
         return model
 
 
-def write_map(writer: GraphWriter, map_: CalibrationMap | MatrixMap, scores: str) -> str:
-    """Add the graph of a map to doubles; return the name of its result, NaN where the map accepts no score."""
-    result: str = graph.fold(graph.graph_of(map_), partial(_write_node, writer, [scores]))
-    is_matrix, ends = isinstance(map_, MatrixMap), domain(map_.space)
-    accepted = _accepted_rows(writer, map_.space, scores) if is_matrix else _accepted_scores(writer, *ends, scores)
-    return writer.node("Where", accepted, result, writer.constant(np.nan))
-
-
-def write_panel(writer: GraphWriter, map_: PanelMap) -> str:
-    """Add the graph of a map of several scores, each under its name; NaN where the map does not accept them."""
-    numeric, inputs, accepted = domains(map_), [], []
-    for j, score in enumerate(map_.features.scores):
-        inputs.append(writer.node("Cast", score.name, to=writer.type("float64")) if j in numeric else score.name)
-        if j in numeric:
-            inside = _accepted_scores(writer, *numeric[j][:2], inputs[j])
-            accepted.append(writer.node("Or", writer.node("IsNaN", inputs[j]), inside) if numeric[j][2] else inside)
-    result = graph.fold(lower_panel(map_), partial(_write_node, writer, inputs))
-    result = writer.node("Expand", result, writer.node("Shape", inputs[0]))  # where no level matters, it is a number
+def write_map(writer: GraphWriter, map_: Any, *scores: str) -> str:
+    """Add the graph of a map to doubles and text; return the name of its result, NaN where it accepts no such row."""
+    result: str = graph.fold(graph_of(map_), partial(_write_node, writer, scores))
+    if isinstance(map_, MatrixMap):
+        accepted = [_accepted_rows(writer, map_.space, scores[0])]
+    else:
+        accepted = [_accepted_scores(writer, scores[j], *bounds) for j, bounds in domains(map_).items()]
+    if isinstance(map_, PanelMap):  # where no level matters, it is a number
+        result = writer.node("Expand", result, writer.node("Shape", scores[0]))
     for inside in accepted:
         result = writer.node("Where", inside, result, writer.constant(np.nan))
     return result
@@ -230,9 +201,10 @@ def _search(writer: GraphWriter, value: str, edges: Floats) -> str:
     return found
 
 
-def _accepted_scores(writer: GraphWriter, low: float, high: float, score: str) -> str:
+def _accepted_scores(writer: GraphWriter, score: str, low: float, high: float, optional: bool) -> str:
     above = writer.node("GreaterOrEqual", score, writer.constant(low))
-    return writer.node("And", above, writer.node("LessOrEqual", score, writer.constant(high)))
+    inside = writer.node("And", above, writer.node("LessOrEqual", score, writer.constant(high)))
+    return writer.node("Or", writer.node("IsNaN", score), inside) if optional else inside
 
 
 def _accepted_rows(writer: GraphWriter, space: str, scores: str) -> str:

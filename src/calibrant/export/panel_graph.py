@@ -1,4 +1,4 @@
-"""The graph of a map of several scores: sums of functions of one score each, and a few products of two of them."""
+"""The inputs and the graph of a map of any shape; of several scores, sums of functions and a few of their products."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from calibrant.export import expression_graph as graph
 from calibrant.maps import panel_features
 from calibrant.maps.base import domain
 from calibrant.maps.functions import Linear
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.panel import PanelMap
 from calibrant.maps.panel_features import CALIBRATED, LARGEST_SIDE, LARGEST_U, RAW, CategoryScore, NumericScore
 
@@ -32,10 +33,26 @@ def optional_scores(map_: PanelMap) -> list[int]:
     return list(range(n_numeric)) if n_numeric <= ANY_MISSING else gaps
 
 
-def domains(map_: PanelMap) -> dict[int, tuple[float, float, bool]]:
-    """The bounds of each numeric score by its number, and whether a row may lack it."""
+def names_of(map_: Any) -> list[str]:
+    """What the inputs of a map are called: one score, all of a matrix, or each of several."""
+    if isinstance(map_, PanelMap):
+        return [score.name for score in map_.features.scores]
+    return ["scores" if isinstance(map_, MatrixMap) else "score"]
+
+
+def domains(map_: Any) -> dict[int, tuple[float, float, bool]]:
+    """The bounds of each numeric input by its number, and whether a row may lack it."""
+    if not isinstance(map_, PanelMap):
+        return {0: (*domain(map_.space), False)}
     may_lack, scores = optional_scores(map_), enumerate(map_.features.scores)
     return {j: (*domain(s.space), j in may_lack) for j, s in scores if isinstance(s, NumericScore)}
+
+
+def graph_of(map_: Any) -> graph.Node:
+    """The graph of a map, whose columns are numbered as its inputs are."""
+    if isinstance(map_, PanelMap):
+        return lower_panel(map_)
+    return graph.lower_matrix(map_) if isinstance(map_, MatrixMap) else graph.lower(map_.function)
 
 
 def lower_panel(map_: PanelMap, part: Part = lambda node: node) -> graph.Node:

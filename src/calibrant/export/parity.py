@@ -4,6 +4,7 @@ Every export is run where it was written and compared with the map; one that dif
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.panel import PanelMap
 from calibrant.maps.panel_features import NumericScore
+from calibrant.maps.tabulate import ON_PROBABILITIES, tabulate_scores
 
 TOLERANCE = 1e-12
 PANEL_TOLERANCE = 1e-9  # sums of hundreds of terms
@@ -118,17 +120,38 @@ def _probe_panel(map_: PanelMap) -> dict[str, Any]:
     return out
 
 
-def check(
-    map_: FrozenMap,
-    run: Callable[[Any], Floats],
-    target: str,
-    tolerance: float | None = None,
-    scores: Any = None,
-) -> None:
-    """Refuse an export that, when run, differs from the map anywhere on the probe by more than `tolerance`."""
-    scores = probe(map_) if scores is None else scores
-    most = tolerance or (PANEL_TOLERANCE if isinstance(map_, PanelMap) else TOLERANCE)
-    compare(as_rows(scores), map_(scores), run(scores), target, most)
+def with_ends(map_: Any, level: float | None) -> tuple[dict[str, Any], float]:
+    """What is written: the map and, with a level, both ends of its intervals as maps; and how far these may be off."""
+    if level is None:
+        return {"probability": map_}, 0.0
+    if map_.kind != "score":
+        raise InvalidInputError(
+            f"`level` is for maps of one score; this is a map of {SHAPES[map_.kind]}. Leave it out."
+        )
+    table = map_.need_posterior().scores
+    # Beyond the table the map alone goes on, and an end that it reaches goes with it.
+    far = (table[-1] - table[0]) * 2.0 ** np.arange(-3.0, 9.0)
+    nodes = np.unique(np.concatenate((table, map_.function.knots(), table[0] - far, table[-1] + far)))
+    nodes, scores = nodes[map_.accepts(nodes)], probe(map_)
+
+    def end(side: int) -> Any:
+        function = tabulate_scores(lambda s: map_.predict_interval(s, level)[side], nodes)
+        return replace(map_, function=function, monotone=False, posterior=None)
+
+    ends = {"probability_low": end(0), "probability_high": end(1)}
+    off = np.abs(np.array(map_.predict_interval(scores, level)) - [own(scores) for own in ends.values()])
+    return {"probability": map_} | ends, max(float(off.max()), ON_PROBABILITIES)
+
+
+def tolerance_of(map_: FrozenMap) -> float:
+    """How far an export may be from the map."""
+    return PANEL_TOLERANCE if isinstance(map_, PanelMap) else TOLERANCE
+
+
+def check(map_: FrozenMap, run: Callable[[Any], Floats], target: str) -> None:
+    """Refuse an export that, when run, differs from the map anywhere on the probe."""
+    scores = probe(map_)
+    compare(as_rows(scores), map_(scores), run(scores), target, tolerance_of(map_))
 
 
 def compare(rows: Sequence[Any], expected: Floats, got: Floats, target: str, tolerance: float = TOLERANCE) -> None:

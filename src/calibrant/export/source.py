@@ -4,7 +4,7 @@ import builtins
 import keyword
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -13,23 +13,26 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import parity
-from calibrant.export.expression_graph import Choice, Node, Number, Operation, Pick, Score, Search, fold, lower, walk
-from calibrant.export.panel_graph import domains, lower_panel
-from calibrant.maps.base import FrozenMap, domain
+from calibrant.export.expression_graph import Choice, Node, Number, Operation, Pick, Score, Search, fold, walk
+from calibrant.export.panel_graph import domains, graph_of, names_of
+from calibrant.maps.base import FrozenMap
 from calibrant.maps.panel import PanelMap
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 TAKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"exp", "log", "nan", "bisect_left"}
 
 TEMPLATES = tomllib.loads((resources.files(__package__) / "source.toml").read_text("utf-8"))
-ONE_SCORE = {"argument": "score", "what": "one score", "read": "", "tolerance": parity.TOLERANCE}
+TESTED = 33  # rows
+ONE_SCORE = {"argument": "score", "what": "one score", "read": "", "ends": "", "nothing": "nan"}
 SEVERAL = {"argument": "row", "what": "a dictionary of scores by name, None where missing"}
 
 
-def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
+def to_python(map_: FrozenMap, *, name: str = "calibrate", level: float | None = None) -> str:
     """Source of a Python module with one function, `name`, and no imports beyond the standard library.
 
-    The function takes one score; that of a map of several scores takes a dictionary of them by name.
+    The function takes one score; that of a map of several scores takes a dictionary of them by name. With `level`, for
+    a map of one score with a posterior (``calibrator.frozen_map()``, or a loaded one), it gives three numbers: the
+    probability, and the lower and the upper end of its interval, as `to_sql` writes them.
 
     The module carries a test vector and checks itself when it is run. The text is executed and compared with the
     map before it is returned.
@@ -46,8 +49,11 @@ def to_python(map_: FrozenMap, *, name: str = "calibrate") -> str:
     """
     parity.check_shape(map_, "to_python")
     _check_name(name)
-    text = _write(map_, name)
-    parity.check(map_, lambda scores: _run(text, name, parity.as_rows(scores)), "Python")
+    maps, distance = parity.with_ends(map_, level)
+    scores = parity.probe(map_)
+    rows, wanted = parity.as_rows(scores), np.stack([each(scores) for each in maps.values()], axis=-1)
+    text = _write(maps, distance, name, rows, wanted)
+    parity.compare(rows, wanted, _run(text, name, rows).reshape(wanted.shape), "Python", parity.tolerance_of(map_))
     return text
 
 
@@ -59,49 +65,43 @@ def _check_name(name: str) -> None:
         raise InvalidInputError(f"`name` must not be a word that Python has taken; got {name!r}. Choose another.")
 
 
-def _write(map_: Any, name: str) -> str:
+def _write(maps: Mapping[str, Any], distance: float, name: str, rows: list[Any], wanted: Floats) -> str:
+    map_, *ends = maps.values()
+    numeric, names, words = domains(map_), names_of(map_), dict(ONE_SCORE)
+    scores = [f"score_{j}" for j in range(len(names))] if isinstance(map_, PanelMap) else names
+    tables, lines, words["result"] = _lines([graph_of(each) for each in maps.values()], scores)
     if isinstance(map_, PanelMap):
-        tables, lines, result = _lines(lower_panel(map_), lambda j: f"score_{j}")
-        words = _panel_words(map_)
+        words |= SEVERAL
         tables.append(TEMPLATES["readers"])
-    else:
-        tables, lines, result = _lines(lower(map_.function), lambda _: "score")
-        low, high = domain(map_.space)
-        words = ONE_SCORE | {"accepted": f"{low!r} <= score <= {high!r}"} | map_.test_vector()
-    # Nothing in the method's name may end the docstring that it goes into.
-    title = "".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map"
+        for j, inner in enumerate(names):
+            words["read"] += f"    {scores[j]} = {'number' if j in numeric else 'level'}(row[{inner!r}])\n"
+    if ends:
+        words |= {"ends": TEMPLATES["ends"].format(distance=distance), "nothing": "nan, nan, nan"}
+    accepted = [
+        f"({f'{scores[j]} != {scores[j]} or ' * optional}{low!r} <= {scores[j]} <= {high!r})"
+        for j, (low, high, optional) in numeric.items()
+    ]
+    few = np.linspace(0, len(rows) - 1, TESTED).astype(int)
     return TEMPLATES["module"].format(
-        title=title,
+        # Nothing in the method's name may end the docstring that it goes into.
+        title="".join(ch for ch in map_.method if ch.isalnum() or ch in " _-") or "A calibration map",
         name=name,
         tables="\n".join(tables) + "\n",
         lines="\n".join(lines),
-        result=result,
+        accepted=" and ".join(accepted) or True,
+        scores=[rows[i] for i in few],
+        probabilities=wanted[few].squeeze().tolist(),
+        tolerance=parity.tolerance_of(map_),
+        pairs=f"zip({name}(s), p)" if ends else f"[({name}(s), p)]",
         **words,
     )
 
 
-def _panel_words(map_: PanelMap) -> dict[str, Any]:
-    """How a module reads the scores of a row, which it accepts, and rows to test it."""
-    numeric = domains(map_)
-    read = [
-        f"    score_{j} = {'number' if j in numeric else 'level'}(row[{score.name!r}])\n"
-        for j, score in enumerate(map_.features.scores)
-    ]
-    accepted = " and ".join(
-        f"({f'score_{j} != score_{j} or ' * optional}{low!r} <= score_{j} <= {high!r})"
-        for j, (low, high, optional) in numeric.items()
-    )
-    columns = {name: values[:9] for name, values in parity.probe(map_).items()}
-    vector = {"scores": parity.as_rows(columns), "probabilities": map_(columns).tolist()}
-    vector["tolerance"] = parity.PANEL_TOLERANCE
-    return SEVERAL | vector | {"read": "".join(read), "accepted": f"({accepted})" if accepted else "True"}
-
-
-def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[str], str]:
-    """A graph in Python: tables, a line for each shared value, and the expression of the result."""
+def _lines(roots: Sequence[Node], names: Sequence[str]) -> tuple[list[str], list[str], str]:
+    """Graphs in Python: tables, a line for each shared value, and the expressions of the results."""
     tables: list[str] = []
     lines: list[str] = []
-    uses = Counter(id(parent) for node in walk(root) for parent in node.of)
+    uses = Counter(id(parent) for root in roots for node in walk(root) for parent in node.of)
 
     def table(prefix: str, content: Any) -> str:
         name = f"{prefix}_{len(tables) + 1}"
@@ -119,13 +119,13 @@ def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[s
             signed = node.kind in SIGNS
             return f"({f' {SIGNS[node.kind]} '.join(operands)})" if signed else f"{node.kind}({', '.join(operands)})"
         if isinstance(node, Choice):
-            score = name_of(node.column)
+            score = names[node.column]
             if node.levels == (None,):  # a number that may be missing
                 return f"({operands[0]} if {score} != {score} else {operands[1]})"
             levels = ", ".join(f"{level!r}: {value}" for level, value in zip(node.levels, operands, strict=False))
             return f"{table('LEVELS', f'{{{levels}}}')}.get({score}, {operands[-1]})"
         assert isinstance(node, Score)
-        return name_of(node.column)
+        return names[node.column]
 
     def write(node: Node, *operands: str) -> str:
         text = expression(node, *operands)
@@ -134,7 +134,7 @@ def _lines(root: Node, name_of: Callable[[int], str]) -> tuple[list[str], list[s
             return f"v{len(lines)}"
         return text
 
-    return tables, lines, fold(root, write)
+    return tables, lines, ", ".join(fold(root, write) for root in roots)
 
 
 def _run(text: str, name: str, rows: list[Any]) -> Floats:

@@ -13,9 +13,9 @@ from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.export import expression_graph as graph
 from calibrant.export import parity
-from calibrant.export.case_tree import SegmentMaps, Split, decide, maps_of_segments, thin, tree_of_maps, value_of
+from calibrant.export.case_tree import Split, decide, maps_of_segments, thin, tree_of_maps, value_of
 from calibrant.export.panel_graph import domains, lower_panel
-from calibrant.maps.base import LARGEST, FrozenMap, domain
+from calibrant.maps.base import LARGEST, FrozenMap
 from calibrant.maps.panel import PanelMap
 from calibrant.maps.segments import SegmentedMap
 
@@ -24,7 +24,14 @@ DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
 ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "mariadb": "mysql", "sparksql": "spark"}
 
 
-def to_sql(map_: FrozenMap, *, dialect: str = "duckdb", column: str = "score", by: Sequence[str] | None = None) -> str:
+def to_sql(
+    map_: FrozenMap,
+    *,
+    dialect: str = "duckdb",
+    column: str = "score",
+    by: Sequence[str] | None = None,
+    level: float | None = None,
+) -> str:
     """One SQL expression that computes the calibrated probability of a column, or of several.
 
     A score that the map would refuse in Python (NULL, NaN, infinite, or outside [0, 1] for a map of
@@ -48,10 +55,14 @@ def to_sql(map_: FrozenMap, *, dialect: str = "duckdb", column: str = "score", b
         Name of the score column; it is quoted as the dialect demands. A dot separates table and column.
     by : sequence of str, optional
         For a map of segments the columns of its keys, in their order; by default those with the names of the fit.
+    level : float, optional
+        For a map of one score with a posterior (``calibrator.frozen_map()``, or a loaded one): the level of intervals.
 
     Returns
     -------
     str
+        The expression. With `level` three of them for a SELECT, named ``probability``, ``probability_low`` and
+        ``probability_high``; the ends of intervals are tables, and their comments say how far they may be off.
 
     Raises
     ------
@@ -74,64 +85,54 @@ CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
         raise InvalidInputError(
             f"`dialect` must be one that sqlglot writes, such as {', '.join(DIALECTS)}; got {dialect!r}.{hint}"
         )
-    plan = _plan_panel(map_, column, by) if isinstance(map_, PanelMap) else _plan(map_, column, by)
-    expression = SqlAlgebra(sqlglot.exp, dialect).write(plan)
-    text: str = expression.sql(dialect=dialect)
-    columns = plan.columns
-    got = _run_sqlite(expression, columns) if dialect == "sqlite" else run_expression(text, dialect, columns)
-    parity.compare(list(zip(*columns.values(), strict=True)), plan.expected, got, f"SQL ({dialect})", plan.tolerance)
-    within = f"within {plan.distance:.1e} of the map; " if plan.distance else ""
-    return f"{text} /* {within}calibrant test vector {json.dumps(_vector(plan)).replace('*/', '* /')} */"
+    maps, distance = parity.with_ends(map_, level)
+    parts = [_write(_plan(each, column, by), dialect, distance * (each is not map_)) for each in maps.values()]
+    return parts[0] if level is None else ",\n".join(f"{p} AS {name}" for name, p in zip(maps, parts, strict=True))
 
 
 class Plan(NamedTuple):
-    """A tree, its columns, and what the map gives for the rows in them.
+    """A map as a tree, its columns, what the map gives for the rows in them, and how far the tree is from the map."""
 
-    `domains` has the bounds of numeric scores by the number of their column, and whether one may be missing.
-    """
-
+    map: Any
     tree: graph.Node
     columns: dict[str, list[Any]]
     expected: Floats
-    domains: dict[int, tuple[float, float, bool]]
     distance: float = 0.0
-    is_panel: bool = False
-    tolerance: float = parity.TOLERANCE
 
 
 def _plan(map_: Any, column: str, by: Sequence[str] | None) -> Plan:
-    keys, maps, distance = _maps(map_, by)
-    rows, expected = _rows(map_, maps)
-    columns = dict(zip((column, *keys), rows, strict=True))
-    return Plan(tree_of_maps(map_, maps), columns, expected, {0: (*domain(map_.space), False)}, distance)
-
-
-def _plan_panel(map_: PanelMap, column: str, by: Sequence[str] | None) -> Plan:
-    if column != "score" or by is not None:
-        raise InvalidInputError("A map of several scores finds its columns by name: leave out `column` and `by`.")
-    rows = parity.probe(map_)
-    columns = {name: [row[name] for row in parity.as_rows(rows)] for name in rows}
-    tree = lower_panel(map_, lambda part: decide(part, (-LARGEST, LARGEST)))
-    return Plan(tree, columns, map_(rows), domains(map_), 0.0, True, parity.PANEL_TOLERANCE)
-
-
-def _maps(map_: Any, by: Sequence[str] | None) -> tuple[list[str], SegmentMaps, float]:
-    """The columns of the keys, the map of each combination of segments, and how far these are from the given one."""
+    if isinstance(map_, PanelMap):
+        if column != "score" or by is not None:
+            raise InvalidInputError("A map of several scores finds its columns by name: leave out `column` and `by`.")
+        rows = parity.probe(map_)
+        columns = {name: [row[name] for row in parity.as_rows(rows)] for name in rows}
+        return Plan(map_, lower_panel(map_, lambda part: decide(part, (-LARGEST, LARGEST))), columns, map_(rows))
+    keys, distance = [], 0.0
     if isinstance(map_, SegmentedMap):
-        return map_.keys.columns(by), maps_of_segments(map_), 0.0
-    if by is not None:
+        keys, maps = map_.keys.columns(by), maps_of_segments(map_)
+    elif by is not None:
         raise InvalidInputError("`by` is for a map of segments; this map has none. Leave it out.")
-    shorter, distance = thin(map_)
-    return [], {(): shorter}, distance
-
-
-def _rows(map_: Any, maps: SegmentMaps) -> tuple[list[list[Any]], Floats]:
-    """Rows to compare on, as columns of scores and of the segments of each key; and what the map gives for them."""
+    else:
+        shorter, distance = thin(map_)
+        maps = {(): shorter}
     probes = {codes: parity.probe(own) for codes, own in maps.items()}
     expected = np.concatenate([own(probes[codes]) for codes, own in maps.items()])
     lines = [codes for codes, probe in probes.items() for _ in probe]
-    segments = [[value_of(map_, k, codes[k]) for codes in lines] for k in range(len(lines[0]))]
-    return [np.concatenate(list(probes.values())).tolist(), *segments], expected
+    segments = [[value_of(map_, k, codes[k]) for codes in lines] for k in range(len(keys))]
+    scores = np.concatenate(list(probes.values())).tolist()
+    columns = dict(zip((column, *keys), (scores, *segments), strict=True))
+    return Plan(map_, tree_of_maps(map_, maps), columns, expected, distance)
+
+
+def _write(plan: Plan, dialect: str, distance: float) -> str:
+    """The text of a plan, after it was run; in a comment how far it is from the map, and a test vector."""
+    expression = SqlAlgebra(require("sqlglot", "tables", CALLER).exp, dialect).write(plan)
+    text: str = expression.sql(dialect=dialect)
+    rows, most = list(zip(*plan.columns.values(), strict=True)), parity.tolerance_of(plan.map)
+    got = _run_sqlite(expression, plan.columns) if dialect == "sqlite" else run_expression(text, dialect, plan.columns)
+    parity.compare(rows, plan.expected, got, f"SQL ({dialect})", most)
+    within = f"within {distance + plan.distance:.1e} of the map; " if distance + plan.distance else ""
+    return f"{text} /* {within}calibrant test vector {json.dumps(_vector(plan)).replace('*/', '* /')} */"
 
 
 def _vector(plan: Plan) -> dict[str, Any]:
@@ -140,7 +141,7 @@ def _vector(plan: Plan) -> dict[str, Any]:
     shown = {name: [column[row] for row in few] for name, column in plan.columns.items()}
     scores, *segments = shown.values()
     chosen = {"segments": list(zip(*segments, strict=True))} if segments else {}
-    rows = {"scores": shown} if plan.is_panel else {"scores": scores, **chosen}
+    rows = {"scores": shown} if isinstance(plan.map, PanelMap) else {"scores": scores, **chosen}
     return {**rows, "probabilities": plan.expected[few].tolist()}
 
 
@@ -154,19 +155,18 @@ class SqlAlgebra:
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
         self.flat: dict[int, tuple[Any, list[tuple[Any, Any]], Any]] = {}
 
-    def _column(self, *parts: str) -> Any:
-        """A quoted column, after its table if that is named."""
-        quoted = [self.exp.to_identifier(part, quoted=True) for part in reversed(parts)]
-        return self.exp.Column(**dict(zip(("this", "table", "db", "catalog"), quoted, strict=False)))
-
     def write(self, plan: Plan) -> Any:
         """The expression of a tree, which is NULL for scores outside their bounds."""
         exp = self.exp
         # What scores of a panel are called in a file may hold a dot; elsewhere it separates table and column.
-        self.columns = [self._column(*([name] if plan.is_panel else name.split("."))) for name in plan.columns]
-        questions = [self._accepts(self.columns[j], *bounds) for j, bounds in plan.domains.items()]
-        if plan.is_panel:  # levels are text, whatever the type of the column
-            for j in set(range(len(self.columns))) - set(plan.domains):
+        is_panel, numeric = isinstance(plan.map, PanelMap), domains(plan.map)
+        for name in plan.columns:
+            parts = reversed([name] if is_panel else name.split("."))
+            quoted = [exp.to_identifier(part, quoted=True) for part in parts]
+            self.columns.append(exp.Column(**dict(zip(("this", "table", "db", "catalog"), quoted, strict=False))))
+        questions = [self._accepts(self.columns[j], *bounds) for j, bounds in numeric.items()]
+        if is_panel:  # levels are text, whatever the type of the column
+            for j in set(range(len(self.columns))) - set(numeric):
                 self.columns[j] = exp.cast(self.columns[j], "text")
         body = graph.fold(plan.tree, self._write_node)
         asked = exp.and_(*questions) if questions else exp.true()

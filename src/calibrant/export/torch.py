@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from calibrant._optional import require
-from calibrant._typing import Floats
 from calibrant.export import parity
-from calibrant.export.expression_graph import Array, Node, Number, Operation, Pick, Search, fold, graph_of, walk
+from calibrant.export.expression_graph import Array, Node, Number, Operation, Pick, Search, fold, walk
+from calibrant.export.panel_graph import graph_of
 from calibrant.maps.base import FrozenMap, domain
 from calibrant.maps.matrix import MatrixMap
 
@@ -46,7 +46,8 @@ def to_torch(map_: FrozenMap) -> Any:
     parity.check_shape(map_, "to_torch")
     torch = require("torch", "torch", "calibrant.export.to_torch")
     module = _module(torch, map_)
-    parity.check(map_, lambda scores: _run(torch, module, scores), "torch")
+    with torch.no_grad():
+        parity.check(map_, lambda scores: np.asarray(module(torch.tensor(scores, dtype=torch.float64))), "torch")
     return module
 
 
@@ -104,8 +105,3 @@ def _functions(torch: Any) -> dict[str, Callable[..., Any]]:
     functions |= {"min": torch.minimum, "max": torch.maximum}
     functions |= {"log_softmax": lambda x: x.log_softmax(dim=1), "softmax": lambda x: x.softmax(dim=2)}
     return functions | {"highest": lambda x: x.amax(1, keepdim=True), "column": lambda x: x.unsqueeze(-1)}
-
-
-def _run(torch: Any, module: Any, scores: Floats) -> Floats:
-    with torch.no_grad():
-        return np.asarray(module(torch.tensor(scores, dtype=torch.float64)).numpy())
