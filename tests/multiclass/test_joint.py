@@ -61,6 +61,8 @@ def test_more_classes_have_fewer_landmarks():
     scaled = np.random.default_rng(0).normal(size=(500, 10))
     assert Joint.from_rows(scaled, np.ones(500)).size == module.MOST_COEFFICIENTS // 10
     assert Joint.from_rows(scaled[:, :3], np.ones(500)).size == module.MOST_LANDMARKS
+    wide = np.hstack((scaled, scaled[::-1]))
+    assert Joint.from_rows(wide, np.ones(500)).size == module.LANDMARKS_BESIDE  # where classes are fitted side by side
 
 
 def test_equal_rows_are_one_landmark():

@@ -3,6 +3,7 @@ import pytest
 from scipy.special import log_softmax
 
 from calibrant.multiclass import rows as module
+from calibrant.multiclass.curvature import Arrow
 from calibrant.multiclass.features import Features
 from calibrant.multiclass.rows import Layout, Rows
 
@@ -61,6 +62,16 @@ def test_arrow_is_the_curvature_without_the_links_between_classes():
         np.testing.assert_allclose(link[k], full[:s, at], atol=1e-9)
         np.testing.assert_allclose(own[k], full[at, at], atol=1e-9)
     assert own.shape == (4, c, c)
+
+
+def test_curvature_side_by_side_is_positive_where_classes_have_functions_of_all():
+    rows, theta = make_rows(n=300, n_classes=12)
+    p = np.exp(rows.log_probabilities(theta))
+    found = rows.second_derivatives(p)
+    assert isinstance(found, Arrow)
+    assert np.linalg.eigvalsh(found.shared).min() > -1e-9
+    assert not found.link.any()
+    assert np.linalg.eigvalsh(found.own).min() > -1e-9
 
 
 @pytest.mark.parametrize("limits", [("KEPT_VALUES", "PASS_VALUES"), ("CACHED_ROWS",)])

@@ -28,7 +28,7 @@ QUANTILE_ENTRIES = 400_000  # from twice as many on, knots come from a sample of
 PAIRS = ("matrix", "confusion")
 # Blocks of coefficients: one set for all classes, or one for each class.
 SHARED, OWN = ("slope", "curve", "gate"), ("bias", "vector", "class_curve", *PAIRS, "joint")
-JOINT_UP_TO = 10  # classes whose rows have functions of all classes together
+JOINT_UP_TO = 30  # classes whose rows have functions of all classes together
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ import numpy as np
 from calibrant._typing import Floats
 from calibrant.maps.matrix import nearness
 
-# More landmarks follow finer shapes; a class has a coefficient for each, and time grows with the cube of them all.
+# More landmarks follow finer shapes; a class has a coefficient for each. Up to ten classes time grows with the cube of
+# them all; beyond, where classes are fitted side by side, with the square of those of one class.
 MOST_LANDMARKS, MOST_COEFFICIENTS = 80, 640
+SIDE_BY_SIDE_FROM, LANDMARKS_BESIDE = 11, 160
 REACH = 0.7  # of the spread of whole rows: how far apart two rows are that still say much about each other
 JITTER = 1e-4  # variance of a landmark by itself: those that nearly coincide are one
 
@@ -32,7 +34,8 @@ class Joint:
     def from_rows(cls, scaled: Floats, weights: Floats) -> Self:
         """Landmarks among standardised rows, (n, K), whose order does not matter. O(n log n + n functions K)."""
         n_classes = scaled.shape[1]
-        count = min(MOST_LANDMARKS, MOST_COEFFICIENTS // n_classes)
+        beside = n_classes >= SIDE_BY_SIDE_FROM
+        count = LANDMARKS_BESIDE if beside else min(MOST_LANDMARKS, MOST_COEFFICIENTS // n_classes)
         # Even steps in the weight of rows from unsure to sure; equal ones are told apart by all their scores.
         order = np.lexsort((*scaled.T, scaled.max(axis=1)))
         below = np.cumsum(weights[order])

@@ -156,10 +156,12 @@ class Rows:
 
     def second_derivatives(self, p: Floats) -> Curvature:
         """Minus those of the log-likelihood, as one matrix or, for very many coefficients, as an arrow."""
-        small = len(self.layout) <= DENSE_UP_TO and self.offset is self.ell
-        if small or any(b in self.layout.blocks for b in PAIRS):
+        small, blocks = len(self.layout) <= DENSE_UP_TO and self.offset is self.ell, self.layout.blocks
+        if small or (any(b in blocks for b in PAIRS) and "joint" not in blocks):
             return Dense(self.curvature(p))
-        return Arrow(*self.arrow(p))
+        shared, link, own = self.arrow(p)
+        # Of few classes p_k p_l is not small: without it, with all that classes share, the arrow need not be positive.
+        return Arrow(shared, link * ("joint" not in blocks), own)
 
     def curvature(self, p: Floats) -> Floats:
         """Minus the second derivatives: Σ_k V_k diag(w p_k) V_kᵀ − G diag(w) Gᵀ with G = Σ_k V_k diag(p_k), (D, D)."""
