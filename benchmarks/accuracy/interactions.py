@@ -116,11 +116,20 @@ TABLES: dict[str, Callable[[int, int], Rows]] = {
     "clusters6_rf": partial(
         learned, partial(clusters, n_classes=6), partial(RandomForestClassifier, 50, random_state=0)
     ),
+    "clusters12_lr": partial(learned, partial(clusters, n_classes=12, each=2, informative=8), _linear),
+    "clusters18_nb": partial(learned, partial(clusters, n_classes=18, each=2, informative=8), GaussianNB),
+    "clusters18_rf": partial(
+        learned,
+        partial(clusters, n_classes=18, each=2, informative=8),
+        partial(RandomForestClassifier, 50, random_state=0),
+    ),
+    "clusters26_lr": partial(learned, partial(clusters, n_classes=26, each=2, informative=9), _linear),
     "digits5_lr": partial(digits, partial(LogisticRegression, C=100.0, max_iter=200), 5),
     "digits5_nb": partial(digits, GaussianNB, 5),
     "digits10_nb": partial(digits, GaussianNB, 10),
     "tempered5": partial(altered, lambda x: 0.6 * x, 5),
     "tilted10": partial(altered, lambda x: 0.8 * x + np.linspace(-0.6, 0.6, 10), 10),
+    "tilted20": partial(altered, lambda x: 0.8 * x + np.linspace(-0.6, 0.6, 20), 20),
 }
 
 

@@ -1,4 +1,4 @@
-"""Features that say nothing: how much worse than the base rate a calibrated classifier is, beside scikit-learn's sigmoid.
+"""Features that say nothing: how much worse than the base rate a calibrated classifier is, beside a sigmoid.
 
 ``python -m benchmarks.accuracy.noise [SEEDS]`` draws ten normal features and labels that do not depend on them, three
 base rates in turn, trains five learners on 100, 200 and 1000 rows, and prints the mean regret × 10³: the expected
@@ -48,7 +48,9 @@ def main() -> None:
             both = CalibratedClassifier(learner), CalibratedClassifierCV(learner)
             found = [[regret(model, n, RATES[seed % 3], seed) for model in both] for seed in range(seeds)]
             rows.append(1e3 * np.mean(found, axis=0))
-            print(f"{n:>5} {name:<20}{rows[-1][0]:10.2f}{rows[-1][1]:10.2f}{rows[-1][0] / rows[-1][1]:8.2f}", flush=True)
+            print(
+                f"{n:>5} {name:<20}{rows[-1][0]:10.2f}{rows[-1][1]:10.2f}{rows[-1][0] / rows[-1][1]:8.2f}", flush=True
+            )
         ours, sigmoid = np.mean(rows, axis=0)
         print(f"{n:>5} {'mean':<20}{ours:10.2f}{sigmoid:10.2f}{ours / sigmoid:8.2f}", flush=True)
 

@@ -43,7 +43,7 @@ class MatrixBlend(MultinomialCalibrator):
     """The method for several classes: corrections of the whole probability matrix, as many as the data can carry.
 
     It starts from temperature scaling and adds, model by model, one curve for all classes, class frequencies, a slope
-    and a curve for each class, matrices between classes and, up to ten classes, a smooth function of all of them
+    and a curve for each class, matrices between classes and, up to thirty classes, a smooth function of all of them
     together. Every kind of correction has Gaussian coefficients around zero whose typical size the data set, so few
     rows mean a temperature and many let it follow any of these shapes. The models are weighed by the fit that new rows
     can be expected to have, and predictions average over their posteriors.
