@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from calibrant import Blend, PanelCalibrator
 
@@ -77,8 +77,23 @@ def panel(train, y, test):
 
 
 def mean_of_logits(train, y, test):
-    inside, outside = numbers(train, test)
-    return Blend(space="decision").fit(inside.mean(axis=1), y).predict(outside.mean(axis=1))
+    """Blend of the mean over the scores that a row has; a level has the logit of its rate, shrunk by two rows."""
+    parts, base = [], y.mean()
+    for name in train:
+        own, other = train[name], test[name]
+        if own.dtype.kind not in "fiu":
+            counts = pd.DataFrame({"level": own.fillna("missing"), "y": y}).groupby("level")["y"].agg(["sum", "size"])
+            rates = (counts["sum"] + 2.0 * base) / (counts["size"] + 2.0)
+            values = [column.fillna("missing").map(rates).fillna(base).to_numpy() for column in (own, other)]
+        else:
+            values = [column.to_numpy(float) for column in (own, other)]
+        if name in NO_PROBABILITIES:
+            middle, spread = np.nanmean(values[0]), max(np.nanstd(values[0]), 1e-9)
+            parts.append([(value - middle) / spread for value in values])
+        else:
+            parts.append([logit(np.clip(value, 1e-4, 1.0 - 1e-4)) for value in values])
+    inside, outside = (np.nan_to_num(np.nanmean(columns, axis=0)) for columns in zip(*parts, strict=True))
+    return Blend(space="decision").fit(inside, y).predict(outside)
 
 
 def logistic(train, y, test):
@@ -98,30 +113,45 @@ def ridge(train, y, test):
     return make_pipeline(StandardScaler(), model).fit(inside, y).predict_proba(outside)[:, 1]
 
 
+def with_categories(train, test):
+    """Both tables with levels as categories, as boosting takes them; gaps stay gaps."""
+    both = pd.concat((train, test), ignore_index=True)
+    levels = [name for name in both if both[name].dtype.kind not in "fiu"]
+    both[levels] = both[levels].fillna("missing").astype(str)
+    return both[: len(train)], both[len(train) :], levels
+
+
 def lightgbm(train, y, test):
     from lightgbm import LGBMClassifier
 
-    inside, outside = numbers(train, test)
+    inside, outside, levels = with_categories(train, test)
+    kinds = {name: pd.CategoricalDtype(sorted({*inside[name], *outside[name]})) for name in levels}
     model = LGBMClassifier(
         n_estimators=100, learning_rate=0.05, num_leaves=8, min_child_samples=10, verbose=-1, n_jobs=1
     )
-    return model.fit(inside, y).predict_proba(outside)[:, 1]
+    return model.fit(inside.astype(kinds), y).predict_proba(outside.astype(kinds))[:, 1]
 
 
 def catboost(train, y, test):
     from catboost import CatBoostClassifier
 
-    inside, outside = numbers(train, test)
-    model = CatBoostClassifier(verbose=0, thread_count=1, allow_writing_files=False)
+    inside, outside, levels = with_categories(train, test)
+    model = CatBoostClassifier(verbose=0, thread_count=1, allow_writing_files=False, cat_features=levels)
     return model.fit(inside, y).predict_proba(outside)[:, 1]
 
 
 def pygam(train, y, test):
     from pygam import LogisticGAM
+    from pygam.utils import OptimizationError
 
     inside, outside = numbers(train, test)
     kept = inside.std(axis=0) > 0
-    return LogisticGAM().fit(inside[:, kept], y).predict_proba(outside[:, kept])
+    for penalty in (0.6, 6.0, 60.0):  # the first is its default; where that diverges, a larger one
+        try:
+            return LogisticGAM(lam=penalty).fit(inside[:, kept], y).predict_proba(outside[:, kept])
+        except OptimizationError:
+            continue
+    return np.full(len(test), y.mean())
 
 
 RIVALS = {f.__name__: f for f in (mean_of_logits, logistic, ridge, lightgbm, catboost, pygam)}
@@ -279,6 +309,7 @@ def main():
         warnings.simplefilter("ignore")
         measure_time()
         simulate(SIZES[:5], options.repetitions)
+        compare_segments(options.repetitions)
         compare_tables(options.folder, None if options.alone else known)
 
 

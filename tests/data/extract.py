@@ -37,6 +37,8 @@ def main(folder):
     resnet110(folder)
     bbq(folder)
     shutil.copyfile(folder / "arena" / "llm_deepseek_v3.parquet", HERE / "llm_deepseek_v3.parquet")
+    for name in ("battles_verdicts", "flares_C1", "recidivism"):
+        shutil.copyfile(folder / "panel" / f"{name}.parquet", HERE / "panel" / f"{name}.parquet")
 
 
 if __name__ == "__main__":

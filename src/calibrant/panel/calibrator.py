@@ -202,8 +202,8 @@ class PanelCalibrator(Estimator, EstimateMethods):
 
     def _posterior(self, X: Any, segment: Any) -> tuple[Any, Any]:
         """Who knows intervals and draws, and what it is asked about."""
-        columns, map_ = _join(X, segment), self.frozen_map()
-        return (map_, columns) if self._blend is None else (self._blend, map_.one_score(map_.check(columns)))
+        columns, map_ = _join(X, segment), self._fitted_map()
+        return (self._blend, map_.one_score(map_.check(columns))) if self._blend else (self.frozen_map(), columns)
 
     def draw_chunks(self, X: Any, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
         """The draws of `sample_maps` in chunks of rows, so that not all are held at once."""
