@@ -35,11 +35,9 @@ def test_points_lie_where_the_numbers_say(ax):
     np.testing.assert_allclose(
         drawn["points"].get_offsets(), np.column_stack((points["mean_score"], points["fraction"]))
     )
-    x, y = drawn["intervals"].get_data()
-    np.testing.assert_allclose(x[::3], points["mean_score"])
-    np.testing.assert_allclose(y[::3], points["low"])
-    np.testing.assert_allclose(y[1::3], points["high"])
-    assert np.isnan(y[2::3]).all()
+    low, high = np.array(drawn["intervals"].get_segments()).transpose(1, 2, 0)
+    np.testing.assert_allclose(low, (points["mean_score"], points["low"]))
+    np.testing.assert_allclose(high, (points["mean_score"], points["high"]))
     assert drawn["beyond"] == []
 
 

@@ -233,10 +233,8 @@ def draw_points(ax: Any, points: Any, *, color: Any, label: str | None) -> dict[
     y, below, above = _inside(points["fraction"], ax.get_yscale(), ax.get_ylim())
     size = SMALLEST + (LARGEST - SMALLEST) * points["total"] / points["total"].max()
     style = {"color": color, "edgecolors": ax.get_facecolor(), "linewidths": 0.7, "zorder": 3}
-    # One broken line, since a legend avoids lines and not collections of them.
-    ends = np.column_stack((points["low"], points["high"], np.full(len(points), np.nan))).ravel()
-    bars = {"color": color, "linewidth": 1.3, "alpha": 0.75, "zorder": 2.5, "solid_capstyle": "butt"}
-    (intervals,) = ax.plot(np.repeat(x, 3), on_axis(ax.yaxis, ends), **bars)
+    low, high = on_axis(ax.yaxis, points["low"]), on_axis(ax.yaxis, points["high"])
+    intervals = ax.vlines(x, low, high, color=color, linewidth=1.3, alpha=0.75, zorder=2.5)
     inside = ~(left | right | below | above)
     drawn = ax.scatter(x[inside], y[inside], s=size[inside], label=label, **style)
     beyond = [
@@ -261,10 +259,8 @@ def draw_band(ax: Any, table: Any, *, color: Any, alpha: float = 0.22) -> Any:
         return None
     x = on_axis(ax.xaxis, table["score"])
     low, high = on_axis(ax.yaxis, table["low"]), on_axis(ax.yaxis, table["high"])
-    # Thin lines at the edges, since a legend avoids lines and not areas.
-    for edge in (low, high):
-        ax.plot(x, edge, color=color, alpha=min(2.0 * alpha, 1.0), linewidth=0.5, zorder=2)
-    return ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, zorder=2)
+    style = {"facecolor": (color, alpha), "edgecolor": (color, min(2.0 * alpha, 1.0)), "linewidth": 0.5}
+    return ax.fill_between(x, low, high, zorder=2, **style)
 
 
 def draw_curve(ax: Any, x: Floats, y: Floats, style: dict[str, Any]) -> Any:

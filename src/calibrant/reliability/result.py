@@ -108,10 +108,8 @@ def _group_band(sample: ScoreSample, curve: Any, found: Table, level: float) -> 
         for replicate in sample.replicates(CURVE_RESAMPLES, 0)
     ]
     half = special.ndtri(0.5 + 0.5 * level) * sample.widen(np.array(drawn), middle, level).std(axis=0, ddof=1)
-    low, high = (
-        np.minimum(found["low"], links.expit(middle - half)),
-        np.maximum(found["high"], links.expit(middle + half)),
-    )
+    low = np.minimum(found["low"], links.expit(middle - half))
+    high = np.maximum(found["high"], links.expit(middle + half))
     return table(score=found["score"], probability=found["probability"], low=low, high=high)
 
 
