@@ -7,14 +7,17 @@ import pytest
 pa = pytest.importorskip("pyarrow", reason="tables need the extra tables")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from calibrant.engines.table_batches import SPARK, add_fields, parquet_options, write_batches  # noqa: E402
+from calibrant.engines.table_batches import SPARK, add_fields, parquet_options, write_parquet, write_text  # noqa: E402
 from calibrant.errors import InvalidInputError  # noqa: E402
 
 TABLE = pa.table({"n": [1, None], "x": [0.1, 1e-300], "text": ['a "b", c', ""], "day": pa.array([0, 1], pa.date32())})
 
 
 def write(path, kind, table, output=""):
-    write_batches(kind, path, table.schema, table.to_batches(), output=output)
+    if kind == "parquet":
+        write_parquet(path, table.schema, table.to_batches())
+    else:
+        write_text(kind, path, table.schema, table.to_batches(), output=output, csv={})
     return path.read_bytes()
 
 
@@ -79,7 +82,7 @@ def test_parquet_is_packed_as_it_was(tmp_path):
         pq.write_table(TABLE, path, compression=given)
         assert parquet_options(str(path), add_fields(TABLE.schema, ["p"]))["compression"] == kept
     pq.write_table(TABLE.slice(0, 0), path, compression="gzip")
-    write_batches("parquet", path, TABLE.schema, [], output="", **parquet_options(str(path), TABLE.schema))
+    write_parquet(path, TABLE.schema, [], **parquet_options(str(path), TABLE.schema))
     assert pq.read_table(path).equals(TABLE.slice(0, 0))
 
 

@@ -86,6 +86,7 @@ def test_a_link_to_nothing_is_named(tmp_path):
 def test_names(tmp_path):
     assert format_of_name("A.CSV.GZ") == "csv"
     assert format_of_name("a.xls") is None
+    assert format_of_name("a.parquet.gz") is None
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,7 @@ from calibrant import _validation
 from calibrant._files import new_folder, replacing
 from calibrant._optional import require
 from calibrant._typing import Bools, Floats, Ints
-from calibrant.engines.table_batches import (
-    add_fields,
-    parquet_options,
-    read_batches,
-    write_batches,
-    write_folder,
-)
+from calibrant.engines import table_batches
 from calibrant.engines.tables import Table, format_of_name, open_table
 from calibrant.errors import InvalidInputError
 from calibrant.maps.base import domain
@@ -132,17 +126,23 @@ def apply_file(
         if in_folders and only_new:
             raise InvalidInputError("A folder needs the columns that part it; leave out `only_new`, or name a file.")
         path = stack.enter_context(new_folder(output) if in_folders else replacing(output))
-        old, batches = read_batches(table, new.sources if only_new else None, as_text=table.format == kind == "csv")
+        old, batches = table_batches.read_batches(
+            table, new.sources if only_new else None, as_text=table.format == kind == "csv"
+        )
         new.check(table.name, old.names, only_new)
-        schema = add_fields(require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names)
+        schema = table_batches.add_fields(
+            require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names
+        )
         keep = table.format == kind == "parquet" and not only_new
-        options = parquet_options(table.files[0], schema) if keep else {}
+        options = table_batches.parquet_options(table.files[0], schema) if keep else {}
         new.decimal = table.csv.get("decimal", ".")
         appended = (_append(batch, new, schema) for batch in batches)
         if in_folders:
-            write_folder(path, schema, appended, table.partition_columns)
+            table_batches.write_folder(path, schema, appended, table.partition_columns)
+        elif kind == "parquet":
+            table_batches.write_parquet(path, schema, appended, **options)
         else:
-            write_batches(kind, path, schema, appended, output=os.fspath(output), csv=table.csv, **options)
+            table_batches.write_text(kind, path, schema, appended, output=os.fspath(output), csv=table.csv)
         new.check_most(table.name)
     return Applied(new.rows, new.unusable, new.names, tuple(new.remarks()))
 

@@ -3,20 +3,18 @@
 import errno
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from calibrant._optional import require
-from calibrant.engines.tables import Table, codec_of_name, connect, literal, quote
+from calibrant.engines.tables import Table, codec_of_name, connect, first_sentence, literal, quote
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
 ROWS = 122_880  # of a batch, and so of a row group: DuckDB's own number, so that its groups need not be cut
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
-FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 NOT_WRITTEN = {
     "csv": ("binary", "list", "struct", "map<", "extension", "union"),
     "json": ("binary", "duration", "map<", "extension", "union"),
@@ -32,7 +30,7 @@ def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[A
     mixed = [name for name in only or table.columns if table.kind(name) == "JSON"]
     if mixed:
         raise InvalidInputError(f"Column '{mixed[0]}' has values of several types; write only the new column.")
-    if table.format in ("csv", "json") or table.partitioned:
+    if table.format in ("csv", "json") or table.partition_columns:
         relation = table.as_text() if as_text else table.relation
         if only is not None:
             relation = relation.project(", ".join(map(quote, only)))
@@ -55,30 +53,9 @@ def _described(schema: Any) -> set[str]:
     return {f"{field.name}: {field.type}" for field in schema}
 
 
-def write_batches(
-    kind: str,
-    path: Path,
-    schema: Any,
-    batches: Iterable[Any],
-    *,
-    output: str,
-    csv: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> None:
-    """Write batches to a path, packed as the name `output` says; `csv` says how CSV is written.
-
-    Arrow writes Parquet, with its `options`: it keeps types and metadata that DuckDB does not know. DuckDB writes CSV
-    and JSON lines.
-    """
-    if kind in ("csv", "json"):
-        _copy(kind, path, schema, batches, output=output, csv=csv or {})
-        return
-    pa = require("pyarrow", "tables", CALLER)
-    parquet = require("pyarrow.parquet", "tables", CALLER)
-    with (
-        pa.output_stream(str(path), compression=codec_of_name(output)) as sink,
-        parquet.ParquetWriter(sink, schema, **options) as writer,
-    ):
+def write_parquet(path: Path, schema: Any, batches: Iterable[Any], **options: Any) -> None:
+    """Write batches as Parquet, by Arrow, which keeps types and metadata that DuckDB does not know."""
+    with require("pyarrow.parquet", "tables", CALLER).ParquetWriter(path, schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
 
@@ -92,7 +69,10 @@ def write_folder(path: Path, schema: Any, batches: Iterable[Any], columns: Seque
     dataset.write_dataset(rows, path, format="parquet", partitioning=by, use_threads=False)
 
 
-def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]) -> None:
+def write_text(
+    kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]
+) -> None:
+    """Write batches as CSV or JSON lines, by DuckDB: packed as the name `output` says, CSV as `csv` says."""
     pa, duckdb = require("pyarrow", "tables", CALLER), require("duckdb", "tables", CALLER)
     failed: list[BaseException] = []
 
@@ -122,8 +102,7 @@ def _copy(kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output:
             if failed:
                 raise failed[0] from None
             if isinstance(error, duckdb.IOException):  # of writing: what is read comes through `watched`
-                number = next((known for known in FULL if os.strerror(known) in str(error)), errno.EIO)
-                raise OSError(number, os.strerror(number), output) from error
+                raise OSError(errno.EIO, first_sentence(str(error)), output) from error
             raise
 
 

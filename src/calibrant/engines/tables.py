@@ -44,8 +44,8 @@ class Table:
         The files that are read.
     format : str
         csv, parquet or json.
-    partitioned : bool
-        Whether some columns are in the names of folders, as in ``day=2026-01-01``.
+    partition_columns : list of str
+        The columns that are in the names of folders, as in ``day=2026-01-01``, from the outer one to the inner.
     """
 
     name: str
@@ -54,18 +54,12 @@ class Table:
     format: str = ""
     csv: dict[str, Any] = field(default_factory=dict)
     connection: Any = None
-    partitioned: bool = False
+    partition_columns: list[str] = field(default_factory=list)
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self.relation.columns)
-
-    @property
-    def partition_columns(self) -> list[str]:
-        """The columns that are in the names of folders, from the outer one to the inner."""
-        names = [part.partition("=")[0] for part in Path(self.files[0]).parts[:-1] if "=" in part]
-        return [name for name in names if self.partitioned and name in self.columns]
 
     def as_text(self) -> Any:
         """Return the rows of CSV with every field as the text that it is, not as the number that it may be."""
@@ -185,18 +179,19 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
         if len(formats) > 1:
             raise InvalidInputError(f"The files must have one format; they are {' and '.join(formats)}.")
         connection = stack.enter_context(connect())
-        hive = formats == ["parquet"] and all(_is_partition(name, sources) for name in named)
-        relation, names, dialect = _read(connection, files, shown, formats[0], hive)
+        parts = [_partition_columns(name, sources) for name in named]
+        parted_by = parts[0] if formats == ["parquet"] and all(parts) else []
+        relation, names, dialect = _read(connection, files, shown, formats[0], bool(parted_by))
         twice = next((name for name in names if names.count(name) > 1 and name in relation.columns), None)
         if twice is not None:
             raise InvalidInputError(f"{title} has {names.count(twice)} columns '{twice}'; rename one of them.")
-        yield Table(title, relation, files, formats[0], dialect, connection, hive)
+        yield Table(title, relation, files, formats[0], dialect, connection, parted_by)
 
 
-def _is_partition(name: str, sources: Sequence[AnyPath]) -> bool:
-    """Tell whether a file of a folder that was asked for lies in one with a column and its value as name."""
+def _partition_columns(name: str, sources: Sequence[AnyPath]) -> list[str]:
+    """List the columns that are in the names of folders, between a folder that was asked for and a file in it."""
     inner = (Path(name).relative_to(source) for source in sources if Path(name).is_relative_to(source))
-    return any("=" in folder for path in inner for folder in path.parts[:-1])
+    return [folder.partition("=")[0] for folder in next(inner, Path()).parts[:-1] if "=" in folder]
 
 
 @contextmanager
@@ -333,7 +328,8 @@ def _check_folders(pattern: Path) -> None:
 def format_of_name(name: str) -> str | None:
     """Return the format that the ending of a name stands for."""
     plain = name.lower().removesuffix(".gz").removesuffix(".zst")
-    return next((kind for kind, endings in ENDINGS.items() if plain.endswith(endings)), None)
+    kind = next((kind for kind, endings in ENDINGS.items() if plain.endswith(endings)), None)
+    return None if kind == "parquet" and codec_of_name(name) else kind  # no engine reads packed Parquet
 
 
 def detect_format(name: str, shown: str) -> str:
