@@ -34,7 +34,8 @@ def sample(rng, truth, period, n):
 
 def run(name, seed):
     """Coverage, and excess loss of adaptive and static, in each period."""
-    rng, truth, delay = np.random.default_rng(seed), TRUTHS[name], 3 * ("late" in name)
+    rng, truth = np.random.default_rng([seed, *map(ord, name)]), TRUTHS[name]
+    delay = 3 * ("late" in name)
     adaptive = AdaptiveCalibrator(Blend().fit(*sample(rng, truth, 0, REFERENCE)[:2]), delay=delay)
     out, unseen = [], []
     for period in range(1, PERIODS):
@@ -53,17 +54,25 @@ def _divergence(p, q):
 
 
 def coverage(series):
-    """Before a change, in the periods predicted before a label shows it, in the three after these, and later."""
+    """By time: in the first periods, before a change, before a label shows it, in the periods after that, and later."""
     for name in TRUTHS:
         runs = np.array([run(name, seed) for seed in range(series)])
         covered, adaptive, static = runs.mean(axis=0).T
         changed, shown = runs[:, CHANGE - 1 :], CHANGE + 3 * ("late" in name)
         recovered = (changed[:, :, 1] < 0.1 * changed[:, :, 2].mean(axis=1, keepdims=True)).argmax(axis=1).mean()
+        spans = {
+            "1-5": slice(0, 5),
+            "6-10": slice(5, 10),
+            f"11-{CHANGE - 1}": slice(10, CHANGE - 1),
+            "not yet shown": slice(CHANGE - 1, shown),
+            **{f"shown {k + 1}": slice(shown + k, shown + k + 1) for k in range(3)},
+            "4-8": slice(shown + 3, shown + 8),
+            "later": slice(shown + 8, None),
+        }
+        by_time = ", ".join(f"{span} {covered[where].mean():.3f}" for span, where in spans.items())
         print(
-            f"{name:<32} coverage {covered.mean():.3f}, before {covered[: CHANGE - 1].mean():.3f}, not yet shown "
-            f"{covered[CHANGE - 1 : shown].mean():.2f}, then {covered[shown : shown + 3].round(2)}, "
-            f"later {covered[shown + 3 :].mean():.3f}; excess {1e3 * adaptive.mean():.2f}, static "
-            f"{1e3 * static.mean():.2f}; below a tenth of it after {recovered:.1f} periods",
+            f"{name:<32} coverage {covered.mean():.3f}: {by_time}; excess {1e3 * adaptive.mean():.2f}, "
+            f"static {1e3 * static.mean():.2f}; below a tenth of it after {recovered:.1f} periods",
             flush=True,
         )
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant import Blend, CalibrationMap, IsotonicCalibration, PlattScaling, Tally, load
+from calibrant import Blend, CalibrationMap, IsotonicCalibration, PlattScaling, SplineCalibration, Tally, load
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import functions
 from calibrant.maps.files import write_model
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.monitoring import AdaptiveCalibrator
-from calibrant.monitoring.adaptive import FORGETTING
+from calibrant.monitoring.adaptive import FORGETTING, Period
 from calibrant.monitoring.forecast_pool import ForecastPool
 
 from .rows import day, shifted
@@ -25,16 +25,16 @@ def start(rng, n=2000, **options):
 def test_weights_and_e_value_by_hand():
     """Two members, one period of one positive row, then a negative one: the formulas of the explanation page."""
     rows = Tally.from_arrays([0.5], [1])
-    forecasts, reference = np.array([[0.8], [0.4]]), np.array([0.5])
+    forecasts = np.array([[0.5], [0.8], [0.4]])  # of the reference first
     pool = ForecastPool.start(2)
     assert pool.share == pytest.approx(0.25 / (0.25 + 0.5 + 0.25))  # half of the half may begin now
-    new = pool.updated(forecasts, reference, rows)
-    posterior = np.array([0.8, 0.4]) / 1.2
-    assert new.weights == pytest.approx(0.98 * posterior + 0.01)
-    ratio = 0.6 / 0.5
+    new = pool.updated(forecasts, rows)
+    prior = np.array([2.0, 1.0]) / 3.0  # the second forgets more
+    assert new.weights == pytest.approx(0.98 * np.array([1.6, 0.4]) / 2.0 + 0.02 * prior)
+    ratio = (1.6 + 0.4) / 3.0 / 0.5
     assert math.exp(new.log_e_value) == pytest.approx(0.5 + 0.5 * (0.5 * ratio + 0.5))
-    again = new.updated(forecasts, reference, Tally.from_arrays([0.5], [0]))
-    second = (1.0 - new.weights @ forecasts[:, 0]) / 0.5
+    again = new.updated(forecasts, Tally.from_arrays([0.5], [0]))
+    second = (1.0 - new.weights @ forecasts[1:, 0]) / 0.5
     expected = 0.5 + 0.5 * ((0.5 * ratio + 1 / 6) * second + 1 / 3)
     assert math.exp(again.log_e_value) == pytest.approx(expected)
     assert again.largest_log_e_value == new.log_e_value
@@ -43,14 +43,14 @@ def test_weights_and_e_value_by_hand():
 def test_one_row_at_a_time_costs_at_most_ln_2_more_than_the_reference():
     """Labels that are always the ones the mixture likes less, the reference at 1/2, members far off."""
     rng, pool, excess, evidence = np.random.default_rng(0), ForecastPool.start(3), 0.0, 0.0
-    reference = np.array([0.5])
+    reference = np.array([[0.5]])
     for _ in range(2000):
         forecasts = rng.random((3, 1)).clip(0.02, 0.98)
-        mixed = (1 - pool.share) * reference + pool.share * (pool.weights @ forecasts)
+        mixed = (1 - pool.share) * reference[0] + pool.share * (pool.weights @ forecasts)
         label = int(mixed[0] < 0.5)
         issued = mixed[0] if label else 1 - mixed[0]
         excess += math.log(0.5) - math.log(issued)
-        pool = pool.updated(forecasts, reference, Tally.from_arrays([0.5], [label]))
+        pool = pool.updated(np.vstack((reference, forecasts)), Tally.from_arrays([0.5], [label]))
         evidence = pool.log_e_value
         assert excess == pytest.approx(-evidence, abs=1e-9)  # the e-value is the gain of the forecasts
         assert excess <= math.log(2.0)
@@ -61,21 +61,21 @@ def test_the_rate_drops_where_all_members_miss_by_more_than_chance():
     rng, pool = np.random.default_rng(1), ForecastPool.start(2)
     for _ in range(40):
         rows = day(rng, 200, shifted(rng.choice([-2.0, 2.0])))
-        pool = pool.updated(np.array([rows.scores, rows.scores]), rows.scores, rows)
-    assert pool.rate < 0.1
+        pool = pool.updated(np.array([rows.scores] * 3), rows)
+    assert pool.rate_of(200, 0) < 0.1
     calm = ForecastPool.start(2)
     for _ in range(40):
         rows = day(rng)
-        calm = calm.updated(np.array([rows.scores, rows.scores]), rows.scores, rows)
-    assert calm.rate > 0.6
+        calm = calm.updated(np.array([rows.scores] * 3), rows)
+    assert calm.rate_of(200, 0) > 0.6
 
 
 def test_one_period_counts_at_most_nine_usual_ones():
     """Two members that expect 50 of 100, and 100 happen: a squared residual of 100, where 1 is usual."""
-    rows, forecasts = Tally.from_arrays([0.5] * 100, [1] * 100), np.full((2, 1), 0.5)
-    pool = ForecastPool.start(2).updated(forecasts, forecasts[0], rows)
+    rows, forecasts = Tally.from_arrays([0.5] * 100, [1] * 100), np.full((3, 1), 0.5)
+    pool = ForecastPool.start(2).updated(forecasts, rows)
     assert pool.misses == pytest.approx([0.98 * 8 + 9] * 2)
-    again = pool.updated(forecasts, forecasts[0], rows)
+    again = pool.updated(forecasts, rows)
     assert again.misses == pytest.approx([0.98 * 16.84 + 9 * 16.84 / 8.84] * 2)
 
 
@@ -99,6 +99,37 @@ def test_intervals_know_of_a_jump_as_soon_as_labels_show_it():
     loss = -(rows.positives @ np.log(mixed) + rows.negatives @ np.log(1 - mixed)) / rows.total
     assert calm.updated(rows).history[-1].log_loss == pytest.approx(loss)
     assert history.log_loss > loss
+
+
+@pytest.mark.parametrize(
+    ("variance", "steps"),
+    [
+        (1.0, [0.0, 0.0, 0.0, 0.0, 0.0]),  # chance alone
+        (1.8, [0.0, 0.03 / 0.97, 0.1 / 0.9, 0.3 / 0.7, 0.1 / 0.7]),  # 0.1 beyond the 1.7 of a level at rest
+        (9.0, [0.0, 0.03 / 0.97, 0.1 / 0.9, 0.3 / 0.7, 0.7 / 0.3]),  # each refit's own walk, and not more
+    ],
+)
+def test_steps_to_come_are_those_that_residuals_show(variance, steps):
+    """Residuals of twelve periods whose median is that of a normal variable with this variance; labels one late."""
+    residual = 0.6745 * math.sqrt(variance)
+    history = tuple(Period(k, 100.0, 0.5 + 0.05 * residual, 0.5, 0.5, 5.0, 0.7, 0.0) for k in range(12))
+    assert history[0].residual == pytest.approx(residual)
+    adaptive = AdaptiveCalibrator(IDENTITY, delay=1, history=history)
+    assert adaptive._steps() == pytest.approx(2.0 * np.array(steps), abs=1e-6)
+    assert AdaptiveCalibrator(IDENTITY)._steps() == pytest.approx(np.zeros(5))
+
+
+def test_intervals_are_little_wider_in_calm_times_than_those_of_all_rows():
+    rng = np.random.default_rng(14)
+    rows = day(rng, 1000)
+    adaptive = AdaptiveCalibrator(Blend().fit_tally(rows))
+    for _ in range(8):
+        new = day(rng, 400)
+        adaptive, rows = adaptive.updated(new), rows + new
+    at = np.linspace(0.1, 0.9, 9)
+    low, high = adaptive.predict_interval(at)
+    alone = SplineCalibration().fit_tally(rows).predict_interval(at)
+    assert 0.8 < np.mean(high - low) / np.mean(alone[1] - alone[0]) < 1.4
 
 
 def test_a_jump_is_followed_and_promoted():
@@ -190,8 +221,8 @@ def test_members_without_rows_of_both_classes_are_the_reference():
 
 def test_late_labels_are_learnt_more_slowly_where_periods_move_together():
     pool = ForecastPool(np.array([0.5, 0.5]), np.array([80.0, 80.0]))
-    rows, forecasts = Tally.from_arrays([0.5] * 50, [1] * 50), np.array([[0.6], [0.5]])
-    early, late = (pool.updated(forecasts, forecasts[1], rows, delay=delay).weights for delay in (0, 3))
+    rows, forecasts = Tally.from_arrays([0.5] * 50, [1] * 50), np.array([[0.5], [0.6], [0.5]])
+    early, late = (pool.updated(forecasts, rows, delay=delay).weights for delay in (0, 3))
     assert early[0] > late[0] > 0.5
 
 
@@ -215,6 +246,6 @@ def test_what_cannot_be_adapted_is_refused(tmp_path):
             call()
     with pytest.raises(ModelFileError, match="holds no adaptive calibrator"):
         AdaptiveCalibrator.load(tmp_path / "map.json")
-    write_model(tmp_path / "damaged.json", {"kind": "adaptive", "pool": {}})
+    write_model(tmp_path / "damaged.json", {"kind": "adaptive calibrator", "_pool": {}})
     with pytest.raises(ModelFileError, match="not a sound model"):
         AdaptiveCalibrator.load(tmp_path / "damaged.json")

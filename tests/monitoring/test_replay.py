@@ -21,11 +21,13 @@ def test_each_period_is_predicted_from_what_was_known(delay):
     scores, y, period = history(np.random.default_rng(0))
     found = walk_forward(scores, y, period, delay=delay)
     tallies = [Tally.from_arrays(scores[period == t], y[period == t]) for t in range(8)]
-    adaptive = AdaptiveCalibrator(Blend().fit_tally(tallies[0]), tallies[0], delay=delay)
+    reference = Blend().fit_tally(tallies[0])
+    adaptive = AdaptiveCalibrator(reference, tallies[0], delay=delay)
     all_rows, mixed = [], []
     for t in range(1, 8):
         known = sum(tallies[1 : max(t - delay, 1)], tallies[0])
-        all_rows.append(SplineCalibration().fit_tally(known).predict(scores[period == t]))
+        refit = SplineCalibration().fit_tally(known.rescored(reference.predict(known.scores)))
+        all_rows.append(refit.predict(reference.predict(scores[period == t])))
         mixed.append(adaptive.weights @ adaptive.forecasts(scores[period == t]))
         if t > delay:
             adaptive = adaptive.updated(tallies[t - delay])

@@ -25,7 +25,6 @@ FALSE_ALARM = "Probability of a false alarm, over all looks together."
 PROMOTE = 4  # the exit code for "a better map is available", next to that of an alarm
 TIME = "Column of the period of each row, such as its month; periods follow each other in their order."
 DELAY = "How many periods late labels are; 0 if known before the next period."
-FIRST = "Fit the static map to so many first periods."
 CLUSTERED = "Rows of a period may share their outcome: count each period as one piece of evidence."
 SAVE = "File to write the adaptive calibrator to, for `calibrant adapt`."
 STATE = "File with the adaptive calibrator; with --model it is begun if it is not there."
@@ -153,7 +152,7 @@ def replay(
     time: Annotated[str, options.option(TIME, "--time", value="COLUMN")],
     every: Annotated[str | None, options.option(EVERY, "--every", value="LENGTH")] = None,
     delay: Delay = 0,
-    first: Annotated[int, options.option(FIRST, "--first", value="PERIODS", min=1)] = 1,
+    first: Annotated[int, options.option("Periods to fit the static map to.", "--first", value="PERIODS", min=1)] = 1,
     clustered: Clustered = False,
     level: options.Level = 0.9,
     save: Annotated[str | None, options.option(SAVE, "--save", value="FILE")] = None,
@@ -204,16 +203,15 @@ def adapt(
     check_target(state, rows.files)
     known = Path(state).exists()
     check_target(output, [*rows.files, *([state] if known else [])])
+    if known and model is not None:
+        raise Refusal(f"{state} exists and has its model; leave out --model, or name another file to begin.")
     if known:
-        if model is not None:
-            raise Refusal(f"{state} exists and has its model; leave out --model, or name another file to begin.")
         adaptive = AdaptiveCalibrator.load(state)
-    elif model is None:
-        raise Refusal(f"{state} does not exist; begin it with --model and the model in use.")
-    else:
+    elif model is not None:
         adaptive = AdaptiveCalibrator(load_model(model), delay=delay, clustered=clustered)
-    problem = _one_score(rows.read(space=adaptive.reference.space))
-    adaptive = adaptive.updated(problem.tally, period=period)
+    else:
+        raise Refusal(f"{state} does not exist; begin it with --model and the model in use.")
+    adaptive = adaptive.updated(_one_score(rows.read(space=adaptive.reference.space)).tally, period=period)
     adaptive.save(state)
     if output is not None:
         adaptive.map_.save(output)

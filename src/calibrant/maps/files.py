@@ -77,6 +77,16 @@ def read_model(path: AnyPath) -> dict[str, Any]:
 
 
 @contextmanager
+def reading_kind(path: AnyPath, kind: str) -> Iterator[dict[str, Any]]:
+    """The document in a file that must be of a kind, to be read within."""
+    document = read_model(path)
+    if document["kind"] != kind:
+        raise ModelFileError(f"{path} holds no {kind}; it is of the kind {document['kind']!r}.")
+    with reading(path):
+        yield document
+
+
+@contextmanager
 def reading(path: AnyPath) -> Iterator[None]:
     """Say in one sentence whatever is wrong with the content of a file."""
     try:

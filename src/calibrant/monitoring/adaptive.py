@@ -8,34 +8,30 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from calibrant import _validation
 from calibrant._files import AnyPath
 from calibrant._numerics import links
-from calibrant._numerics.piecewise import interpolate
 from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
-from calibrant.calibrators.base import quantile_ends
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.estimates.rows import labelled_rows
 from calibrant.maps.base import ends_like
-from calibrant.maps.files import read_model, reading, write_model
+from calibrant.maps.files import plain_fields, reading_kind, write_model
 from calibrant.maps.functions import Chain, Identity, MapFunction
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.monitoring.e_values import deviation_of, warn_if_together
-from calibrant.monitoring.forecast_pool import SHARE, ForecastPool, log_likelihood
-from calibrant.tally import Tally, row_count, to_tally
+from calibrant.monitoring.forecast_pool import ForecastPool, log_likelihood
+from calibrant.tally import Tally, to_tally
 
-KIND = "adaptive"
+KIND = "adaptive calibrator"
 FORGETTING = (1.0, 0.97, 0.9, 0.7, 0.3)  # what a row counts a period later, in each refit
 CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and the file stays below 100 kB
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
-# Intervals allow for change to come: that of the last periods, beyond what chance and posteriors explain of residuals.
-CHANGE_PERIODS, EXPLAINED, LEAST_PERIODS = 12, 1.25, 2
+LAST_PERIODS = 12  # whose residuals say whether the world still moves
 NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable
 
 
@@ -85,10 +81,10 @@ class Period(NamedTuple):
 class AdaptiveCalibrator:
     """A calibration that follows a changing world, and stays at the reference map while nothing changes.
 
-    Feed it the labels of each period as they arrive. Five refits of a method, which forget old rows at different
-    rates, forecast every period before its labels are seen; they are pooled by the likelihood of what they forecast,
-    and the pool is mixed with the reference map, which keeps half of the prior weight. It is immutable: `updated`
-    gives a new one.
+    Feed it the labels of each period as they arrive. Five refits of a method to what the reference makes of scores,
+    which forget old rows at different rates, forecast every period before its labels are seen; they are pooled by the
+    likelihood of what they forecast, and the pool is mixed with the reference map, which keeps half of the prior
+    weight. It is immutable: `updated` gives a new one.
 
     Parameters
     ----------
@@ -96,7 +92,7 @@ class AdaptiveCalibrator:
         The map in use.
     rows : Tally, optional
         The rows to which the reference was fitted; by default what a Bayesian calibrator remembers of them. Without
-        them, or if scores are not probabilities, refits take what the reference makes of a score.
+        them refits begin with the first period.
     method : str
         The method of the refits.
     delay : int
@@ -132,7 +128,6 @@ class AdaptiveCalibrator:
     history: tuple[Period, ...] = field(default=(), kw_only=True)
     _pool: ForecastPool = field(default=ForecastPool.start(len(FORGETTING)), kw_only=True)
     _tallies: tuple[Tally, ...] = field(default=(), kw_only=True)
-    _behind: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self._tallies:
@@ -145,12 +140,9 @@ class AdaptiveCalibrator:
                 "Of several classes or segments, adapt each; of several scores, Identity over their probability."
             )
         registry.get(self.method)
-        remembered = labelled_rows(self.reference)
-        rows = remembered.cells if self.rows is None and remembered is not None else self.rows
-        behind = rows is None or map_.space != "probability"
-        start = Tally.empty() if rows is None else _behind(map_, rows) if behind else rows
-        facts = {"reference": map_, "rows": None, "_behind": behind}
-        for name, value in (facts | {"_tallies": (start.coarsen(CELLS),) * (len(FORGETTING) + 1)}).items():
+        known = self.rows if self.rows is not None else getattr(labelled_rows(self.reference), "cells", Tally.empty())
+        start = known.rescored(map_(known.scores)).coarsen(CELLS)
+        for name, value in {"reference": map_, "rows": None, "_tallies": (start,) * (len(FORGETTING) + 1)}.items():
             object.__setattr__(self, name, value)
 
     def updated(
@@ -176,21 +168,18 @@ class AdaptiveCalibrator:
         tally = to_tally(rows, y, pos_label=pos_label)
         if len(tally) == 0:
             return self
-        if (tally.totals != np.round(tally.totals)).any():
-            raise InvalidInputError("`rows` must count whole rows; weighted rows have no valid e-value.")
         if period is not None and any(one.period == _validation.plain(period) for one in self.history):
             raise InvalidInputError(
                 f"`period` must be new, since rows that are counted twice look like evidence; got {period!r} again."
             )
         forecasts = self.forecasts(tally.scores)
-        base = forecasts[0]
-        pool = self._pool.updated(forecasts[1:], base, tally, delay=self.delay, clustered=self.clustered)
+        pool = self._pool.updated(forecasts, tally, delay=self.delay, clustered=self.clustered)
         mixed = self.weights @ forecasts
         now = Period(
             period=self._pool.periods + 1 if period is None else _validation.plain(period),
             rows=tally.total,
             observed=tally.base_rate,
-            reference=float(np.average(base, weights=tally.totals)),
+            reference=float(np.average(forecasts[0], weights=tally.totals)),
             adaptive=float(np.average(mixed, weights=tally.totals)),
             deviation=deviation_of(mixed, tally),
             log_loss=-float(log_likelihood(links.clip(mixed), tally)) / tally.total,
@@ -198,23 +187,19 @@ class AdaptiveCalibrator:
         )
         history = (*self.history, now)[-MOST_PERIODS:]
         if not self.clustered:
-            residuals = [one.residual for one in history]
-            warn_if_together(residuals[:-1], residuals)
-        new = _behind(self.reference, tally) if self._behind else tally
-        forgetful = zip(self._tallies, FORGETTING, strict=False)
-        kept = [*(old.scaled(factor) + new for old, factor in forgetful), new]  # the last one knows this period alone
-        return replace(self, history=history, _pool=pool, _tallies=tuple(one.coarsen(CELLS) for one in kept))
+            warn_if_together([one.residual for one in history])
+        new = tally.rescored(forecasts[0])
+        forgetful = [old.scaled(factor) + new for old, factor in zip(self._tallies, FORGETTING, strict=False)]
+        tallies = tuple(one.coarsen(CELLS) for one in (*forgetful, new))  # the last one knows this period alone
+        return replace(self, history=history, _pool=pool, _tallies=tallies)
 
     @cached_property
     def _members(self) -> tuple[Any, ...]:
         """The refits; None where there are not yet rows of both classes, and the reference stands in."""
-        if not self.history:  # all tallies are one
-            return (self._refit(self._tallies[0]),) * len(FORGETTING)
         return tuple(map(self._refit, self._tallies[:-1]))
 
     def _refit(self, tally: Tally) -> Any:
-        both = 0.0 < tally.total_positive < tally.total
-        return registry.create(self.method).fit_tally(tally) if both else None
+        return registry.create(self.method).fit_tally(tally) if 0.0 < tally.total_positive < tally.total else None
 
     @property
     def weights(self) -> Floats:
@@ -224,19 +209,19 @@ class AdaptiveCalibrator:
 
     def forecasts(self, scores: ArrayLike) -> Floats:
         """What the reference and each refit forecast, (1 + refits, n)."""
-        array = self.reference.check_scores(scores)
-        base = self.reference.function(array)
-        inputs = base if self._behind else array
-        return np.array([base, *(base if refit is None else refit.map_.function(inputs) for refit in self._members)])
+        base = self.reference.function(self.reference.check_scores(scores))
+        return np.array([function(base) for function in self._functions])
+
+    @property
+    def _functions(self) -> list[MapFunction]:
+        """From what the reference makes of a score to what it and each refit forecast."""
+        return [Identity(), *(Identity() if refit is None else refit.map_.function for refit in self._members)]
 
     @cached_property
     def map_(self) -> CalibrationMap:
         """The map for the coming period: the weighted mean of reference and refits, tabulated; it can be saved."""
-        first: MapFunction = Identity() if self._behind else self.reference.function
-        functions = [first, *(first if refit is None else refit.map_.function for refit in self._members)]
-        table: MapFunction = tabulate_mixture(self.weights, functions)
         return CalibrationMap(
-            Chain((self.reference.function, table)) if self._behind else table,
+            Chain((self.reference.function, tabulate_mixture(self.weights, self._functions))),
             space=self.reference.space,
             method=type(self).__name__,
             fitted_range=self.reference.fitted_range,
@@ -248,55 +233,51 @@ class AdaptiveCalibrator:
 
     @cached_property
     def _draws(self) -> Floats:
-        """Draws of the map of the coming period at the scores of the refit on all rows, for intervals.
+        """Draws of the logit of the coming period, where the rows of the refit on all rows lie, for intervals.
 
         They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows), and
-        from that of a refit to the last period alone, by the probability that the world changed with it; moved by as
-        much as periods have lately moved.
+        from that of a refit to the last period alone, by the probability that the world changed with it. Refits that
+        forget stand for worlds that walk: their draws take the steps to come.
         """
         if not all(hasattr(refit, "sample_maps") for refit in self._members):
             raise InvalidInputError(
                 "Intervals and draws need refits by a Bayesian method, such as 'spline', with rows of both classes; "
                 f"got {self.method!r} after {len(self.history)} periods. Choose another method, or add rows."
             )
-        weights, nodes, rng = self.weights[1:], self._tallies[0].scores, _validation.generator(0)
-        weights[0] += self.weights[0]
-        anew = self._refit(self._tallies[-1])
-        changed = 0.0 if anew is None or not self.history else self._probability_of_change(anew)
-        counts = rng.multinomial(INTERVAL_DRAWS, np.append((1.0 - changed) * weights, changed)).tolist()
-        refits = zip((*self._members, anew), counts, strict=True)
-        drawn = [refit.sample_maps(nodes, n, rng) for refit, n in refits if n]
-        return links.expit(links.logit(np.concatenate(drawn)) + self._change * rng.standard_normal((INTERVAL_DRAWS, 1)))
+        nodes, rng, anew = self._tallies[0].scores, _validation.generator(0), self._refit(self._tallies[-1])
+        changed = self._pool.probability_of_change(self.history[-1], anew, self.delay) if self.history else 0.0
+        counts = rng.multinomial(INTERVAL_DRAWS, np.append((1.0 - changed) * self.weights, changed)).tolist()
+        refits, steps, drawn = (self._members[0], *self._members, anew), (0.0, *self._steps(), 0.0), []
+        for refit, n, step in zip(refits, counts, steps, strict=True):
+            if n:
+                centre = links.logit(refit.map_.function(nodes))
+                around = links.logit(refit.sample_maps(nodes, n, rng)) - centre
+                drawn.append(centre + math.sqrt(1.0 + step) * around)
+        return np.concatenate(drawn)
 
-    def _probability_of_change(self, anew: Any) -> float:
-        """The posterior probability that the last period began something new, from how well it forecasts itself.
+    def _steps(self) -> Floats:
+        """Variance of the steps until the coming period, over that of the posterior of each refit.
 
-        A refit to the period alone, each row left out in turn, stands against what was forecast before; a change has
-        the prior probability that the pool gives to it, and the evidence counts at the pool's rate.
+        A refit that keeps the share f of its rows is the Kalman filter of a level that walks. In units of the variance
+        of one period's level, its posterior has the variance 1 − f and each step (1 − f)² / f; residuals have 1 / f,
+        or 2 − f if the level has stood still. What they show beyond that is a step: not more than the refit's own, and
+        by a median, for which one jump is none.
         """
-        last = self.history[-1]
-        evidence = last.rows * (last.log_loss - anew.left_out_log_loss())
-        return float(special.expit(special.logit(SHARE) + self._pool.rate_of(last.rows, self.delay) * evidence))
-
-    @property
-    def _change(self) -> float:
-        """By how much logits lately moved from forecast to outcome; a median, so that one jump is none."""
-        last = self.history[-CHANGE_PERIODS:]
-        if len(last) < LEAST_PERIODS:
-            return 0.0
-        scale = float(np.median([abs(one.residual) for one in last])) / NORMAL_MEDIAN
-        steps = 1.0 + self.delay  # since the labels that are known
-        return math.sqrt(steps * max(scale**2 - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
+        residuals = [abs(one.residual) for one in self.history[-LAST_PERIODS:]]
+        variance = (float(np.median(residuals)) / NORMAL_MEDIAN) ** 2 if residuals else 0.0
+        kept = np.array(FORGETTING)
+        steps = np.clip(variance - (2.0 - kept), 0.0, (1.0 - kept) ** 2 / kept)
+        return (1.0 + self.delay) * steps / np.maximum(1.0 - kept, 1e-9)
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
 
         Quantiles of the mixture of the refits' posteriors at up to 128 scores, joined by lines.
         """
-        array = self.reference.check_scores(scores)
-        inputs, predicted = self.reference.function(array) if self._behind else array, self.map_(array)
-        ends = quantile_ends(_validation.check_level(level), self._draws, self._draws)
-        low, high = (interpolate(inputs, self._tallies[0].scores, end) for end in ends)
+        predicted, base, nodes = self.map_(scores), self.reference(scores), self._tallies[0].scores
+        tail = 0.5 * (1.0 - _validation.check_level(level))
+        ends = links.expit(np.quantile(self._draws, (tail, 1.0 - tail), axis=0))
+        low, high = (np.interp(base, nodes, end) for end in ends)
         return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
 
     def correction(self, scores: ArrayLike) -> Floats:
@@ -322,11 +303,8 @@ class AdaptiveCalibrator:
         return make_frame([one._asdict() | {"residual": one.residual} for one in self.history])
 
     def __repr__(self) -> str:
-        rows = row_count(sum(period.rows for period in self.history))
-        return (
-            f"AdaptiveCalibrator({self._pool.periods} periods, {rows} rows, "
-            f"ln e-value {self.log_e_value:.3g}, reference weight {self.weights[0]:.2g})"
-        )
+        evidence = f"ln e-value {self.log_e_value:.3g}, reference weight {self.weights[0]:.2g}"
+        return f"AdaptiveCalibrator({self._pool.periods} periods, {evidence})"
 
     def __str__(self) -> str:
         after = f"After {self._pool.periods} period{'s' * (self._pool.periods != 1)}"
@@ -337,41 +315,19 @@ class AdaptiveCalibrator:
 
     def save(self, path: AnyPath) -> None:
         """Write the state as JSON of less than 100 kB with a checksum; `load` goes on where it was."""
-        content = {
-            "kind": KIND,
-            "map": self.reference.to_dict(),
-            "method": self.method,
-            "delay": self.delay,
-            "clustered": self.clustered,
-            "behind": self._behind,
-            "history": [list(period) for period in self.history],
-            "pool": self._pool.to_dict(),
-            "tallies": [tally.to_dict() for tally in self._tallies],
-        }
-        write_model(path, content)
+        write_model(path, {"kind": KIND, **plain_fields(self, "rows")})
 
     @classmethod
     def load(cls, path: AnyPath) -> AdaptiveCalibrator:
         """Read what `save` wrote."""
-        document = read_model(path)
-        if document["kind"] != KIND:
-            raise ModelFileError(f"{path} holds no adaptive calibrator; it is of the kind {document['kind']!r}.")
-        with reading(path):
-            pool, tallies = ForecastPool.from_dict(document["pool"]), tuple(map(Tally.from_dict, document["tallies"]))
-            if not len(pool.weights) == len(tallies) - 1 == len(FORGETTING):
+        with reading_kind(path, KIND) as document:
+            pool, tallies = ForecastPool.from_dict(document["_pool"]), map(Tally.from_dict, document["_tallies"])
+            if len(pool.weights) != len(FORGETTING):
                 raise ModelFileError("This adaptive calibrator is of a version with other refits; start a new one.")
             return cls(
-                reference=CalibrationMap.from_dict(document["map"]),
-                method=document["method"],
-                delay=int(document["delay"]),
-                clustered=bool(document["clustered"]),
+                reference=CalibrationMap.from_dict(document["reference"]),
                 history=tuple(Period(*period) for period in document["history"]),
                 _pool=pool,
-                _tallies=tallies,
-                _behind=bool(document["behind"]),
+                _tallies=tuple(tallies),
+                **{name: document[name] for name in ("method", "delay", "clustered")},
             )
-
-
-def _behind(map_: CalibrationMap, rows: Tally) -> Tally:
-    """The rows with what the map makes of their scores."""
-    return rows.rescored(map_(rows.scores))

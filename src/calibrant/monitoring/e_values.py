@@ -71,8 +71,6 @@ class SequentialTest:
         """
         if len(tally) == 0:
             return self
-        if (tally.totals != np.round(tally.totals)).any():
-            raise InvalidInputError("`tally` must count whole rows; weighted rows have no valid sequential test.")
         ratios, look = _log_ratios(tally, clustered=clustered), self.looks + 1
         # Shiryaev's recursion with a prior over the look of the change: (so far + weight of this look) · its ratio.
         begun = np.logaddexp(self.from_any, -math.log(look * (look + 1))) + ratios
@@ -124,6 +122,8 @@ def log_ratio_of_rows(if_positive: Floats, if_negative: Floats, rows: Tally, *, 
 
     It is that of the product; where rows may share their outcome, that of the mean, an e-value however they depend.
     """
+    if (rows.totals != np.round(rows.totals)).any():
+        raise InvalidInputError("`rows` must count whole rows; weighted rows have no valid e-value.")
     if not clustered:
         return if_positive @ rows.positives + if_negative @ rows.negatives
     counts = np.concatenate((rows.positives, rows.negatives)) / rows.total
@@ -152,9 +152,9 @@ def move_together(residuals: Sequence[float]) -> bool:
     return bool(n_large > 0 and special.bdtrc(n_large - 1, len(pairs), LARGE_BY_CHANCE) < RARE)
 
 
-def warn_if_together(before: Sequence[float], now: Sequence[float]) -> None:
+def warn_if_together(residuals: Sequence[float]) -> None:
     """Warn once, at the period with which it shows."""
-    if move_together(now) and not move_together(before):
+    if move_together(residuals) and not move_together(residuals[:-1]):
         warnings.warn(MESSAGE, UserWarning, stacklevel=3)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from calibrant._files import AnyPath
 from calibrant._typing import ArrayLike
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import InvalidInputError
 from calibrant.maps.base import FrozenMap
-from calibrant.maps.files import read_model, reading, write_model
+from calibrant.maps.files import reading_kind, write_model
 from calibrant.maps.loading import KINDS
 from calibrant.monitoring import e_values
 from calibrant.monitoring.e_values import SequentialTest
@@ -122,7 +122,7 @@ class CalibrationMonitor:
         residual = (rows.total_positive - float(rows.scores @ rows.totals)) / e_values.deviation_of(rows.scores, rows)
         residuals = (*self._residuals, residual)[-MOST_RESIDUALS:]
         if not self.clustered:
-            e_values.warn_if_together(self._residuals, residuals)
+            e_values.warn_if_together(residuals)
         new = replace(self, looks=self.looks + 1, _tests=tests, _largest=largest, _residuals=residuals)
         return replace(new, largest_e_value=max(self.largest_e_value, new.e_value))
 
@@ -179,10 +179,7 @@ class CalibrationMonitor:
     @classmethod
     def load(cls, path: AnyPath) -> CalibrationMonitor:
         """Read what `save` wrote."""
-        document = read_model(path)
-        if document["kind"] != KIND:
-            raise ModelFileError(f"{path} holds no monitor but a map; `calibrant.load` reads it.")
-        with reading(path):
+        with reading_kind(path, KIND) as document:
             tests = [(_as_name(name), *rest) for name, *rest in document["tests"]]
             map_, segments = document["map"], document["segments"]
             return cls(

@@ -1,6 +1,5 @@
 """Replay a history: what standing still, refits that forget and an adaptive calibrator would have brought."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from calibrant.monitoring.adaptive import AdaptiveCalibrator
 from calibrant.monitoring.forecast_pool import log_likelihood
 from calibrant.tally import Tally, row_count
 
-NAMES = ("y", "scores")
 STATIC, ADAPTIVE = "static", "adaptive"
 #: The ways that are compared, and which of the forecasts each of them is: the reference, or the refit so forgetting.
 REFITS = {STATIC: 0, "all rows": 1, "forgetting 0.97": 2, "forgetting 0.7": 4}
@@ -75,8 +73,6 @@ class WalkForward:
         Mean log-loss of each way in each period.
     adaptive : AdaptiveCalibrator
         After the last period, ready for the next one.
-    delay : int
-        How many periods late labels were.
 
     Examples
     --------
@@ -92,7 +88,6 @@ class WalkForward:
     rows: Floats
     log_losses: dict[str, Floats]
     adaptive: AdaptiveCalibrator
-    delay: int
 
     def __getitem__(self, name: str) -> WalkForwardResult:
         found = {result.name: result for result in self.results}
@@ -103,14 +98,13 @@ class WalkForward:
         return make_frame([result.to_dict() for result in self.results])
 
     def __repr__(self) -> str:
-        rows = row_count(float(self.rows.sum()))
-        return f"WalkForward({len(self.periods)} periods, {rows} rows, delay {self.delay}, {len(self.results)} ways)"
+        periods, rows = len(self.periods), row_count(float(self.rows.sum()))
+        return f"WalkForward({periods} periods, {rows} rows, delay {self.adaptive.delay}, {len(self.results)} ways)"
 
     def __str__(self) -> str:
-        title = (
-            f"{len(self.periods)} periods ({self.periods[0]} … {self.periods[-1]}), "
-            f"{row_count(float(self.rows.sum()))} rows, labels known {self.delay} period{'s' * (self.delay != 1)} late"
-        )
+        span, delay = f"{self.periods[0]} … {self.periods[-1]}", self.adaptive.delay
+        late = f"labels known {delay} period{'s' * (delay != 1)} late"
+        title = f"{len(self.periods)} periods ({span}), {row_count(float(self.rows.sum()))} rows, {late}"
         table = [HEADERS] + [tuple(str(cell) for cell in vars(result).values()) for result in self.results]
         return "\n".join((title, *align(table), "", self.advice, str(self.adaptive)))
 
@@ -137,7 +131,6 @@ def walk_forward(
     delay: int = 0,
     n_reference: int = 1,
     reference: Any = None,
-    method: str = "spline",
     clustered: bool = False,
     level: float = 0.9,
     pos_label: Any = None,
@@ -160,8 +153,6 @@ def walk_forward(
         The first periods, to which the map that stands still is fitted; they are not predicted.
     reference : Calibrator, optional
         The method of that map, not fitted; Blend by default.
-    method : str
-        The method of the refits.
     clustered : bool
         Whether rows of a period may share their outcome; see `AdaptiveCalibrator`.
     level : float
@@ -184,12 +175,13 @@ def walk_forward(
     >>> found["adaptive"].log_loss_difference.high < 0
     True
     """
-    values, positive, _ = read_columns(y, scores, pos_label=_validation.choose_positive(y, pos_label), names=NAMES)
+    values, positive, _ = read_columns(
+        y, scores, pos_label=_validation.choose_positive(y, pos_label), names=("y", "scores")
+    )
     periods, period_of_row = number_times(time, len(values), every)
     order = np.argsort(period_of_row, kind="stable")
     starts = np.searchsorted(period_of_row[order], np.arange(1, len(periods)))
     tallies = [Tally.from_arrays(values[rows], positive[rows]) for rows in np.split(order, starts)]
-    _validation.check_count("delay", delay, least=0)
     first = _validation.check_count("n_reference", n_reference)
     if len(periods) < first + 2:
         raise InvalidInputError(
@@ -198,47 +190,40 @@ def walk_forward(
         )
     known = sum(tallies[:first], Tally.empty())
     fitted = (registry.create(registry.DEFAULT_METHOD) if reference is None else reference).fit_tally(known)
-    adaptive = AdaptiveCalibrator(fitted, known, method, delay=delay, clustered=clustered)
+    adaptive = AdaptiveCalibrator(fitted, known, delay=delay, clustered=clustered)
     losses = []
-    for number, tally in enumerate(tallies[first:], start=first):
-        losses.append(_losses(adaptive, tally))
+    for number in range(first, len(tallies) + delay):
+        if number < len(tallies):
+            losses.append(_losses(adaptive, tallies[number]))
         learnt = number - delay  # its labels are known before the next period is predicted
         if learnt >= first:
             adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
-    for learnt in range(max(len(tallies) - delay, first), len(tallies)):
-        adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
-    totals = np.array([tally.total for tally in tallies[first:]])
-    return _summarise(np.array(losses), totals, periods[first:], adaptive, _validation.check_level(level))
+    sums, rows = np.array(losses), np.array([tally.total for tally in tallies[first:]])
+    results = _results(sums, rows, _validation.check_level(level))
+    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(WAYS)}
+    return WalkForward(results, tuple(periods[first:]), rows, log_losses, adaptive)
 
 
 def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:
     """Summed log-loss and Brier score of each way, (2, ways)."""
     forecasts = adaptive.forecasts(rows.scores)
     ways = links.clip(np.vstack((forecasts[list(REFITS.values())], adaptive.weights @ forecasts)))
-    log_loss = -log_likelihood(ways, rows)
     brier = (1.0 - ways) ** 2 @ rows.positives + ways**2 @ rows.negatives
-    return np.array((log_loss, brier))
+    return np.array((-log_likelihood(ways, rows), brier))
 
 
-def _summarise(
-    sums: Floats, rows: Floats, periods: Sequence[Any], adaptive: AdaptiveCalibrator, level: float
-) -> WalkForward:
-    """The result from sums over the rows of each period, (periods, 2, ways)."""
-    results = tuple(
-        WalkForwardResult(
-            name=name,
-            log_loss=_mean_by_period(log_loss, rows, level, lowest=0.0),
-            brier_score=_mean_by_period(brier, rows, level, lowest=0.0),
-            log_loss_difference=_mean_by_period(log_loss - sums[:, 0, 0], rows, level),
-            brier_difference=_mean_by_period(brier - sums[:, 1, 0], rows, level),
-        )
-        for name, (log_loss, brier) in zip(WAYS, sums.transpose(2, 1, 0), strict=True)
-    )
-    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(WAYS)}
-    return WalkForward(results, tuple(periods), rows, log_losses, adaptive, adaptive.delay)
+def _results(sums: Floats, rows: Floats, level: float) -> tuple[WalkForwardResult, ...]:
+    """The results from sums over the rows of each period, (periods, 2, ways)."""
+    columns = np.concatenate((sums, sums - sums[:, :, :1]), axis=1)  # the losses, and less those of the static map
+    lowest = (0.0, 0.0, -np.inf, -np.inf)
+    results = []
+    for way, name in enumerate(WAYS):
+        pairs = zip(columns[:, :, way].T, lowest, strict=True)
+        results.append(WalkForwardResult(name, *(_mean_by_period(column, rows, level, low) for column, low in pairs)))
+    return tuple(results)
 
 
-def _mean_by_period(sums: Floats, rows: Floats, level: float, lowest: float = -np.inf) -> Interval:
+def _mean_by_period(sums: Floats, rows: Floats, level: float, lowest: float) -> Interval:
     """Mean over rows, with the error of a ratio of sums over periods: rows of a period may depend on each other."""
     mean, n_periods = float(sums.sum() / rows.sum()), len(rows)
     spread = float(np.sqrt(((sums - mean * rows) ** 2).sum() * n_periods / (n_periods - 1.0)))
