@@ -46,6 +46,16 @@ def test_latex():
     assert r"50 \% \& more" in Costs().to_latex()
 
 
+def test_long_texts_wrap_in_latex():
+    class Notes(TableResult):
+        remarks = ()
+
+        def table(self):
+            return Table("Notes", ["item", "text", "n"], [""], [["1", "a word and another " * 9, "3"]])
+
+    assert r"\begin{tabular}{lp{0.80\textwidth}r}" in Notes().to_latex()
+
+
 def test_html():
     assert Costs().to_html() == Costs()._repr_html_()
     assert Costs().to_html().endswith("<ul><li>All of 50 % &amp; more.</li></ul>")

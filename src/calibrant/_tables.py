@@ -78,7 +78,10 @@ class TableResult(ABC):
             for row in table.lines()
         ]
         head = " & ".join(map(_latex, table.headers)) + r" \\"
-        rules = [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule", head, r"\midrule"]
+        # Columns with texts of more than some forty letters wrap.
+        long = [max(map(len, column)) > 40 for column in zip(table.headers, *table.rows, strict=True)]
+        kinds = [rf"p{{{0.8 / sum(long):.2f}\textwidth}}" if wraps else "lr"[i > 0] for i, wraps in enumerate(long)]
+        rules = [rf"\begin{{tabular}}{{{''.join(kinds)}}}", r"\toprule", head, r"\midrule"]
         note = [rf"\par {_latex(remark)}" for remark in self.remarks]
         caption = rf"\caption{{{_latex(table.caption)}}}"
         inside = [caption, *rules, *body, r"\bottomrule", r"\end{tabular}", *note]

@@ -129,6 +129,9 @@ def test_nothing_can_be_accepted_and_how_many_rows_would_do() -> None:
     assert not gate.passes([1.0, 0.0]).any()
     assert gate.rows_needed > 100
     assert f"About {gate.rows_needed} labelled rows" in str(gate)
+    assert f"Had {100 * gate.instead:g} % been asked for, some rows would pass." in str(gate)
+    assert acceptance(labels, scores, precision=gate.instead).threshold is not None
+    assert 0.5 <= gate.instead < 0.93
     often = [acceptance(*draw(gate.rows_needed, s), precision=0.93).threshold is not None for s in range(20)]
     assert sum(often) >= 4
 

@@ -73,6 +73,9 @@ class Acceptance:
     rows_needed : int or None
         Where nothing is accepted: about how many labelled rows like these would let something pass, in one of two
         cases; None where no part of them has the precision.
+    instead : float or None
+        Where nothing is accepted: the highest of some usual precisions that would have let rows pass, with this
+        confidence, had it been asked for.
     probability : float or None
         The calibrated probability at the threshold, where a calibrator was given or fitted.
     curve : AcceptanceCurve
@@ -96,6 +99,7 @@ class Acceptance:
     n_rows: float
     precision: Interval | None
     rows_needed: int | None
+    instead: float | None
     probability: float | None
     curve: AcceptanceCurve
 
@@ -232,6 +236,8 @@ def _nothing_in_words(gate: Acceptance) -> str:
     shown = f"with a confidence of {level}, whatever the truth"
     shown = shown if gate.guarantee == "finite_sample" else f"with a probability of {level} by the posterior"
     text = f"Nothing can be accepted: from no score up is it shown, {shown}, that {wanted} of the rows are right."
+    if gate.instead is not None:
+        text += f" Had {100 * gate.instead:g} % been asked for, some rows would pass."
     if gate.rows_needed is None:
         return f"{text} No part of the labelled rows that is large enough to tell has that precision."
     return f"{text} About {gate.rows_needed} labelled rows like these would let some pass, in one of two cases."

@@ -123,10 +123,18 @@ class GateRows:
         return np.cumsum(maps[:, ::-1] * totals, axis=1) / np.cumsum(totals, axis=-1)
 
     def threshold(self, draws: Floats | None, precision: float, confidence: float) -> float | None:
-        """The lowest accepted score: by draws of the precision, or by exact tests; None where there is none."""
+        """The lowest accepted score: by draws of the precision, or by exact tests; None where there is none.
+
+        A posterior trusts its curves beyond what labels have shown, so the labelled rows from there up must have the
+        precision as well, and be as many as could show it.
+        """
         if draws is None:
             return self.exact_threshold(precision, 1.0 - confidence)
-        return self.posterior_threshold(draws, precision, confidence)
+        right, wrong = self.counts_from(self.candidates)
+        sure = (draws >= precision).mean(axis=0) >= confidence
+        shown = (right >= precision * (right + wrong)) & (right + wrong >= fewest_rows(precision, 1.0 - confidence))
+        accepted = self.candidates[sure & shown]
+        return float(accepted[-1]) if len(accepted) else None
 
     def exact_threshold(self, precision: float, alpha: float) -> float | None:
         """The lowest score from which exact tests accept; None where there is none."""
@@ -139,18 +147,6 @@ class GateRows:
         counts = np.cumsum(totals[::-1]).astype(np.int64)
         rank = accepted_rank(right, counts - right, precision, alpha)
         return float(self.labelled.scores[::-1][np.searchsorted(counts, rank)]) if rank else None
-
-    def posterior_threshold(self, draws: Floats, precision: float, confidence: float) -> float | None:
-        """The lowest score from which the precision is kept with the posterior probability `confidence`.
-
-        A posterior trusts its curves beyond what labels have shown, so the labelled rows from there up must have the
-        precision as well, and be as many as could show it.
-        """
-        right, wrong = self.counts_from(self.candidates)
-        sure = (draws >= precision).mean(axis=0) >= confidence
-        shown = (right >= precision * (right + wrong)) & (right + wrong >= fewest_rows(precision, 1.0 - confidence))
-        accepted = self.candidates[sure & shown]
-        return float(accepted[-1]) if len(accepted) else None
 
     def budget_threshold(self, budget: float) -> float:
         """The score from which rows pass if people look at no more than `budget` of the others, a share or a number."""

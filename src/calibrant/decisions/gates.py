@@ -22,6 +22,7 @@ __all__ = ["acceptance"]
 
 GUARANTEES = ("finite_sample", "posterior")
 N_DRAWS = 1000
+LESS = (0.99, 0.975, 0.95, 0.925, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)  # precisions that one may ask for instead
 HALVINGS = 12  # of the range of the probability that is left to each segment
 
 
@@ -196,11 +197,9 @@ def _gate(
     confidence: float,
 ) -> Acceptance:
     """One gate, or the answer that nothing can pass, with all that is said of it."""
-    if wanted is None:
-        threshold: float | None = rows.budget_threshold(budget or 0.0)
-    else:
-        threshold = rows.threshold(draws, wanted, confidence)
-    precision = needed = probability = None
+    by_budget = None if budget is None else rows.budget_threshold(budget)
+    threshold = by_budget if wanted is None else rows.threshold(draws, wanted, confidence)
+    precision = needed = probability = less = None
     passing = 0.0
     if threshold is not None:
         passing = rows.passing([threshold]).item()
@@ -209,6 +208,7 @@ def _gate(
         probability = None if model is None else float(model.predict(np.array([threshold]))[0])
     elif wanted is not None:
         needed = rows.rows_needed(wanted, 1.0 - confidence)
+        less = next((p for p in LESS if p < wanted and rows.threshold(draws, p, confidence) is not None), None)
     at, total = rows.candidates, rows.target.total
     return Acceptance(
         threshold=threshold,
@@ -219,6 +219,7 @@ def _gate(
         n_rows=total,
         precision=precision,
         rows_needed=needed,
+        instead=less,
         probability=probability,
         curve=AcceptanceCurve(at, rows.passing(at) / total, *_precisions(rows, at, draws, confidence)),
     )

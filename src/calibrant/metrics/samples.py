@@ -109,7 +109,8 @@ class Groups(NamedTuple):
             middle = (np.cumsum(rows) - 0.5 * rows) / len(self.times)
             return (middle * (cv + 1)).astype(np.intp)[self.times] - 1
         if cv > self.number:
-            raise InvalidInputError(f"`cv` must be at most the number of groups, {self.number}; got {cv}.")
+            few = f"`groups` must be {cv} or more, as folds are at most the number of groups; got {self.number}."
+            raise InvalidInputError(few)
         return (np.random.default_rng(rng).permutation(self.number) % cv)[self.codes]
 
     def learnt(self, fold_of_row: Ints, number: int) -> Bools:
@@ -185,7 +186,7 @@ def _join_dates(stamps: np.ndarray[Any, Any], every: str) -> np.ndarray[Any, Any
         dates = stamps.astype(f"datetime64[{unit}]")
         return dates - (dates.astype(np.int64) - first) % length
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"`every` needs dates in `time`, such as 2026-01-31; got {stamps[0]!r}.") from error
+        raise InvalidInputError(f"`every` needs dates in `time`, such as 2026-01-31; got {stamps[0]}.") from error
 
 
 def number_groups(groups: ArrayLike | None, n_rows: int, time: ArrayLike | None = None) -> Groups:
