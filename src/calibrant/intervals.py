@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interval", "plain"]
+__all__ = ["Interval", "PlainResult", "plain"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,14 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+class PlainResult:
+    """A result whose attributes say all: they are what `to_dict` gives."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, arrays as lists and tables as lists by column, ready for JSON."""
+        return {key: plain(value) for key, value in vars(self).items()}
 
 
 def plain(result: Any) -> Any:

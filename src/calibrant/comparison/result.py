@@ -8,7 +8,7 @@ from typing import Any
 from calibrant._tables import align, html_list, html_table, make_frame
 from calibrant._validation import check_choice
 from calibrant.comparison.problems import Problem
-from calibrant.intervals import Interval, plain
+from calibrant.intervals import Interval, PlainResult, plain
 from calibrant.metrics.folds import OutOfFold
 from calibrant.metrics.samples import describe_rows
 from calibrant.metrics.verdict import Verdict
@@ -17,7 +17,7 @@ HEADERS = ("method", "log-loss", "Brier score", "SmoothECE", "log-loss − {}", 
 
 
 @dataclass(frozen=True)
-class MethodResult:
+class MethodResult(PlainResult):
     """The scores that one method reached on rows that it had not seen; or why it could not.
 
     Attributes
@@ -55,10 +55,6 @@ class MethodResult:
     seconds: float = 0.0
     note: str = ""
     title: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
 
     def texts(self) -> list[str]:
         """The cells of its row in the printed table."""

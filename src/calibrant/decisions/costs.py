@@ -9,7 +9,7 @@ from calibrant import _validation
 from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import plain
+from calibrant.intervals import PlainResult
 from calibrant.metrics.samples import ScoreSample, Seed, as_tally, both_classes, read_sample
 from calibrant.metrics.scores import acted_on, benefit, check_thresholds
 from calibrant.tally import Tally, row_count
@@ -64,7 +64,7 @@ def net_benefit(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionCurve:
+class DecisionCurve(PlainResult):
     """Net benefit of acting on a model's word, for every threshold. Acting on nobody has the net benefit 0.
 
     Attributes
@@ -115,10 +115,6 @@ class DecisionCurve:
     def advantage(self) -> Floats:
         """Net benefit over the better of acting on all and on nobody."""
         return self.net_benefit - np.maximum(self.treat_all, 0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
 
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each threshold."""

@@ -133,8 +133,8 @@ def logit_limits(values: Floats, total: float) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def set_logit(axis: Any, limits: tuple[float, float]) -> tuple[float, float]:
-    """Make one axis logistic, at least as wide as `limits` and as it was before; returns its limits."""
+def set_logit(axis: Any, limits: tuple[float, float]) -> None:
+    """Make one axis logistic, at least as wide as `limits` and as it was before."""
     ticker = require("matplotlib.ticker", "plot", "A logit axis")
     ax, x = axis.axes, axis.axis_name == "x"
     if axis.get_scale() == "logit":
@@ -145,7 +145,6 @@ def set_logit(axis: Any, limits: tuple[float, float]) -> tuple[float, float]:
     axis.set_major_locator(ticker.LogitLocator(nbins=MOST_TICKS))
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: _tick_text(value)))
     axis.set_minor_locator(ticker.NullLocator())
-    return limits
 
 
 def _tick_text(value: float) -> str:

@@ -14,7 +14,7 @@ from calibrant._numerics import links
 from calibrant._tables import Table, TableResult, align, make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import Interval, plain
+from calibrant.intervals import Interval, PlainResult, plain
 from calibrant.metrics.bootstrap import reflected
 from calibrant.metrics.curve_errors import Gaps
 from calibrant.metrics.samples import ClassSample, Groups, ScoreSample, Seed, both_classes, read_problem, read_sample
@@ -82,7 +82,7 @@ def linked_interval(name: str, mean: float, error: float, level: float, degrees:
 
 
 @dataclass(frozen=True, repr=False)
-class ValidationSummary(TableResult):
+class ValidationSummary(TableResult, PlainResult):
     """Calibration, discrimination, overall accuracy and utility, each with its interval: ``summary["slope"]``.
 
     It prints itself, and `to_markdown`, `to_latex` and `to_html` write it for a paper.
@@ -129,10 +129,6 @@ class ValidationSummary(TableResult):
     def __getitem__(self, name: str) -> Interval:
         """A measure with its interval."""
         return self.measures[_validation.check_choice("name", name, list(self.measures))]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
 
     def to_frame(self) -> Any:
         """A pandas data frame: a row for each measure with its value and the ends of its interval."""

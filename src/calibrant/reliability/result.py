@@ -15,7 +15,7 @@ from calibrant._typing import Floats
 from calibrant._validation import check_choice
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import plain
+from calibrant.intervals import PlainResult
 from calibrant.metrics.binned import bin_number, bin_starts, sums_from
 from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, read_sample
@@ -218,7 +218,7 @@ def visible_range(low: float, high: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reliability:
+class Reliability(PlainResult):
     """The numbers of a reliability diagram: how often the positive class occurs where a model says that it does.
 
     Made by `calibrant.reliability.reliability`. The tables are structured numpy arrays: ``result.points["fraction"]``
@@ -277,10 +277,6 @@ class Reliability:
     band: Table | None = None
     validation: ValidationSummary | None = None
     groups: tuple[Table, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, tables as lists by column, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
 
     def to_frame(self) -> Any:
         """The bins as a pandas data frame: a row for each, with the columns of `points`."""
