@@ -76,6 +76,6 @@ def test_what_it_cannot_do_is_said(cli, refused, files, tmp_path):
 
 def test_a_model_of_several_classes_is_refused_for_what_it_is(cli, refused, animals, tmp_path):
     cli("fit", animals, "-s", "p_cat,p_dog,p_fox", "-l", "animal", "-m", "temperature", "-o", tmp_path / "m.json")
-    assert "is a model of 3 classes; estimates are for models of one score." in refused(
+    assert "is a model of 3 classes; estimates are for models of one score or of several." in refused(
         "estimate", tmp_path / "m.json", animals
     )

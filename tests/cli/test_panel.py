@@ -57,7 +57,7 @@ def test_numbers_that_are_no_probabilities_are_said_by_column(cli, refused, tabl
 def test_what_is_not_for_several_scores(refused, cli, table, tmp_path):
     path, model = tmp_path / "data.csv", tmp_path / "m.json"
     table.to_csv(path, index=False)
-    assert "--by, --groups and --top-label are not for several scores" in refused(
+    assert "--by and --top-label are not for several scores" in refused(
         "fit", path, *SCORES, "--method", "panel", "--by", "sure"
     )
     cli("fit", path, *SCORES, "--method", "panel", "-o", model)
@@ -75,3 +75,73 @@ def test_rows_without_a_label_are_refused_or_left_out(cli, refused, table, tmp_p
     command = ("fit", path, *SCORES, "--method", "panel", "-o", model)
     assert refused(*command).startswith("2 of 300 rows have no label. Add --drop-missing")
     assert "298 rows" in cli(*command, "--drop-missing").err
+
+
+@pytest.fixture
+def path(table, tmp_path):
+    table.to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+@pytest.fixture
+def model(cli, path, tmp_path):
+    assert cli("fit", path, *SCORES, "-o", tmp_path / "m.json").code == 0
+    return tmp_path / "m.json"
+
+
+def test_compare_is_that_of_the_library(cli, path, table):
+    done = cli("compare", path, *SCORES, "--folds", "2", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    names = {"panel", "mean_logit", "judge_a alone", "judge_b alone", "sure alone"}
+    assert {row["name"] for row in found["results"]} == names
+    scores = {name: table[name] for name in ("judge_a", "judge_b", "sure")}
+    mine = calibrant.compare(scores, table["right"], cv=2, methods=["panel"])
+    losses = {row["name"]: row["log_loss"]["value"] for row in found["results"]}
+    assert losses["panel"] == pytest.approx(mine["panel"].log_loss.value)
+    assert "Were a score missing" in cli("compare", path, *SCORES, "--folds", "2", "--method", "panel").err
+
+
+def test_evaluate_measures_each_score_or_the_probability_of_a_model(cli, refused, path, model, table):
+    done = cli("evaluate", path, *SCORES, "--model", model, "--json")
+    assert done.code == 0, done.err
+    p = calibrant.load(model).predict(table)
+    expected = calibrant.evaluate(table["right"], p)["log_loss"].value
+    assert json.loads(done.out)["models"]["model"]["log_loss"]["value"] == pytest.approx(expected)
+    some = ("--score", "judge_a", "--score", "judge_b", "--label", "right")
+    assert "`judge_b` must be finite" in refused("evaluate", path, *some)
+    table.fillna(0.5).to_csv(path, index=False)
+    assert set(json.loads(cli("evaluate", path, *some, "--json").out)["models"]) == {"judge_a", "judge_b"}
+
+
+def test_estimate_finds_its_columns_by_name(cli, refused, path, model, table):
+    done = cli("estimate", model, path, "--what", "mean", "--json")
+    assert done.code == 0, done.err
+    expected = calibrant.load(model).estimate(table)
+    assert json.loads(done.out)["estimates"][0]["value"] == pytest.approx(expected.value)
+    assert "leave out --score and --weight" in refused("estimate", model, path, "--weight", "judge_a")
+    assert "--prior is for models of one score" in refused("estimate", model, path, "--prior")
+    table.drop(columns="sure").to_csv(path, index=False)
+    assert "'sure' of" in refused("estimate", model, path)
+
+
+def test_monitor_watches_the_probability_of_the_model(cli, refused, path, model, table, tmp_path):
+    table.assign(right=1 - table["right"]).to_csv(tmp_path / "now.csv", index=False)
+    done = cli("monitor", path, tmp_path / "now.csv", *SCORES, "--model", model, "--fail")
+    assert done.code == 3, done.err
+    assert "ALARM" in done.out
+    assert "ALARM" not in cli("monitor", path, path, *SCORES, "--model", model).out
+    assert "pass --model" in refused("monitor", path, path, *SCORES)
+
+
+def test_what_takes_one_score_says_so(refused, path, table):
+    assert "A gate takes one score" in refused("gate", path, *SCORES, "-p", "0.9")
+    assert "takes one score column" in refused("replay", path, *SCORES, "--time", "length")
+    table.fillna(0.5).to_csv(path, index=False)
+    for label in ("length", "right"):  # commas are for classes
+        hint = refused("compare", path, "--score", "judge_a,judge_b", "--label", label)
+        assert "everal scores of a row need a --score for each" in hint
+
+
+def test_methods_of_several_scores_are_listed(cli):
+    assert "panel" in cli("methods").out

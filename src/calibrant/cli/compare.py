@@ -52,7 +52,8 @@ def compare(
 ) -> None:
     """Cross-validate all methods, doing nothing among them, and recommend one.
 
-    With the scores of several classes the methods for whole matrices are compared, by their proper scores.
+    With the scores of several classes the methods for whole matrices are compared, by their proper scores. With
+    several --score, all scores of a row together are compared with each alone and with their mean.
     """
     names = split(method or [])
     check_methods(names)
@@ -78,8 +79,9 @@ def compared_methods(problem: Problem, *more: str | None) -> list[str]:
     """List the methods to compare: of those that `fit` can save the usual ones, and some more."""
     from calibrant.comparison.candidates import default_methods
 
-    usual = default_methods(problem.method_shape, len(problem.classes))
-    return [name for name in method_names(problem.method_shape) if name in usual or name in more]
+    usual = default_methods(problem.method_shape, len(problem.classes), problem.columns.scores)
+    known = usual if problem.shape == "panel" else method_names(problem.method_shape)
+    return [name for name in known if name in usual or name in more]
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -107,7 +109,8 @@ def evaluate(
 ) -> None:
     """Measure probabilities: proper scores, calibration errors with intervals, tests, and a verdict.
 
-    With --by also of each segment; with the scores of several classes of each class against the rest.
+    With --by also of each segment; with the scores of several classes of each class against the rest. Several --score
+    stand side by side; with --model it is the probability that a map makes of them.
     """
     from calibrant import metrics
 
@@ -163,6 +166,8 @@ def gate(
     """
     problem = rows.read(most_segments=MOST_SEGMENTS)
     problem.check_probabilities()
+    if problem.shape == "panel":
+        raise Refusal("A gate takes one score; make one of several with `calibrant fit` and `calibrant apply`.")
     if problem.segments and (precision is None or unlabelled is not None):
         raise Refusal("A gate for each segment needs --precision, and takes neither --budget nor --unlabelled.")
     asked: dict[str, Any] = {"precision": precision, "confidence": confidence, "guarantee": guarantee}
@@ -242,7 +247,8 @@ def _commands(rows: options.RowOptions, columns: Columns) -> str:
     """Return the commands that calibrate these very rows; the page puts the method in."""
     files, top = rows.files, ["--top-label"] * rows.top_label
     ending = "".join(Path(files[0]).suffixes[-2:]) if files != ["-"] else ".csv"
-    scores = ["--score", ",".join(columns.scores)]
+    several = columns.scores if len(rows.score or ()) > 1 and not top else (",".join(columns.scores),)
+    scores = [part for name in several for part in ("--score", name)]
     named = {"--label": columns.label, "--weight": columns.weight, "--positive": rows.positive, "--space": rows.space}
     given = [part for option, value in named.items() if value is not None for part in (option, value)]
     source = files if files != ["-"] else [f"data{ending}"]

@@ -24,7 +24,7 @@ SAME = (
 )
 RENAMED = (
     "pos_label positive, methods method, cv folds, n rows, n_reference first, segment by, column score, scores score, "
-    "y label, sample_weight weight, quantity what, thresholds thresholds, costs cost-fp"
+    "y label, sample_weight weight, map_ model, quantity what, thresholds thresholds, costs cost-fp"
 )
 OPTION = {name: name.replace("_", "-") for name in SAME.split()} | dict(pair.split() for pair in RENAMED.split(", "))
 
@@ -41,6 +41,7 @@ ADVICE = {
     ", or a calibrator; got": "; got",
     "Pass the highest score of each row, and whether its class was right.": "Add --top-label.",
     "space='decision'": "--space decision",
+    "rows sum to 1;": "rows sum to 1 (several scores of a row need a --score for each);",
 }
 
 

@@ -11,6 +11,7 @@ from calibrant.cli.printing import check_target, is_stdout, note, print_json, pr
 from calibrant.cli.problems import Problem
 
 SETTING = "Option of the method, such as --set n_bins=20."
+SHAPES = ("score", "matrix", "panel")  # whose methods have names of their own
 ABILITIES, NO_YES = ("monotone", "intervals", "several classes"), ("no", "yes")
 
 
@@ -29,7 +30,7 @@ def methods(as_json: options.As_json = False) -> None:
 def _describe(name: str) -> dict[str, Any]:
     from calibrant.calibrators import registry
 
-    cls: Any = registry.get(name, "score" if name in registry.names() else "matrix")
+    cls: Any = registry.get(name, next(shape for shape in SHAPES if name in registry.names(shape)))
     return {
         "name": name,
         "default": name == registry.DEFAULT_METHOD,
@@ -51,7 +52,7 @@ def method_names(*shapes: str) -> list[str]:
     """List the names of the methods for some shapes of scores, by default for all."""
     from calibrant.calibrators import registry
 
-    return list(dict.fromkeys(name for shape in shapes or ("score", "matrix") for name in registry.names(shape)))
+    return list(dict.fromkeys(name for shape in shapes or SHAPES for name in registry.names(shape)))
 
 
 def check_methods(names: Iterable[str | None]) -> None:
@@ -112,10 +113,9 @@ def fit(
         raise Refusal("--missing is about segments; name their column with --by.")
     if method is None and len(rows.score or []) > 1:
         method = "panel"
-    panel = method in method_names("panel")
-    check_methods([] if panel else [method])
+    check_methods([method])
     parameters = parse_settings(settings or [])
-    problem = rows.read(panel=panel)
+    problem = rows.read(panel=method in method_names("panel"))
     problem.check_probabilities()
     calibrator = _create(problem, method, parameters, missing or "error")
     _warn_of_rows(problem)

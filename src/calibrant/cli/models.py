@@ -18,7 +18,7 @@ FITTING_ROWS = {
     "score": "with the scores of several classes add --top-label.",
     "matrix": "name their score columns with --score a,b,c.",
     "segments": "name the columns of the segments with --by.",
-    "panel": "add its probabilities to the table with `calibrant apply`, then name their column with --score.",
+    "panel": "name each of its columns with a --score of its own.",
 }
 ONLY_NEW = "Write only the new columns; faster for wide tables."
 INTERVALS = "Add the ends of the interval of each probability at this level, such as 0.9: NAME_low and NAME_high."
@@ -155,16 +155,17 @@ def estimate(
     if prior and (what or threshold is not None):
         raise Refusal("--prior estimates the share of positives alone; leave out --what and --threshold.")
     map_ = load_model(model)
-    if map_.kind != "score":
-        raise Refusal(f"{model} is a model of {describe_kind(map_)}; estimates are for models of one score.")
-    tally = read_unlabelled(files, score, weight)
+    if map_.kind not in (("score",) if prior else ("score", "panel")):
+        asks = "--prior is for models of one score" if prior else "estimates are for models of one score or of several"
+        raise Refusal(f"{model} is a model of {describe_kind(map_)}; {asks}.")
+    rows = read_unlabelled(files, score, weight, map_)
     with progress("estimating"):
         if prior:
-            found: Any = estimate_prior(map_, tally, level=level)
+            found: Any = estimate_prior(map_, rows, level=level)
         else:
             cut = threshold if what or threshold is not None else 0.5
             names = split(what or list(QUANTITIES))
-            found = list(estimate_several(map_, tally, names, threshold=cut, level=level).values())
+            found = list(estimate_several(map_, rows, names, threshold=cut, level=level).values())
     if as_json:
         printing.print_json(found if prior else {"estimates": found})
         return

@@ -121,7 +121,7 @@ def _rows_of(problem: Problem, map_: Any) -> Any:
         problem.check_probabilities(FIT_FIRST)
     if problem.rows is None:
         return problem.segments or problem.tally
-    return problem.rows.scores, [problem.classes[k] for k in problem.rows.labels]
+    return problem.rows.scores, [problem.classes[k] if problem.classes else k for k in problem.rows.labels]
 
 
 def _print(watched: Any, change: Any, looks: list[Any], *, alpha: float, first: str | None, as_json: bool) -> None:

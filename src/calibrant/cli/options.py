@@ -14,7 +14,7 @@ from calibrant.cli.problems import Problem, read_problem
 from calibrant.errors import InvalidInputError
 
 TABLES = "Tables: CSV, Parquet or JSON lines; paths or 'globs'; - is standard input."
-SCORES = "Column of scores; for several classes a,b,c, one column each."
+SCORES = "Column of scores; for several classes a,b,c; repeated for several scores of a row."
 MISSING = "Rows whose segment is missing: error, or segment for one of their own."
 WEIGHTS = "Column of weights; each counts as that many rows."
 GROUPS = "Column of groups, such as patients; their rows are resampled together and stay in one fold."
@@ -83,6 +83,7 @@ class RowOptions:
                 raise Refusal(str(refusal).replace("--groups", "--time")) from refusal
         columns = Columns(tuple(self.score or ()), self.label or "", self.weight, tuple(self.by or ()), self.groups)
         said = {name: getattr(self, name) for name in ("drop_missing", "positive", "space", "top_label")}
+        said["panel"] = len(columns.scores) > 1 and not self.top_label  # before commas are read
         return read_problem(self.files, columns, **said | how)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -77,7 +77,7 @@ class Problem:
     @property
     def method_shape(self) -> str:
         """The shape of the methods that are fitted to it: segments share the curve of one score."""
-        return "matrix" if self.shape == "matrix" else "score"
+        return "score" if self.shape == "segments" else self.shape
 
     @property
     def n_rows(self) -> float:
@@ -133,7 +133,7 @@ class Problem:
         if map_ is None:
             return self
         rows = self.rows and self.rows._replace(scores=map_(self.rows.scores))
-        if self.shape == "matrix":
+        if self.shape in ("matrix", "panel"):
             return replace(self, rows=rows, space="probability")
         found = predict_tallies(dict(self.segments) or {ALL: self.tally}, map_)
         segments = found if self.segments else {}
@@ -174,6 +174,7 @@ def read_problem(
     from calibrant.tally import Tally
 
     with nullcontext(source) if isinstance(source, Table) else open_table(source) as table:
+        panel = panel or (like is not None and like.shape == "panel")
         columns = choose_columns(table, named, any_scores=panel)
         chosen = _validation.check_choice("space", space or "probability", _validation.SPACES)
         shape = "panel" if panel else "matrix" if len(columns.scores) > 1 and not top_label else "score"
@@ -210,8 +211,7 @@ def _refuse_options(
     """Refuse options that say nothing about rows of this shape."""
     several, panel, by = len(columns.scores) > 1, shape == "panel", columns.by
     refusals = {
-        "--by, --groups and --top-label are not for several scores of a row; leave them out.": panel
-        and (by or columns.groups or top_label),
+        "--by and --top-label are not for several scores of a row; leave them out.": panel and (by or top_label),
         "--top-label needs the score columns of all classes; name them with --score a,b,c.": top_label and not several,
         "--top-label takes probabilities; leave out --space decision.": top_label and space == "decision",
         "--positive is for one score; leave it out with several.": several and not panel and positive is not None,
@@ -223,9 +223,15 @@ def _refuse_options(
             raise Refusal(sentence)
 
 
-def read_unlabelled(files: list[str], scores: list[str] | None, weight: str | None = None) -> Tally:
-    """Count the scores of rows without labels, in the engine."""
+def read_unlabelled(files: list[str], scores: list[str] | None, weight: str | None = None, map_: Any = None) -> Any:
+    """Count the scores of rows without labels, in the engine; those of a map of several scores are fetched by name."""
     with open_table(files) as table:
+        if map_ is not None and map_.kind == "panel":
+            if scores or weight:
+                raise Refusal("A model of several scores finds them by their names; leave out --score and --weight.")
+            kinds = _score_kinds(table, [name for name in map_.names if name in table.columns], panel=True)
+            found = table.select({f"s{k}": f"{quote(name)}::{kinds[name]}" for k, name in enumerate(kinds)})
+            return dict(zip(kinds, _score_arrays(found.relation.fetchnumpy(), kinds), strict=True))
         names = choose_scores(table, scores or [])
         if len(names) > 1:
             raise Refusal("Estimates take one score column; name it with --score.")
@@ -305,12 +311,7 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
     lacking = table.describe_missing(() if shape == "panel" else columns.scores, columns.label)
     if lacking is not None:
         raise Refusal(f"{lacking} {REPAIR}")
-    # Single precision takes half of the memory where there is no more.
-    number = "FLOAT" if all(table.kind(name) == "FLOAT" for name in columns.scores) else "DOUBLE"
-    kinds = dict.fromkeys(columns.scores, number)
-    if shape == "panel":
-        numbers = [name for name in kinds if table.is_number(name) and table.kind(name) != "BOOLEAN"]
-        kinds |= {name: "VARCHAR" for name in kinds if name not in numbers}
+    kinds = _score_kinds(table, columns.scores, panel=shape == "panel")
     wanted = {f"s{k}": f"{quote(name)}::{kind}" for k, (name, kind) in enumerate(kinds.items())}
     as_text = shape == "matrix" and not table.is_number(columns.label)
     wanted["label"] = f"{quote(columns.label)}::VARCHAR" if as_text else quote(columns.label)
@@ -324,10 +325,7 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
     missing = int(np.ma.getmaskarray(found["group"]).sum()) if "group" in found else 0
     if missing:
         raise Refusal(f"--groups '{columns.groups}' is missing in {missing} rows; drop them, or give each its own.")
-    scores: Any = [
-        np.ma.filled(found[f"s{k}"].astype(object), None) if kind == "VARCHAR" else np.ma.filled(found[f"s{k}"], np.nan)
-        for k, kind in enumerate(kinds.values())
-    ]
+    scores: Any = _score_arrays(found, kinds)
     labels = np.ma.getdata(found["label"])
     if shape == "matrix":
         known, inverse = np.unique(labels, return_inverse=True)
@@ -339,6 +337,23 @@ def _fetch(table: Table, columns: Columns, shape: str, *, classes: tuple[Any, ..
     weights = np.ma.filled(found["weight"], np.nan) if "weight" in found else None
     by = {name: np.ma.filled(found[f"by{k}"].astype(object), "missing") for k, name in enumerate(columns.by)}
     return Rows(scores, labels, weights, found.get("group"), by)
+
+
+def _score_kinds(table: Table, names: Iterable[str], *, panel: bool) -> dict[str, str]:
+    """The type to fetch of each score: single precision takes half of the memory where there is no more."""
+    number = "FLOAT" if all(table.kind(name) == "FLOAT" for name in names) else "DOUBLE"
+    is_level = {name: panel and (not table.is_number(name) or table.kind(name) == "BOOLEAN") for name in names}
+    return {name: "VARCHAR" if level else number for name, level in is_level.items()}
+
+
+def _score_arrays(found: Mapping[str, Any], kinds: Mapping[str, str]) -> list[Any]:
+    """The fetched scores, NaN or None where they are missing."""
+    import numpy as np
+
+    return [
+        np.ma.filled(found[f"s{k}"].astype(object), None) if kind == "VARCHAR" else np.ma.filled(found[f"s{k}"], np.nan)
+        for k, kind in enumerate(kinds.values())
+    ]
 
 
 def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:
@@ -360,9 +375,10 @@ def _classes_of(table: Table, columns: Columns) -> tuple[Any, ...]:
     for candidate in candidates:
         if labels <= set(candidate):
             return tuple(candidate)
+    got = ", ".join(map(repr, sorted(labels, key=str)[:6]))
     raise Refusal(
         f"The labels in '{columns.label}' must be the names of the score columns ({', '.join(names[:6])}) or 0 … "
-        f"{len(names) - 1} in their order; got {', '.join(map(repr, sorted(labels, key=str)[:6]))}."
+        f"{len(names) - 1} in their order; got {got}. Several scores of a row need a --score for each."
     )
 
 

@@ -219,7 +219,7 @@ def compare(
     problem = read_problem(scores, y, **beside, space=space)
     problem.check(cv)
     sample = problem.sample
-    candidates = name_candidates(methods, sample.shape, space, sample.n_classes, sample.names)
+    candidates = name_candidates(methods, sample.shape, space, sample.n_classes, problem.names)
     generator = np.random.default_rng(rng)
     folds = [fold for _ in range(repeats) for fold in problem.split(cv, generator)]
     runs = {

@@ -23,6 +23,8 @@ SEVERAL_SCORES = "If the columns are several scores of a row, pass a dictionary 
 class ScoreProblem:
     """One score in each row, as a tally: the cost does not grow with the rows."""
 
+    names = ()
+
     def __init__(self, sample: ScoreSample) -> None:
         self.sample = sample
         # Decision scores have no log-loss of their own: the simplest map that makes probabilities of them, Platt's,
@@ -65,6 +67,7 @@ class RowProblem:
         self.sample = sample
         self.remarks = sample.remarks
         self.has_raw = sample.shape == "matrix"
+        self.names: tuple[str, ...] = () if self.has_raw else tuple(sample.scores)  # of several scores
 
     def check(self, cv: int) -> None:
         """Two rows for each fold, and two classes."""

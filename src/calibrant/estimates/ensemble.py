@@ -1,26 +1,20 @@
 """Answers from several calibrated models whose probabilities are averaged, such as those of cross-fitting."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant import _limits, _validation
-from calibrant._typing import Floats, HasPosterior, Ints, RandomState
+from calibrant import _limits
+from calibrant._typing import Floats, HasPosterior
 from calibrant.estimates import rows
-from calibrant.estimates.estimation import Estimate
-from calibrant.estimates.quantities import find_quantity
+from calibrant.estimates.estimation import Estimate, estimate
+
+CHUNK_ROWS = 1 << 14  # whose draws are held at once
 
 
 def estimate_ensemble(
-    members: Sequence[tuple[HasPosterior, Floats]],
-    probabilities: Floats,
-    quantity: str = "mean",
-    *,
-    threshold: float | None = None,
-    level: float = 0.9,
-    sampling_noise: bool = True,
-    n_draws: int = 400,
-    rng: RandomState = 0,
+    members: Sequence[tuple[HasPosterior, Floats]], probabilities: Floats, quantity: str = "mean", **options: Any
 ) -> Estimate:
     """Say something about unlabelled rows that several models score, each with a posterior over its own map.
 
@@ -33,7 +27,7 @@ def estimate_ensemble(
         Each model with its own scores of the rows, (n,).
     probabilities : ndarray of shape (n,)
         The averaged probabilities of the rows.
-    quantity, threshold, level, sampling_noise, n_draws, rng
+    quantity, **options
         As for `estimate`.
 
     Returns
@@ -52,37 +46,35 @@ def estimate_ensemble(
     >>> round(answer.value, 1)
     0.5
     """
-    level, count = _validation.check_level(level), _validation.check_count("n_draws", n_draws)
-    asked, generator = find_quantity(quantity), _validation.generator(rng)
-    limit = rows.check_threshold([asked], "probabilities", threshold)
-    cells, owner = rows.merge_rows(probabilities, limit)
-    each = -(-count // len(members))
-    fitted, worlds, shares = [], [], []
-    for model, scores in members:
+    for model, _ in members:
         rows.check_posterior(model)
-        shares.append(rows.outside(model, rows.count_scores(scores)))
-        own, maps = _average_in_cells((model, scores), owner, cells.totals, each, generator)
-        fitted.append(own)
-        worlds.append(asked.compute(cells.outcomes(maps, generator if sampling_noise else None)))
-    draws = np.concatenate(worlds)
-    value = float(asked.compute(cells.outcomes(np.mean(fitted, axis=0)[None, :]))[0])
-    share, warning = max(shares, key=lambda pair: pair[0] or 0.0)
-    facts = {"rows": float(len(probabilities)), "outside": share, "warning": warning}
-    return Estimate.from_draws(quantity, value, draws, level, **facts)
+    return estimate(_Ensemble(members), probabilities, quantity, **options)
 
 
-def _average_in_cells(
-    member: tuple[HasPosterior, Floats], owner: Ints, totals: Floats, n_draws: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """The fitted map of a model, (m,), and draws of it, (n_draws, m), averaged over the rows of each cell."""
-    from scipy.sparse import coo_array
+class _Ensemble(NamedTuple):
+    """A model of rows that are given by their averaged probabilities."""
 
-    model, scores = member
-    distinct, inverse = np.unique(scores, return_inverse=True)
-    counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
-    group = rows.join(counts, _limits.ESTIMATE_CELLS)[inverse]
-    means = np.bincount(group, scores) / np.bincount(group)
-    # Entry (group of scores, cell) is the share of the cell's rows that have a score of the group.
-    shares = coo_array((1.0 / totals[owner], (group, owner)), shape=(len(means), len(totals))).tocsr()
-    fitted, maps = rows.draw_levelled_maps(model, means, n_draws, rng)
-    return np.clip(fitted @ shares, 0.0, 1.0), np.clip(maps @ shares, 0.0, 1.0)
+    members: Sequence[tuple[HasPosterior, Floats]]
+
+    def predict(self, probabilities: Any) -> Floats:
+        return np.asarray(probabilities)
+
+    def outside(self) -> tuple[float | None, str]:
+        """The largest share of rows outside the labelled range of a member, and its warning."""
+        found = (rows.outside(model, rows.count_scores(scores)) for model, scores in self.members)
+        return max(found, key=lambda pair: pair[0] or 0.0)
+
+    def draw_chunks(self, probabilities: Floats, n_draws: int, seed: int) -> Iterator[Floats]:
+        """The mean of the fitted maps, then draws of each, in chunks of rows; rows of like scores are drawn as one."""
+        rng, each = np.random.default_rng(seed), -(-n_draws // len(self.members))
+        drawn = []
+        for model, scores in self.members:
+            distinct, inverse = np.unique(scores, return_inverse=True)
+            counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
+            group = rows.join(counts, _limits.ESTIMATE_CELLS)[inverse]
+            at = np.bincount(group, scores) / np.bincount(group)
+            drawn.append((group, *rows.draw_levelled_maps(model, at, each, rng)))
+        for start in range(0, len(probabilities), CHUNK_ROWS):
+            part = slice(start, start + CHUNK_ROWS)
+            fitted = np.mean([own[group[part]] for group, own, _ in drawn], axis=0)
+            yield np.vstack((fitted, *(maps[:, group[part]] for group, _, maps in drawn)))

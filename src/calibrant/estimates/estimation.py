@@ -126,7 +126,7 @@ class Difference(Answer):
 N_DRAWS = 400  # the ends of a 90 % interval then vary by 5 % of its width
 
 
-def estimate(model: HasPosterior, scores: Any, quantity: str = "mean", **options: Any) -> Estimate:
+def estimate(model: Any, scores: Any, quantity: str = "mean", **options: Any) -> Estimate:
     """Say something about rows without labels, from a posterior over maps.
 
     The labelled rows of the model and these rows must have the same relation of scores and outcomes; their scores may
@@ -298,7 +298,8 @@ def _push_through(
     count = _validation.check_count("n_draws", n_draws)
     if sets[0].table is not None:
         seed = int(rng.integers(2**31))  # the same maps for all sets
-        drawn = [(cells.values, cells.average(model.draw_chunks(cells.table, count, seed))) for cells in sets]
+        averaged = [cells.average(model.draw_chunks(cells.table, count, seed)) for cells in sets]
+        drawn = [(maps[0], maps[1:]) for maps in averaged]
     else:
         # One call for all sets: some methods draw differently at different scores.
         fitted, maps = draw_levelled_maps(model, np.concatenate([cells.scores for cells in sets]), count, rng)

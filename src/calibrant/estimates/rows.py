@@ -78,7 +78,8 @@ class LabelledRows:
 
 def check_posterior(model: Any) -> None:
     """Refuse a model that cannot draw maps."""
-    if not (hasattr(model, "sample_maps") and hasattr(model, "predict") and getattr(model, "has_posterior", True)):
+    draws = hasattr(model, "sample_maps") or hasattr(model, "draw_chunks")
+    if not (draws and hasattr(model, "predict") and getattr(model, "has_posterior", True)):
         raise InvalidInputError(
             f"This needs a posterior over maps (`sample_maps`); {type(model).__name__} has none. Use a Bayesian "
             "method such as Blend, and save it with its posterior."
@@ -93,6 +94,8 @@ def labelled_rows(model: Any) -> LabelledRows | None:
 
 def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
     """Return the share of rows outside the labelled range, and a warning where it matters."""
+    if hasattr(model, "outside"):
+        return cast("tuple[float | None, str]", model.outside())
     rows = labelled_rows(model)
     if rows is None:
         return None, ""
@@ -168,8 +171,7 @@ def merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
         raise InvalidInputError("Estimates need at least one unlabelled row; got none.")
     values, inverse = np.unique(probabilities, return_inverse=True)
     counts = np.bincount(inverse).astype(np.float64)
-    called = values >= limit
-    n_below = int((~called).sum())
+    n_below = int((values < limit).sum())
     below, above = (join(part, _limits.ESTIMATE_CELLS // 2) for part in np.split(counts, [n_below]))
     n_cells_below = int(below[-1]) + 1 if n_below else 0
     owner = np.concatenate((below, above + n_cells_below))[inverse]
@@ -180,9 +182,7 @@ def merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
 
 def join(counts: Floats, most: int) -> Ints:
     """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
-    if len(counts) <= most:
-        return np.arange(len(counts))
-    return bins.group_numbers(bins.equal_mass_starts(counts, most), len(counts))
+    return bins.group_numbers(bins.coarse_starts(counts, most), len(counts))
 
 
 def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = None) -> Tally:
@@ -196,7 +196,7 @@ def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = N
 
 
 def read_rows(model: Any, scores: Any) -> Any:
-    """The tally of unlabelled scores; of a model that draws in chunks of rows, of several scores, their table."""
+    """The tally of unlabelled scores; of a model that draws in chunks of rows, such as a panel, what it reads."""
     return scores if hasattr(model, "draw_chunks") else as_unlabelled(scores)
 
 
@@ -229,7 +229,7 @@ class Cells(NamedTuple):
         return Outcomes(self.values, self.called, self.totals, positives, self.threshold)
 
     def average(self, chunks: Iterable[Floats]) -> Floats:
-        """Draws of single rows, (d, some rows) in their order, averaged over the rows of each cell, (d, m)."""
+        """Maps of single rows, (d, some rows) in their order, averaged over the rows of each cell, (d, m)."""
         from scipy.sparse import coo_array
 
         sums, owner = np.zeros((1, len(self.totals))), self.owner

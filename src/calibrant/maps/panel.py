@@ -126,17 +126,20 @@ class PanelMap(FrozenMap, EstimateMethods):
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
         count = _validation.check_count("n_draws", n_draws)
-        return np.concatenate([np.empty((count, 0)), *self.draw_chunks(scores, count, random_state)], axis=1)
+        return np.concatenate(
+            [np.empty((count, 0)), *(part[1:] for part in self.draw_chunks(scores, count, random_state))], axis=1
+        )
 
     def draw_chunks(self, scores: ArrayLike, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
-        """The same draws in chunks of rows, so that not all are held at once."""
+        """The fitted map, then the same draws of it, in chunks of rows, so that not all are held at once."""
         posterior, columns, rng = self.need_posterior(), self.check(scores), _validation.generator(random_state)
         if isinstance(posterior, PosteriorTable):
-            yield posterior.sample_maps(self.one_score(columns), n_draws, rng)
+            draws = posterior.sample_maps(self.one_score(columns), n_draws, rng)
+            yield np.vstack((self.probabilities(columns), draws))
             return
         noise, towards = rng.standard_normal((n_draws, posterior.root.shape[1])), rng.standard_normal((n_draws, 1))
         for logits, deviations, off in self._spread(posterior, columns):
-            yield links.expit(logits + noise @ deviations.T + towards * off)
+            yield links.expit(np.vstack((logits, logits + noise @ deviations.T + towards * off)))
 
     def _spread(self, posterior: LogitPosterior, columns: list[Any]) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Of each chunk the predicted logits, their deviations, (n, d), and how far the posterior mean is from them."""

@@ -270,7 +270,7 @@ def evaluate(
         raise InvalidInputError("`y_prob` must name at least one model; the dict is empty.")
     samples = {}
     for name, p in given.items():
-        names = ("y_true", "y_prob" if len(given) == 1 else f"y_prob[{name!r}]")
+        names = ("y_true", "y_prob" if len(given) == 1 else str(name))
         samples[str(name)] = read_problem(y_true, p, sample_weight, pos_label, groups, names=names)
     first = next(iter(samples.values()))
     if any(sample.n_classes != first.n_classes for sample in samples.values()):

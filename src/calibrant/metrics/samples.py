@@ -258,11 +258,6 @@ class Sample:
     shape: str
     groups: Groups | None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of several scores."""
-        return ()
-
     def widen(self, draws: Floats, value: float | Floats, level: float) -> Floats:
         """Draws further away from the value, as few groups need it; independent rows are left as they are."""
         return draws if self.groups is None else value + self.groups.expansion(level) * (draws - value)
@@ -466,11 +461,6 @@ class PanelSample(RowSample):
     """
 
     shape, n_classes = "panel", 2
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the columns."""
-        return tuple(self.scores)
 
     @property
     def base_rate(self) -> float:

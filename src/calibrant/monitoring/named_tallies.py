@@ -50,6 +50,8 @@ def read_named_tallies(
     if isinstance(map_, PanelMap) and y is not None:
         rows = map_(rows)  # what the panel says of a row is the score that is watched
     if isinstance(rows, Mapping):
+        if y is not None:
+            raise InvalidInputError("Several scores of a row are watched by the probability of their map: pass `map_`.")
         return dict(rows)
     if segment is not None:
         return _split(rows, y, segment, pos_label)

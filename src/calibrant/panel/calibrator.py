@@ -206,7 +206,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         return (self._blend, map_.one_score(map_.check(columns))) if self._blend else (self.frozen_map(), columns)
 
     def draw_chunks(self, X: Any, n_draws: int, random_state: RandomState = 0) -> Iterator[Floats]:
-        """The draws of `sample_maps` in chunks of rows, so that not all are held at once."""
+        """The probabilities, then the draws of `sample_maps`, in chunks of rows, so that not all are held at once."""
         return self.frozen_map().draw_chunks(X, n_draws, random_state)
 
     @property
