@@ -21,6 +21,8 @@ CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
 OPEN_MIND = 0.2  # the prior probability of no difference for intervals
+# Laplace's method is an approximation: intervals have the variance of Student's t with 20 degrees, as those of matrices.
+STUDENT = 20.0 / 18.0
 MANY_SEGMENTS = 1000  # from which on
 SAMPLE_SEGMENTS = 500  # say which settings are worth a look at all,
 SMALLEST_IN_SAMPLE = 1e-6  # which are those with this weight there
@@ -150,7 +152,7 @@ class Term:
         wide = wide - crossed - np.swapaxes(crossed, 1, 2) + square
         has_odd = self.settings.odd != np.arange(len(self.settings.odd))
         squares = self.settings.scales**2 * np.where(has_odd, 1.0 - ODD_SHARE + ODD_SHARE * ODD**2, 1.0)[:, None]
-        self.effects = Effects(mean, second - square, wide, np.diag(weights @ squares))
+        self.effects = Effects(mean, second - square, STUDENT * wide, STUDENT * np.diag(weights @ squares))
 
     def _moments(self, weights: Floats, odd: dict[int, Floats]) -> tuple[Floats, Floats]:
         """First and second moments of the coefficients, mixed over the settings and over being odd."""
