@@ -21,7 +21,7 @@ CURVES = {0.0: 1.0, 0.1: 1.0, 0.2: 1.0, 0.4: 1.0, 0.8: 1.0}
 ODD = 3.0  # an odd segment has scales this much larger
 ODD_SHARE = 0.05
 OPEN_MIND = 0.2  # the prior probability of no difference for intervals
-# Laplace's method is an approximation: intervals have the variance of Student's t with 20 degrees, as those of matrices.
+# Laplace's method is an approximation: intervals have the variance of Student's t with 20 degrees, as for matrices.
 STUDENT = 20.0 / 18.0
 MANY_SEGMENTS = 1000  # from which on
 SAMPLE_SEGMENTS = 500  # say which settings are worth a look at all,
