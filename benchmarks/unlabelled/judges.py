@@ -118,9 +118,8 @@ def main() -> None:
         simulate(options.labels or [100, 200], options.seeds or 200)
     else:
         sizes = tuple(options.labels or splits.SIZES)
-        splits.write(
-            options.out, "", splits.runs(options.folder, splits.JUDGED, sizes, options.seeds or 20), answer_run
-        )
+        every = splits.runs(options.folder, splits.JUDGED, sizes, options.seeds or 20, apart=True)
+        splits.write(options.out, "", every, answer_run)
 
 
 if __name__ == "__main__":

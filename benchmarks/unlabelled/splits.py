@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,14 @@ class Run(NamedTuple):
     hidden_labels: np.ndarray
 
 
-def runs(folder: Path, patterns: tuple[str, ...], sizes: tuple[int, ...], reps: int) -> Iterator[Run]:
+def runs(
+    folder: Path, patterns: tuple[str, ...], sizes: tuple[int, ...], reps: int, *, apart: bool = False
+) -> Iterator[Run]:
+    """Every run; `apart`, each table has draws of its own.
+
+    Otherwise tables of equally many rows have the same: many are networks on the same images, so that all are lucky or
+    unlucky together, and a share of intervals over tables is much less certain than its number of runs says.
+    """
     files = sorted({file for pattern in patterns for file in folder.glob(f"{pattern}.parquet")})
     tables = {}
     for file in files:
@@ -46,7 +54,8 @@ def runs(folder: Path, patterns: tuple[str, ...], sizes: tuple[int, ...], reps: 
         if scores.min() >= 0.0 and scores.max() <= 1.0 and len(scores) >= max(SIZES) + FEWEST_HIDDEN:
             tables[file.stem] = scores, labels
     for rep, (task, (scores, labels)), n in product(range(reps), tables.items(), sizes):
-        order = np.random.default_rng([2024, rep, n, len(scores)]).permutation(len(scores))
+        own_draws = [crc32(task.encode())] if apart else []
+        order = np.random.default_rng([2024, rep, n, len(scores), *own_draws]).permutation(len(scores))
         own, hidden = order[:n], order[n : n + HIDDEN_ROWS]
         yield Run(task, n, rep, scores[own], labels[own], scores[hidden], labels[hidden])
 
