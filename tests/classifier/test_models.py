@@ -115,3 +115,28 @@ def test_unlabelled_rows_are_not_estimated(rows, fitted):
     model = CalibratedClassifier(fitted).fit(*rows)
     with pytest.raises(InvalidInputError, match="`estimate` must have one score of each row"):
         model.estimate(rows[0])
+
+
+def test_several_classes_are_pooled_to_one_matrix():
+    X, y = make_classification(2400, 12, n_informative=6, n_classes=3, flip_y=0.1, random_state=0)
+    names = np.array(["ant", "bee", "cat"])[y]
+    learners = {"near": KNeighborsClassifier(20), "bayes": GaussianNB(), "line": LogisticRegression()}
+    fitted = {name: FrozenEstimator(model.fit(X[:600], names[:600])) for name, model in learners.items()}
+    rows, other = slice(600, 1200), slice(1200, None)
+    model = CalibratedClassifier(fitted).fit(X[rows], names[rows], np.ones(600))
+    p = model.predict_proba(X[other])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    alone = [CalibratedClassifier(one).fit(X[rows], names[rows]).predict_proba(X[other]) for one in fitted.values()]
+    assert log_loss(names[other], p) < min(log_loss(names[other], q) for q in alone) + 0.005
+    low, high = model.predict_interval(X[other])
+    assert ((low <= p) & (p <= high)).all()
+    assert low.shape == (1200, 3)
+    turned = CalibratedClassifier(dict(reversed(fitted.items()))).fit(X[rows], names[rows])
+    np.testing.assert_allclose(turned.predict_proba(X[other]), p, atol=1e-9)
+    crossed = CalibratedClassifier([GaussianNB(), LogisticRegression()], cv=2).fit(X[rows], y[rows])
+    assert crossed.predict_proba(X[other]).shape == (1200, 3)
+    assert "Models of 3 classes (ant, bee, cat)" in model.summary()
+    with pytest.raises(InvalidInputError, match="One matrix of several needs probabilities"):
+        CalibratedClassifier([GaussianNB(), LinearSVC()]).fit(X[rows], y[rows])
+    against_rest = CalibratedClassifier([GaussianNB(), LinearSVC()], multiclass="one_vs_rest", cv=2)
+    assert against_rest.fit(X[rows], y[rows]).predict_proba(X[other]).shape == (1200, 3)

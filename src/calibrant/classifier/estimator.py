@@ -44,7 +44,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier, or dict or list of classifiers
         Anything with ``fit`` and ``predict_proba`` or ``decision_function``. Several are calibrated together, by
-        `PanelCalibrator`, to one probability; the names of a dictionary are those of its scores.
+        `PanelCalibrator`, to one probability; the names of a dictionary are those of its scores. With more than two
+        classes their probabilities are pooled to one matrix, by a sum of logarithms with a learned weight for each.
     method : str or calibrator
         The name of a method, such as ``"isotonic"``, ``"platt"`` or ``"temperature"``, or a calibrator object, which
         is copied and used as it is. A named method that has a `space` gets the one that fits the scores. Several
@@ -168,12 +169,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = _find_classes(model, labels)
         columns = find_segments(X, self.segment, segment)
         recipe = choose_recipe(
-            self.method,
-            model,
-            self.response_method,
-            self.multiclass,
-            self.classes_,
-            segmented=columns is not None,
+            self.method, model, self.response_method, self.multiclass, self.classes_, segmented=columns is not None
         )
         data = ClassifierRows(X, labels, np.searchsorted(self.classes_, labels), weights, for_model, columns)
         self._has_segments = columns is not None
@@ -275,7 +271,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         shown = ", ".join(names[:SHOWN_CLASSES]) + ", …" * (len(names) > SHOWN_CLASSES)
         method = type(models[0].calibrators[0]).__name__ if models[0].calibrators else "nothing"
         times = "once" if len(models) == 1 else f"{len(models)} times, on different rows"
-        estimator = _name(models[0].estimator)
+        estimator = type(models[0].estimator).__name__
         lines = [f"{estimator} of {len(names)} classes ({shown}), trained {times}, calibrated by {method}."]
         if len(names) == 2:
             lines.append(f"The positive class is {names[1]}, the second column of `predict_proba`.")
@@ -324,11 +320,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if own.classifier_tags is not None:
             tags.classifier_tags.multi_class = own.classifier_tags.multi_class
         return tags
-
-
-def _name(model: Any) -> str:
-    """The class of a classifier, or the names of several."""
-    return ", ".join(model.models) if isinstance(model, Models) else type(model).__name__
 
 
 def _read(X: Any, y: Any) -> tuple[Any, np.ndarray[Any, Any]]:

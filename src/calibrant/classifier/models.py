@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Tags, get_tags
 
 from calibrant.errors import InvalidInputError
 
@@ -39,9 +38,6 @@ class Models(BaseEstimator):
 
     def __sklearn_clone__(self) -> Models:
         return Models({name: clone(model) for name, model in self.models.items()})
-
-    def __sklearn_tags__(self) -> Tags:
-        return get_tags(next(iter(self.models.values())))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")

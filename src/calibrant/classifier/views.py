@@ -17,9 +17,11 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant import _validation
+from calibrant._numerics.log_pool import fit_log_pool, pool_logs
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.blend import Blend
 from calibrant.classifier.models import Models
 from calibrant.errors import InvalidInputError
 from calibrant.multiclass.base import MatrixCalibrator
@@ -45,10 +47,9 @@ class ClassScores:
     segment: Segment | None = None
     names: tuple[str, ...] = ()
 
-    def of(self, columns: Any, rows: Any = slice(None)) -> Any:
-        """What a calibrator takes: the scores of some classes and rows; of several models, by their names."""
-        chosen = self.values[rows][:, columns]
-        return {name: chosen[..., j] for j, name in enumerate(self.names)} if self.names else chosen
+    def of(self, column: Any) -> Any:
+        """What a calibrator takes: the scores of one class; of several models, by their names."""
+        return dict(zip(self.names, self.values[:, column].T, strict=True)) if self.names else self.values[:, column]
 
     @classmethod
     def stacked(cls, parts: Sequence[ClassScores]) -> ClassScores:
@@ -98,18 +99,6 @@ def class_scores(
             f"got shape {answer.shape}. For one-vs-one scores choose the model's one-vs-rest option."
         )
     _validation.check_finite(answer.ravel(), response)
-    columns = _places(own, classes)
-    known = np.zeros(len(classes), dtype=bool)
-    known[columns] = True
-    if response == "predict_proba":
-        answer = _without_rounding(answer)
-    lowest = 0.0 if response == "predict_proba" or answer.size == 0 else answer.min()
-    values = np.full((len(answer), len(classes)), lowest)
-    values[:, columns] = answer
-    return ClassScores(values, known, segment)
-
-
-def _places(own: np.ndarray[Any, Any], classes: np.ndarray[Any, Any]) -> list[int]:
     place = {label: column for column, label in enumerate(classes.tolist())}
     strange = [label for label in own.tolist() if label not in place]
     if strange:
@@ -117,15 +106,17 @@ def _places(own: np.ndarray[Any, Any], classes: np.ndarray[Any, Any]) -> list[in
             f"The classifier's `classes_` must be among the labels {list(place)[:5]}; got {strange[0]!r}. "
             "A classifier that encodes labels by itself must report the original ones."
         )
-    return [place[label] for label in own.tolist()]
-
-
-def _without_rounding(probabilities: Floats) -> Floats:
-    """Averages of probabilities can leave [0, 1] by rounding; anything further out is left for validation to refuse."""
+    columns = [place[label] for label in own.tolist()]
+    known = np.zeros(len(classes), dtype=bool)
+    known[columns] = True
+    # Averages of probabilities can leave [0, 1] by rounding; anything further out is left for validation to refuse.
     slack = _validation.ROW_SUM_TOLERANCE
-    if probabilities.size and (probabilities.min() < -slack or probabilities.max() > 1.0 + slack):
-        return probabilities
-    return np.clip(probabilities, 0.0, 1.0)
+    if response == "predict_proba" and ((answer >= -slack) & (answer <= 1.0 + slack)).all():
+        answer = np.clip(answer, 0.0, 1.0)
+    lowest = 0.0 if response == "predict_proba" or answer.size == 0 else answer.min()
+    values = np.full((len(answer), len(classes)), lowest)
+    values[:, columns] = answer
+    return ClassScores(values, known, segment)
 
 
 @dataclass(frozen=True)
@@ -176,23 +167,31 @@ class TopLabel(View):
 
 @dataclass(frozen=True)
 class WholeMatrix(View):
-    """All classes at once, by a method that takes score matrices."""
+    """All classes at once, by a method that takes score matrices; those of several models are pooled to one first."""
 
     columns: Ints
+    pool: Floats | None = None
 
     @classmethod
     def fit(cls, calibrator: Calibrator, scores: ClassScores, codes: Ints, weights: Floats | None) -> Self:
         """Fit the classes that the model knows, on the rows of these classes."""
         columns, kept = np.flatnonzero(scores.known), scores.known[codes]
-        own_codes = np.searchsorted(columns, codes[kept])
+        own_codes, own, pool = np.searchsorted(columns, codes[kept]), scores.values[kept][:, columns], None
         own_weights = None if weights is None else weights[kept]
-        fitted: Calibrator = clone(calibrator)
-        return cls((fitted.fit(scores.of(columns, kept), own_codes, own_weights),), columns)
+        if scores.names:
+            pool = fit_log_pool(own, own_codes, np.ones(len(own)) if own_weights is None else own_weights)
+            calibrator, own = Blend(), pool_logs(own, pool)
+        return cls((clone(calibrator).fit(own, own_codes, own_weights),), columns, pool)
+
+    def matrix(self, scores: ClassScores) -> Floats:
+        """What the method takes: the scores of the known classes, (n, columns)."""
+        own: Floats = scores.values[:, self.columns]
+        return own if self.pool is None else pool_logs(own, self.pool)
 
     def predict_proba(self, scores: ClassScores) -> Floats:
         """Put the probabilities of the method into the columns of the known classes."""
         proba = np.zeros(scores.values.shape[:2])
-        proba[:, self.columns] = self.calibrators[0].predict_proba(scores.of(self.columns))
+        proba[:, self.columns] = self.calibrators[0].predict_proba(self.matrix(scores))
         return proba
 
 
@@ -268,7 +267,7 @@ class CalibratedModel:
             )
         scores = class_scores(self.estimator, X, self.response, self.classes)
         draws = np.zeros((n_draws, len(scores.values), len(self.classes)))
-        draws[:, :, columns] = calibrator.sample_maps(scores.of(columns), n_draws, random_state)
+        draws[:, :, columns] = calibrator.sample_maps(self.view.matrix(scores), n_draws, random_state)
         return draws
 
     def posterior(self, X: Any) -> tuple[Any, Any]:
@@ -311,6 +310,8 @@ class Recipe:
         if self.calibrator.shape == "matrix":
             return WholeMatrix
         several = self.multiclass == "auto" and scores.known.sum() > 2
+        if self.calibrator.shape == "panel":
+            return WholeMatrix if several and scores.segment is None else OneVsRest
         return WholeMatrix if several and self.calibrator.name in registry.names("matrix") else OneVsRest
 
 
@@ -353,8 +354,9 @@ def _choose_panel(method: Any, models: Models, requested: str, multiclass: str, 
             "Several classifiers must have the default `method`, or a PanelCalibrator, and `multiclass` 'auto' or "
             f"'one_vs_rest'; got {method!r} and {multiclass!r}."
         )
+    pooled, caller = len(classes) > 2 and multiclass == "auto", "One matrix of several"
     responses = {
-        name: _choose_response(one, _prefer_probabilities(one, requested), probabilities=False, caller="")
+        name: _choose_response(one, _prefer_probabilities(one, requested), probabilities=pooled, caller=caller)
         for name, one in models.models.items()
     }
     spaces = {name: "probability" if one == "predict_proba" else "decision" for name, one in responses.items()}

@@ -92,10 +92,6 @@ class CategoryScore:
         """What it says alone; the base rate at a level that the fit did not see."""
         return np.where(codes >= 0, self.rates[codes], self.base)
 
-    def indicators(self, codes: Ints) -> Floats:
-        """A column for each level."""
-        return (codes[:, None] == np.arange(len(self.rates))).astype(np.float64)
-
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -169,7 +165,7 @@ class Features:
             if isinstance(score, NumericScore):
                 out[:, self.places["curve", j]] = score.waves(column)
             else:
-                out[:, self.places["levels", j]] = score.indicators(column)
+                out[:, self.places["levels", j]] = column[:, None] == np.arange(len(score.rates))
         for g, j in enumerate(self.gaps):
             out[:, self.places["missing"].start + g] = np.isnan(columns[j])
         for a, b in self.pairs:

@@ -169,14 +169,9 @@ class Search:
             for key, found in told.items():
                 found[setting[key]] += share
         linear = (shares * factors) @ means
-        return Average(mean, _root(covariance), linear, float(shares @ factors), kept[0][1], told)
-
-
-def _root(covariance: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(covariance)
-    kept = values > 1e-12 * values[-1]
-    out: Floats = vectors[:, kept] * np.sqrt(values[kept])
-    return out
+        values, vectors = np.linalg.eigh(covariance)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, values > 1e-12 * values[-1]]
+        return Average(mean, root, linear, float(shares @ factors), kept[0][1], told)
 
 
 def likely_pairs(search: Search) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ from calibrant.maps.keys import as_columns
 from calibrant.maps.panel import LogitPosterior, PanelMap
 from calibrant.maps.panel_columns import CATEGORY, read_column, read_columns, space_of
 from calibrant.maps.posterior_table import PosteriorTable
+from calibrant.metrics.samples import fill_weights
 from calibrant.panel.fit import Pool, fit_pool, learn_features
 from calibrant.panel.single import Single, fit_category, fit_numeric
 from calibrant.tally import Tally
@@ -131,8 +132,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         self._check_labels_given(y)
         columns = _join(X, segment)
         positive, classes = _validation.encode_labels(y, _validation.choose_positive(y, pos_label))
-        given = _validation.check_weights(sample_weight, len(positive))
-        weights = np.ones(len(positive)) if given is None else given
+        weights = fill_weights(sample_weight, len(positive))
         kept = weights > 0.0
         if not kept.any():
             raise InvalidInputError("`X` must have at least one row; got 0 sample(s).")
@@ -140,7 +140,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         singles = [single for single in found if single is not None]
         if not singles:
             raise InvalidInputError("`X` must have a score that is not missing in all rows; got none.")
-        useful = [single for single in singles if single.varies] or singles[:1]
+        useful = [one for one in singles if np.nanmax(one.column) > np.nanmin(one.column)] or singles[:1]
         self._singles = sorted(useful, key=lambda single: (single.is_category, single.loss))
         self.map_ = self._fit_map(tuple(columns), positive[kept], weights[kept])
         self.classes_, self.n_features_in_ = np.array(classes), len(columns)
@@ -159,7 +159,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
         return fit_numeric(name, values[kept], space, positive[kept], weights[kept])
 
     def _fit_map(self, names: tuple[str, ...], positive: Bools, weights: Floats) -> PanelMap:
-        self._blend: Blend | None = None
+        self._blend: Any = None
         self._pool: Pool | None = None
         first, method = self._singles[0], type(self).__name__
         if len(self._singles) == 1 and not first.is_category and not first.has_gaps:
@@ -179,7 +179,6 @@ class PanelCalibrator(Estimator, EstimateMethods):
         map_: PanelMap = self._fitted_map()
         if self._pool is not None:
             return replace(map_, posterior=LogitPosterior(self._pool.opened.mean, self._pool.opened.root))
-        assert self._blend is not None
         return replace(map_, posterior=PosteriorTable.of(self._blend, self._blend.map_.space))
 
     def predict(self, X: Any, segment: Any = None) -> Floats:
@@ -220,7 +219,6 @@ class PanelCalibrator(Estimator, EstimateMethods):
         if self._pool is not None:
             cost = self._pool.cost_without(j)
         else:
-            assert self._blend is not None
             p = self._blend.labelled_.cells.base_rate
             cost = float(-p * np.log(p) - (1.0 - p) * np.log(1.0 - p)) - self.log_loss_ if 0.0 < p < 1.0 else 0.0
         return ScoreWorth(single.score.name, single.score.space, single.loss, cost, single.missing)

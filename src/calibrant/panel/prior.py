@@ -69,13 +69,8 @@ class Prior:
 
     def first(self) -> Setting:
         """Where the search begins: the mean, with some freedom for single scores, levels and gaps."""
-        wanted = {
-            "centre": MEAN,
-            "slopes": 0.2,
-            "trust": 1.0,
-            "missing": 0.3,
-            "levels": 0.0 if self.calibrated else 0.4,
-        }
+        levels = 0.0 if self.calibrated else 0.4
+        wanted = {"centre": MEAN, "slopes": 0.2, "trust": 1.0, "missing": 0.3, "levels": levels}
         out = {}
         for key, options in self.options.items():
             value = wanted.get(_kind(key))

@@ -41,11 +41,6 @@ class Single(NamedTuple):
         """Whether a numeric score is missing in some rows; for a category, that is a level."""
         return not self.is_category and bool(np.isnan(self.column).any())
 
-    @property
-    def varies(self) -> bool:
-        """Whether it says different things about different rows."""
-        return len(self.score.rates if self.is_category else self.score.scores) > 1
-
 
 def fit_numeric(name: str, values: Floats, space: str, positive: Bools, weights: Floats) -> Single:
     """Blend of one numeric score; rows without the score are a level of their own."""
