@@ -84,8 +84,8 @@ calibrated (0.991 and 0.990 held, 40 runs), and 0.175 in place of 0.150 under co
     "2": (
         "Segments under other truths",
         """
-Heavy tails, two kinds, one odd segment, and no difference at all. All but the first were measured before the intervals of
-segments became a twentieth wider.
+Heavy tails, two kinds, one odd segment, and no difference at all. All but the first were measured before the intervals
+of segments became a twentieth wider.
 """,
     ),
     "F4": (
