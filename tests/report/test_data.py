@@ -121,7 +121,7 @@ def test_several_classes_are_shown_by_their_predicted_class(classes, class_rows,
 
 def test_what_several_classes_refuse(class_rows, class_comparison):
     scores, y = class_rows
-    with pytest.raises(InvalidInputError, match=r"`method` must be one of the methods compared, .*; got 'dirichlet'"):
+    with pytest.raises(InvalidInputError, match=r"`method` must be one of .*temperature.*; got 'dirichlet'"):
         make_report_data(scores, y, comparison=class_comparison, method="dirichlet")
     with pytest.raises(InvalidInputError, match="at least one method"):
         make_report_data(scores, y, comparison=compare(scores, y, methods=["identity"]))

@@ -37,7 +37,7 @@ class ScoreProblem:
         rarer = min(tally.total_positive, tally.total - tally.total_positive)
         if rarer < 2.0:
             raise InvalidInputError(
-                f"A comparison needs at least 2 rows of each class, better 20; the rarer class has {rarer:g}. Add rows."
+                f"A comparison needs at least 2 rows of each class; the rarer has {rarer:g}. Add rows."
             )
 
     def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
@@ -73,10 +73,8 @@ class RowProblem:
         """Two rows for each fold, and two classes."""
         rows, classes = len(self.sample.labels), len(np.unique(self.sample.labels))
         if rows < 2 * cv or classes < 2:
-            raise InvalidInputError(
-                f"A comparison needs at least two rows for each of the {cv} folds, and rows of two classes; got "
-                f"{rows} rows of {classes}. Add rows."
-            )
+            needed = f"at least two rows for each of the {cv} folds, and rows of two classes"
+            raise InvalidInputError(f"A comparison needs {needed}; got {rows} rows of {classes}. Add rows.")
 
     def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
         """The rows to fit and the rows to judge in each fold."""

@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
+from calibrant._typing import Floats, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
 from calibrant.estimates.rows import Cells, check_posterior, draw_levelled_maps, make_cells, outside, read_rows
 from calibrant.intervals import Interval
-from calibrant.tally import Tally, row_count
+from calibrant.tally import row_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,16 +181,7 @@ def estimate(model: Any, scores: Any, quantity: str = "mean", **options: Any) ->
 
 
 def estimate_several(
-    model: HasPosterior,
-    scores: ArrayLike | Tally,
-    quantities: Iterable[str] = tuple(QUANTITIES),
-    *,
-    threshold: float | None = None,
-    level: float = 0.9,
-    sampling_noise: bool = True,
-    target: str = "probabilities",
-    n_draws: int = N_DRAWS,
-    rng: RandomState = 0,
+    model: Any, scores: Any, quantities: Iterable[str] = tuple(QUANTITIES), **options: Any
 ) -> dict[str, Estimate]:
     """Estimate several numbers about the same rows in the same possible worlds.
 
@@ -216,34 +207,10 @@ def estimate_several(
     >>> list(answers)
     ['mean', 'auc']
     """
-    level, generator = _validation.check_level(level), _validation.generator(rng)
-    chosen = {name: find_quantity(name) for name in quantities}
-    check_posterior(model)
-    rows = read_rows(model, scores)
-    cells = make_cells(model, rows, list(chosen.values()), target, threshold)
-    ((fitted, worlds),) = _push_through(model, [cells], n_draws, generator, sampling_noise=sampling_noise)
-    share, warning = outside(model, rows)
-    answers = {}
-    for name, quantity in chosen.items():
-        value, draws = float(quantity.compute(fitted)[0]), quantity.compute(worlds)
-        facts = {"rows": float(cells.totals.sum()), "outside": share, "warning": warning}
-        answers[name] = Estimate.from_draws(name, value, draws, level, **facts)
-    return answers
+    return estimate_sets(model, [scores], quantities, **options)[0]
 
 
-def estimate_difference(
-    model: HasPosterior,
-    first: ArrayLike | Tally,
-    second: ArrayLike | Tally,
-    quantity: str = "mean",
-    *,
-    threshold: float | None = None,
-    level: float = 0.9,
-    sampling_noise: bool = True,
-    target: str = "probabilities",
-    n_draws: int = N_DRAWS,
-    rng: RandomState = 0,
-) -> Difference:
+def estimate_difference(model: Any, first: Any, second: Any, quantity: str = "mean", **options: Any) -> Difference:
     """Compare two sets of unlabelled rows on the same maps, so that what is uncertain about both alike cancels.
 
     Parameters
@@ -269,26 +236,47 @@ def estimate_difference(
     >>> bool(answer.low > 0), answer.first_higher
     (True, 1.0)
     """
-    level, generator = _validation.check_level(level), _validation.generator(rng)
-    asked = find_quantity(quantity)
-    check_posterior(model)
-    both = [read_rows(model, scores) for scores in (first, second)]
-    cells = [make_cells(model, rows, [asked], target, threshold) for rows in both]
-    sets = _push_through(model, cells, n_draws, generator, sampling_noise=sampling_noise)
-    values, worlds = ([asked.compute(outcomes) for outcomes in column] for column in zip(*sets, strict=True))
-    value, draws = float(values[0][0] - values[1][0]), worlds[0] - worlds[1]
+    one, other = (each[quantity] for each in estimate_sets(model, [first, second], (quantity,), **options))
+    draws = one.draws - other.draws
     finite = draws[np.isfinite(draws)]
-    shares, warnings = zip(*(outside(model, rows) for rows in both), strict=True)
-    named = zip(("First", "Second"), warnings, strict=True)
+    named = {"First": one.warning, "Second": other.warning}
     return Difference.from_draws(
         quantity,
-        value,
+        one.value - other.value,
         draws,
-        level,
-        warning=" ".join(f"{name}: {text}" for name, text in named if text),
+        one.level,
+        warning=" ".join(f"{name}: {text}" for name, text in named.items() if text),
         first_higher=float((finite > 0.0).mean() + 0.5 * (finite == 0.0).mean()),
-        outside=(shares[0], shares[1]),
+        outside=(one.outside, other.outside),
     )
+
+
+def estimate_sets(
+    model: Any,
+    sets: Sequence[Any],
+    quantities: Iterable[str],
+    *,
+    threshold: float | None = None,
+    level: float = 0.9,
+    sampling_noise: bool = True,
+    target: str = "probabilities",
+    n_draws: int = N_DRAWS,
+    rng: RandomState = 0,
+) -> list[dict[str, Estimate]]:
+    """Estimate several numbers about several sets of rows in the same possible worlds; for arguments see `estimate`."""
+    level, generator = _validation.check_level(level), _validation.generator(rng)
+    chosen = {name: find_quantity(name) for name in quantities}
+    check_posterior(model)
+    rows = [read_rows(model, scores) for scores in sets]
+    cells = [make_cells(model, each, list(chosen.values()), target, threshold) for each in rows]
+    pushed = _push_through(model, cells, n_draws, generator, sampling_noise=sampling_noise)
+    answers: list[dict[str, Estimate]] = []
+    for each, (fitted, worlds) in zip(rows, pushed, strict=True):
+        share, warning = outside(model, each)
+        facts: dict[str, Any] = {"rows": fitted.n_rows, "outside": share, "warning": warning}
+        computed = {name: (float(one.compute(fitted)[0]), one.compute(worlds)) for name, one in chosen.items()}
+        answers.append({name: Estimate.from_draws(name, *found, level, **facts) for name, found in computed.items()})
+    return answers
 
 
 def _push_through(

@@ -117,9 +117,9 @@ def labels_needed(
     check_posterior(calibrator)
     rows = labelled_rows(calibrator)
     if rows is None or not hasattr(calibrator, "fit_tally"):
+        name = type(calibrator).__name__
         raise InvalidInputError(
-            "`calibrator` must be a fitted one of one score, which can be fitted again with more rows; "
-            f"{type(calibrator).__name__} is not."
+            f"`calibrator` must be a fitted one of one score, which can be fitted again; {name} is not."
         )
     wanted, most = _validation.check_number("width", width, "positive"), _validation.check_count("most", most)
     times = _validation.check_count("n_simulations", n_simulations)

@@ -436,9 +436,8 @@ def _call(function: Callable[..., float], labels: Any, scores: Floats, counts: F
         return float(function(labels, scores, sample_weight=counts))
     rows = np.rint(counts).astype(np.int64)
     if not np.array_equal(rows, counts):
-        raise InvalidInputError(
-            f"{name_of_metric(function)} takes no `sample_weight`, so the weights must be whole numbers of rows."
-        )
+        name = name_of_metric(function)
+        raise InvalidInputError(f"{name} takes no `sample_weight`, so the weights must be whole numbers of rows.")
     return float(function(np.repeat(labels, rows), np.repeat(scores, rows, axis=0)))
 
 

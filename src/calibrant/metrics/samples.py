@@ -51,8 +51,7 @@ def as_tally(
     if isinstance(y_true, Tally):
         if y_prob is not None or sample_weight is not None or pos_label is not None:
             raise InvalidInputError(
-                "A tally holds probabilities, labels and weights: pass it alone, without `y_prob`, `sample_weight` or "
-                "`pos_label`."
+                "A tally holds all: pass it alone, without `y_prob`, `sample_weight` or `pos_label`."
             )
         if len(y_true) == 0:
             raise InvalidInputError("A metric needs at least one row; the tally is empty.")
@@ -70,10 +69,8 @@ def as_tally(
 def both_classes(tally: Tally, metric: str) -> None:
     """Refuse rows of one class only, where the metric has no value."""
     if not 0.0 < tally.total_positive < tally.total:
-        raise InvalidInputError(
-            f"{metric} needs rows of both classes; got 1 class, {'all' if tally.total_positive else 'none'} of the "
-            f"{row_count(tally.total)} rows positive. It has no value here."
-        )
+        positive = f"{'all' if tally.total_positive else 'none'} of the {row_count(tally.total)} rows positive"
+        raise InvalidInputError(f"{metric} needs rows of both classes; got 1 class, {positive}. It has no value here.")
 
 
 class Groups(NamedTuple):
@@ -102,10 +99,8 @@ class Groups(NamedTuple):
         if self.times is not None:
             rows = np.bincount(self.times)
             if cv >= len(rows):
-                raise InvalidInputError(
-                    f"`time` must have more than {cv} different values, for {cv} blocks with rows before them; got "
-                    f"{len(rows)}. Lower `cv`, or give the time more finely."
-                )
+                said = f"`time` must have more than {cv} different values, for {cv} blocks with rows before them"
+                raise InvalidInputError(f"{said}; got {len(rows)}. Lower `cv`, or give the time more finely.")
             middle = (np.cumsum(rows) - 0.5 * rows) / len(self.times)
             return (middle * (cv + 1)).astype(np.intp)[self.times] - 1
         if cv > self.number:
@@ -209,10 +204,8 @@ def number_groups(groups: ArrayLike | None, n_rows: int, time: ArrayLike | None 
     _validation.check_same_length(n_rows, len(names), "groups")
     missing = [_validation.is_missing(name) for name in names] if names.dtype.kind in "OfmM" else []
     if any(missing):
-        raise InvalidInputError(
-            f"`groups` must name a group for every row; it is missing at index {missing.index(True)}. Drop these "
-            "rows, or give each of them a group of its own."
-        )
+        said = f"`groups` must name a group for every row; it is missing at index {missing.index(True)}"
+        raise InvalidInputError(f"{said}. Drop these rows, or give each of them a group of its own.")
     distinct, codes = np.unique(names.astype(str) if names.dtype.kind == "O" else names, return_inverse=True)
     if len(distinct) < 2:
         raise InvalidInputError("`groups` must name at least two groups; resampling one group gives the same rows.")

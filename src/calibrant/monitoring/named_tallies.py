@@ -100,9 +100,7 @@ def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
     if not isinstance(map_, SegmentedMap):
         return tally.rescored(map_(tally.scores))
     if segment == ALL:
-        raise InvalidInputError(
-            "A map of segments needs the segment of each row: pass `segment`, or tallies by segment."
-        )
+        raise InvalidInputError("A map of segments needs the segment of each row: pass `segment`, or tallies by it.")
     return tally.rescored(map_(tally.scores, name_columns([segment] * len(tally), map_.keys.names)))
 
 
@@ -124,9 +122,7 @@ def _read_matrix(scores: Any, y: ArrayLike, map_: FrozenMap | None, classes: Seq
     matrix = np.minimum(matrix, 1.0)  # half-precision rows can exceed 1 within the tolerance
     names = list(range(matrix.shape[1])) if given is None else list(given)
     if len(names) != matrix.shape[1] or len({*map(str, names), TOP}) != len(names) + 1:
-        raise InvalidInputError(
-            f"`classes` must name the {matrix.shape[1]} columns of the scores, each differently; got {names}."
-        )
+        raise InvalidInputError(f"`classes` must name the {matrix.shape[1]} columns, each differently; got {names}.")
     labels = _validation.encode_classes(y, len(names))[0] if given is None else _validation.find_columns(y, names)
     _validation.check_same_length(len(matrix), len(labels), "y")
     against_the_rest = {str(name): Tally.from_arrays(matrix[:, k], labels == k) for k, name in enumerate(names)}

@@ -14,6 +14,7 @@ from calibrant.reliability.result import Table as Columns
 from calibrant.reliability.result import tabulate_map
 from calibrant.report.data import Assessment, ReportData
 from calibrant.report.figures import COLORS, forest_figure, map_figure, reliability_figures
+from calibrant.report.part_sections import scores_section
 from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells, share_cell
 from calibrant.report.texts import TEXTS, say
 from calibrant.report.wording import count, estimate, outcome_of, percent, sentence_case, short_title
@@ -54,7 +55,9 @@ def _points_table(caption: str, side: Assessment, share: str, level: str) -> Tab
 
 
 def meaning_section(data: ReportData) -> Section:
-    """The fitted map in a picture and in numbers."""
+    """The fitted map in a picture and in numbers; of several scores, each by itself."""
+    if data.map is None:
+        return scores_section(data)
     title, level = data.title_of(data.name), f"{100 * data.level:g} %"
     points = _table_points(data)
     banded = "low" in (points.dtype.names or ())

@@ -15,7 +15,7 @@ from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.comparison import Comparison, MethodFit, compare
-from calibrant.comparison.candidates import RAW, create, title_of
+from calibrant.comparison.candidates import PANEL, RAW, create, title_of
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
@@ -24,6 +24,7 @@ from calibrant.metrics.multiclass import top_label_tally
 from calibrant.metrics.verdict import Verdict
 from calibrant.reliability.result import Reliability, Table, curve_grid, reliability, table, tabulate_map
 from calibrant.report.segments import SegmentResults, judge_segments
+from calibrant.report.texts import say
 from calibrant.report.wording import short_title
 from calibrant.tally import Tally, row_count, to_tally
 
@@ -31,13 +32,11 @@ LEVEL = 0.9
 FOLDS = 5
 RESAMPLES = 300
 CURVE_POINTS = 120  # more would make the page larger and no curve smoother
+EFFECT_ROWS, EFFECT_PLACES = 200, np.linspace(0.01, 0.99, 40)  # rows that are averaged, at quantiles of a score
 MAP_GROUPS = 40  # of rows, along the average map of several classes
 MOST_CORNERS = 100  # of a map, so that few steps are drawn upright
 JUDGE = "spline"  # draws every credible band over probabilities, so that no method is its own judge
-GROUPED = (
-    "The comparison of methods keeps the rows of a group together, and its intervals allow for groups whose rows are "
-    "alike. All other intervals of this page count each row by itself, and are too narrow for such groups."
-)
+GROUPED = say("notes", "grouped")
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class ReportData:
     Attributes
     ----------
     rows : Tally or None
-        Raw scores and outcomes; None with several classes.
+        Raw scores and outcomes; None with several classes or several scores.
     verdict : Verdict
         Whether calibration is needed: that of the comparison, with the size of the error.
     name : str
@@ -134,9 +133,9 @@ class ReportData:
         None where the scores are not probabilities.
     after : Assessment
         The chosen method's probabilities, each from a fit that did not see its row.
-    map : Table
+    map : Table or None
         The fitted map: `score`, `probability`, and `low`, `high` of a band if any. With several classes, what the
-        probability of the predicted class becomes on average.
+        probability of the predicted class becomes on average; None with several scores.
     titles : dict of str to str
         The methods in words.
     comparison : Comparison
@@ -159,7 +158,7 @@ class ReportData:
     calibrator: Any
     before: Assessment | None
     after: Assessment
-    map: Table
+    map: Any
     titles: dict[str, str]
     comparison: Comparison
     segments: SegmentResults | None = None
@@ -191,6 +190,20 @@ class ReportData:
     def title_of(self, name: str) -> str:
         """The title of a method in a sentence."""
         return short_title(self.titles.get(name, name))
+
+    def effects(self) -> dict[str, tuple[list[Any], list[float]]]:
+        """Values of each of several scores, and the mean probability of some rows if all of them had that value."""
+        sample: Any = self.comparison.fits[self.name].problem.sample
+        some, found = np.unique(np.linspace(0, len(sample.labels) - 1, EFFECT_ROWS).astype(int)), {}
+        for name, column in sample.scores.items():
+            known = [value for value in column.tolist() if not _validation.is_missing(value)]
+            if not known:
+                continue
+            levels = isinstance(known[0], str)
+            values = sorted(set(known)) if levels else np.unique(np.quantile(known, EFFECT_PLACES)).tolist()
+            moved = (sample.scores_of(some) | {name: np.full(len(some), value, column.dtype)} for value in values)
+            found[name] = (values, [float(self.calibrator.predict_proba(one)[:, 1].mean()) for one in moved])
+        return found
 
     def segments_off(self, side: str) -> list[str]:
         """The names of the segments that are off, `side` being "before" or "after" calibration."""
@@ -227,13 +240,11 @@ def make_report_data(
     """
     options = {"space": "probability", "level": LEVEL, "cv": FOLDS, **options}
     if comparison is not None and comparison.over_time:
-        raise InvalidInputError(
-            "`comparison` must have judged every row; one over `time` has not judged the first. Leave it out."
-        )
+        raise InvalidInputError("`comparison` must have judged every row; one over `time` has not. Leave it out.")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
-            data = _read_classes(comparison or compare(scores, y, **options), method, classes)
+        if is_of_rows(scores):
+            data = _read_rows(comparison or compare(scores, y, **options), method, classes)
         else:
             data = replace(_read_scores(scores, y, comparison, method, options), top_label=top_label)
         if segments:
@@ -245,13 +256,19 @@ def make_report_data(
 
 
 def check_shape(scores: Any, **asked: Any) -> None:
-    """Refuse what is offered for one score a row only, where there is a column for each of several classes."""
+    """Refuse what is offered for one score a row only, where there are several columns."""
     given = [f"`{name}`" for name, value in asked.items() if value is not None and value is not False]
-    if given and not isinstance(scores, Tally) and _validation.is_class_matrix(scores):
-        raise InvalidInputError(
-            f"{given[0]} is for one score a row; got a column for each of several classes. Pass the highest score of "
-            "each row, and whether its class was right."
+    if given and is_of_rows(scores):
+        classes = (
+            "a column for each of several classes. Pass the highest score of each row, and whether its class was right."
         )
+        got = "several. Pass the probability that a panel makes of them." if isinstance(scores, Mapping) else classes
+        raise InvalidInputError(f"{given[0]} is for one score a row; got {got}")
+
+
+def is_of_rows(scores: Any) -> bool:
+    """Whether rows have a column for each of several classes, or several scores."""
+    return isinstance(scores, Mapping) or (not isinstance(scores, Tally) and _validation.is_class_matrix(scores))
 
 
 def assess(tally: Tally) -> Assessment:
@@ -282,10 +299,8 @@ def _read_scores(
 ) -> ReportData:
     tally = to_tally(scores, y, options.get("sample_weight"), options.get("pos_label"))
     if comparison is not None and not np.isclose(comparison.n_rows, tally.total):
-        raise InvalidInputError(
-            f"`comparison` must be of the same rows as the report; it has {row_count(comparison.n_rows)} rows, the "
-            f"tally {row_count(tally.total)}."
-        )
+        rows = f"it has {row_count(comparison.n_rows)} rows, the tally {row_count(tally.total)}"
+        raise InvalidInputError(f"`comparison` must be of the same rows as the report; {rows}.")
     comparison = comparison or compare(scores, y, **options)
     probabilities = options["space"] == "probability"
     if probabilities:
@@ -349,17 +364,18 @@ def _find_fit(
     return alone.fits[name]
 
 
-def _read_classes(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> ReportData:
-    """The predicted class: its probability before and after, and whether it was right."""
+def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> ReportData:
+    """The predicted class: its probability before and after, and whether it was right; or several scores together."""
     usable = [one.name for one in comparison.results if one.name in comparison.fits and one.name != RAW]
-    if not usable or comparison.verdict is None:
+    if not usable:
         raise InvalidInputError("A report needs a comparison with at least one method that could be fitted.")
-    if method is not None and method not in usable:
-        raise InvalidInputError(f"`method` must be one of the methods compared, {', '.join(usable)}; got {method!r}.")
-    name = choose_name(method, comparison)
-    raw: Any = comparison.fits[RAW]
+    several = RAW not in comparison.fits  # scores, of which a page shows all together
+    name = _validation.check_choice("method", method or (PANEL if several else choose_name(None, comparison)), usable)
     fit: Any = comparison.fits[name]
-    sample = raw.problem.sample
+    sample = fit.problem.sample
+    if several:
+        return _assemble(comparison, name, fit, None, fit.out_of_fold.tally(), rows=None, map=None)
+    raw: Any = comparison.fits[RAW]
     first = slice(len(sample.labels))  # of the first repeat; the others predict the same rows again
     rows = ClassPredictions(
         names=tuple(map(str, sample.classes if classes is None else classes)),

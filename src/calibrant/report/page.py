@@ -31,7 +31,7 @@ CALLER = "The report"
 
 def write_report(
     path: str | os.PathLike[str],
-    scores: ArrayLike | Tally,
+    scores: Any,
     y: ArrayLike | None = None,
     *,
     classes: Sequence[Any] | None = None,
@@ -63,8 +63,9 @@ def write_report(
     ----------
     path : path-like
         Where to write; an existing file is replaced only when the new one is complete.
-    scores : array-like of shape (n,) or (n, K), or Tally
-        Scores, with a column for each of several classes; or a tally in place of scores and labels.
+    scores : array-like of shape (n,) or (n, K), Tally, or dict of columns
+        Scores, with a column for each of several classes; or a tally in place of scores and labels. A dictionary has
+        several scores of each row by name: the page shows what each of them adds to their one probability.
     y : array-like of shape (n,), optional
         Labels; with several classes the columns are the sorted labels, or 0 … K − 1 where some classes have no rows.
     classes : sequence, optional
@@ -224,7 +225,7 @@ def _code(data: ReportData, commands: str | None) -> dict[str, str]:
     """Code that fits the method shown, in Python and, where its name is known there, on the command line."""
     cls, several = type(data.calibrator), data.classes is not None
     known = getattr(calibrant, cls.__name__, None) is cls
-    kind = "classes" if several else "top_label" if data.top_label else "score"
+    kind = "classes" if several else "panel" if data.map is None else "top_label" if data.top_label else "score"
     banded = hasattr(data.calibrator, "sample_maps") and not several
     python = say(
         "code",
@@ -235,5 +236,7 @@ def _code(data: ReportData, commands: str | None) -> dict[str, str]:
         predict="predict_proba" if several else "predict",
         interval=say("code", "interval", level=data.level) if banded else "",
     )
-    shell = (commands or say("commands", "classes" if several else "score")).replace("{method}", data.name)
-    return {"python": python} | ({"shell": shell} if several or data.name in registry.names() else {})
+    shell = (commands or say("commands", kind.replace("top_label", "score"))).replace("{method}", data.name)
+    return {"python": python} | (
+        {"shell": shell} if kind in ("classes", "panel") or data.name in registry.names() else {}
+    )

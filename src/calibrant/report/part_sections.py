@@ -8,7 +8,7 @@ from calibrant.intervals import Interval
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.evaluation import evaluate
 from calibrant.report.data import JUDGE, LEVEL, ClassPredictions, ReportData, judged_diagram
-from calibrant.report.figures import COLORS, forest_figure, small_diagram
+from calibrant.report.figures import COLORS, SMALL, forest_figure, open_figure, small_diagram, to_svg
 from calibrant.report.sections import Cell, Figure, Row, Section, Table, estimate_cells, share_cell
 from calibrant.report.segments import Segment, SegmentResults
 from calibrant.report.texts import say
@@ -91,6 +91,22 @@ def _class_row(name: str, tallies: dict[str, Tally], gaps: dict[str, float]) -> 
     means = (percent(float(tally.scores @ tally.totals / tally.total)) for tally in tallies.values())
     errors = (f"{100 * gap:.2g} points" for gap in gaps.values())
     return name, count(before.total_positive), percent(before.base_rate), *means, *errors
+
+
+def scores_section(data: ReportData) -> Section:
+    """What each of several scores adds, and what it does."""
+    worth = tuple(one.texts() for one in getattr(data.calibrator, "scores_", ()))
+    head = ("Score", "Kind", "Log-loss alone", "Cost without", "Missing")
+    tables = (Table(say("scores", "table"), head, worth),) if worth else ()
+    figures = []
+    for k, (name, (values, means)) in enumerate(data.effects().items()):
+        with open_figure(SMALL, SMALL) as figure:
+            ax = figure.subplots()
+            ax.plot(values, means, "o" if isinstance(values[0], str) else "-", color=COLORS["after"])
+            ax.set(xlabel="Score", ylabel="Mean probability", ylim=(0.0, 1.0))
+            alt = say("scores", "alt", name=name, low=percent(min(means)), high=percent(max(means)))
+            figures.append(Figure(to_svg(figure, f"score-{k}", alt), name, "small"))
+    return Section("scores", "What each score adds", (say("scores", "how"),), tuple(figures), tables)
 
 
 def segments_section(data: ReportData) -> Section | None:

@@ -37,7 +37,7 @@ def answer(data: ReportData) -> Answer:
     """Answer whether the model is calibrated, and whether calibrating it helps."""
     side, words = data.before, outcome_of(data.top_label)
     if side is None:
-        sentences = [say("answer", "scores")]
+        sentences = [say("answer", "scores" if data.map is not None else "panel")]
     elif data.verdict.strength:
         sentences = [_size(side, words), *_direction(side, words)]
     else:
