@@ -100,7 +100,7 @@ def _apply(map_: FrozenMap | None, tally: Tally, segment: Any) -> Tally:
     if not isinstance(map_, SegmentedMap):
         return tally.rescored(map_(tally.scores))
     if segment == ALL:
-        raise InvalidInputError("A map of segments needs the segment of each row: pass `segment`, or tallies by it.")
+        raise InvalidInputError("A map of segments needs that of each row: pass `segment`, or tallies by segment.")
     return tally.rescored(map_(tally.scores, name_columns([segment] * len(tally), map_.keys.names)))
 
 
