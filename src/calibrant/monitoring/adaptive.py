@@ -31,7 +31,8 @@ FORGETTING = (1.0, 0.97, 0.9, 0.7, 0.3)  # what a row counts a period later, in 
 CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and the file stays below 100 kB
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
-LAST_PERIODS = 12  # whose residuals say whether the world still moves
+LAST_PERIODS = 12  # whose residuals say how far the world lately moved
+EXPLAINED = 1.5  # of their variance: 1 by chance, and half of that because refits do not know all
 NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable
 
 
@@ -236,8 +237,8 @@ class AdaptiveCalibrator:
         """Draws of the logit of the coming period, where the rows of the refit on all rows lie, for intervals.
 
         They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows), and
-        from that of a refit to the last period alone, by the probability that the world changed with it. Refits that
-        forget stand for worlds that walk: their draws take the steps to come.
+        from that of a refit to the last period alone, by the probability that the world changed with it; moved by as
+        much as periods have lately moved.
         """
         if not all(hasattr(refit, "sample_maps") for refit in self._members):
             raise InvalidInputError(
@@ -247,27 +248,19 @@ class AdaptiveCalibrator:
         nodes, rng, anew = self._tallies[0].scores, _validation.generator(0), self._refit(self._tallies[-1])
         changed = self._pool.probability_of_change(self.history[-1], anew, self.delay) if self.history else 0.0
         counts = rng.multinomial(INTERVAL_DRAWS, np.append((1.0 - changed) * self.weights, changed)).tolist()
-        refits, steps, drawn = (self._members[0], *self._members, anew), (0.0, *self._steps(), 0.0), []
-        for refit, n, step in zip(refits, counts, steps, strict=True):
-            if n:
-                centre = links.logit(refit.map_.function(nodes))
-                around = links.logit(refit.sample_maps(nodes, n, rng)) - centre
-                drawn.append(centre + math.sqrt(1.0 + step) * around)
-        return np.concatenate(drawn)
+        refits = zip((self._members[0], *self._members, anew), counts, strict=True)
+        drawn = np.concatenate([refit.sample_maps(nodes, n, rng) for refit, n in refits if n])
+        return links.logit(drawn) + self._step * rng.standard_normal((INTERVAL_DRAWS, 1))
 
-    def _steps(self) -> Floats:
-        """Variance of the steps until the coming period, over that of the posterior of each refit.
-
-        A refit that keeps the share f of its rows is the Kalman filter of a level that walks. In units of the variance
-        of one period's level, its posterior has the variance 1 − f and each step (1 − f)² / f; residuals have 1 / f,
-        or 2 − f if the level has stood still. What they show beyond that is a step: not more than the refit's own, and
-        by a median, for which one jump is none.
-        """
-        residuals = [abs(one.residual) for one in self.history[-LAST_PERIODS:]]
-        variance = (float(np.median(residuals)) / NORMAL_MEDIAN) ** 2 if residuals else 0.0
-        kept = np.array(FORGETTING)
-        steps = np.clip(variance - (2.0 - kept), 0.0, (1.0 - kept) ** 2 / kept)
-        return (1.0 + self.delay) * steps / np.maximum(1.0 - kept, 1e-9)
+    @property
+    def _step(self) -> float:
+        """By how much logits move from forecast to outcome, beyond chance; by a median, for which one jump is none."""
+        last = self.history[-LAST_PERIODS:]
+        if not last:
+            return 0.0
+        variance = (float(np.median([abs(one.residual) for one in last])) / NORMAL_MEDIAN) ** 2
+        steps = 1.0 + self.delay  # since the labels that are known
+        return math.sqrt(steps * max(variance - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
 
     def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
