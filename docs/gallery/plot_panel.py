@@ -34,8 +34,8 @@ print(panel.summary())
 
 # %%
 # On the left, what each way loses against the panel on rows that it has not seen, with 90 % intervals. On the right,
-# the mean probability of the rows if one score had that value in all of them: Ben is too sure of himself, so his curve is
-# flat in the middle of the scale and steep at its ends.
+# the mean probability of the rows if one score had that value in all of them: Ben is too sure of himself, so his curve
+# is flat in the middle of the scale and steep at its ends.
 
 figure, (left, right_axes) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 rivals = [row for row in table.results if row.log_loss_difference is not None][::-1]
