@@ -135,7 +135,7 @@ def validate_centres(
     positives that its logarithm is unbiased; the AUC has the error that the mean AUC gives (Newcombe), and its logit
     is corrected likewise.
 
-    In 200 simulations of each setting, 95 % intervals of the average centre held the truth in 91 to 99 %, and those of
+    In 100 simulations of each setting, 95 % intervals of the average centre held the truth in 91 to 99 %, and those of
     a new centre in 90 to 100 % (12 centres of 100 rows and 50 of 40; ``python -m benchmarks.accuracy.clinic centres``).
 
     References
