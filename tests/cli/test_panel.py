@@ -8,6 +8,7 @@ import pytest
 
 import calibrant
 from calibrant import PanelCalibrator
+from calibrant.calibrators import registry
 
 SCORES = ("--score", "judge_a", "--score", "judge_b", "--score", "sure", "--label", "right")
 
@@ -145,3 +146,30 @@ def test_what_takes_one_score_says_so(refused, path, table):
 
 def test_methods_of_several_scores_are_listed(cli):
     assert "panel" in cli("methods").out
+
+
+class LastScore(PanelCalibrator):
+    """The last score alone."""
+
+    name = "last_score"
+    title = "the last score"
+
+    def fit(self, X, y, sample_weight=None, *, pos_label=None):
+        last = list(X)[-1]
+        return super().fit({last: X[last]}, y, sample_weight, pos_label=pos_label)
+
+
+def test_a_registered_method_goes_everywhere(cli, path, tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    monkeypatch.setattr("calibrant.report.data.RESAMPLES", 10)  # quicker
+    calibrant.register(LastScore)
+    model, page = tmp_path / "mine.json", tmp_path / "page.html"
+    assert "last_score" in cli("methods").out
+    assert cli("fit", path, *SCORES, "--method", "last_score", "-o", model).code == 0
+    assert calibrant.load(model).names == ("sure",)
+    assert "last_score" in cli("compare", path, *SCORES, "--method", "last_score", "--folds", "2").out
+    assert cli("evaluate", path, *SCORES, "--model", model).code == 0
+    assert cli("estimate", model, path).code == 0
+    done = cli("report", path, *SCORES, "--method", "last_score", "-o", page)
+    assert done.code == 0, done.err
+    assert "the last score" in page.read_text(encoding="utf-8").lower()
