@@ -79,7 +79,7 @@ def test_methods_and_spaces_that_do_not_suit_several_classes(cli, refused, anima
     assert "beta takes probabilities only" in refused("fit", data, "-m", "beta", "--space", "decision")
     assert "has no option 'n_bins'; it has space" in refused("fit", animals, *scores, "--set", "n_bins=3")
     animals.write_text(animals.read_text().replace("0.", "1.", 3))
-    assert "rows sum to 1; row 0 has" in (message := refused("fit", animals, *scores))
+    assert "need a --score for each); row 0 has" in (message := refused("fit", animals, *scores))
     assert message.endswith("or pass log-probabilities with --space decision.")
 
 

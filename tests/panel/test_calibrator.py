@@ -273,3 +273,13 @@ def test_segments_are_one_more_categorical_score():
         panel.predict(scores)
     with pytest.raises(InvalidInputError, match="`segment` must have names that no score has; got 'anna' twice"):
         PanelCalibrator().fit(scores, y, segment={"anna": team})
+
+
+def test_scores_a_subnormal_number_apart_are_taken():
+    rng = np.random.default_rng(0)
+    tiny = np.repeat([0.0, 5e-324, 1e-310, 1e-300, 1.0], 60)
+    other = rng.random(300)
+    y = rng.random(300) < np.where(tiny == 1.0, 0.9, 0.2)
+    p = PanelCalibrator().fit({"tiny": tiny, "other": other}, y).predict({"tiny": tiny, "other": other})
+    assert np.isfinite(p).all()
+    assert p[tiny == 1.0].mean() > 0.7

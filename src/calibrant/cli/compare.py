@@ -28,9 +28,7 @@ Page = Annotated[str, options.option("The page to write.", "--output", "-o", val
 SECTION_TIME = "Column of times: adds a section on what changed from period to period."
 EVERY = "Join dates to periods: day, week, month, quarter or year; by default each value is a period."
 BLOCKS = "Column of times: judge methods on blocks of time, each by fits to the rows before it."
-UNLABELLED = (
-    "Rows without labels, with the same score column: for them the gate is meant, and the page says what to expect."
-)
+UNLABELLED = "Rows without labels, with the same score column: for them the gate is meant; a page says what to expect."
 PRECISION = "The wanted share of right rows among accepted ones, such as 0.95."
 BUDGET = "In place of --precision: how many rows people can look at, as a share below 1 or a number."
 CONFIDENCE = "The probability with which the precision is kept."

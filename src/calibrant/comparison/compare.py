@@ -289,7 +289,8 @@ def _run(name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repe
 
 def _explain_failure(problem: Problem, calibrator: Any, error: Exception) -> str:
     """Why a method could not be fitted, in words."""
-    if not problem.has_raw and getattr(calibrator, "space", None) == "probability":
+    one_score = problem.sample.shape == "score"
+    if one_score and not problem.has_raw and getattr(calibrator, "space", None) == "probability":
         return "it needs probabilities, and these are decision scores."
     return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
 

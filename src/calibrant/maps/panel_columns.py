@@ -84,6 +84,8 @@ def read_column(name: str, column: Any, space: str) -> Any:
             must, advice = "a probability in [0, 1]", f" If it is another number, pass space={{{name!r}: 'decision'}}."
         got = f"got {values[wrong[0]]:.6g} at index {wrong[0]}"
         raise InvalidInputError(f"Score {name!r} must be {must}; {got}.{advice}")
+    # Slopes between numbers closer than this overflow; as probabilities, all of them are 0.
+    values[np.abs(values) < _validation.NARROWEST_RANGE] = 0.0
     return values
 
 
