@@ -8,7 +8,6 @@ import doctest
 import gc
 import io
 import re
-import runpy
 import shlex
 import sys
 import warnings
@@ -222,11 +221,6 @@ def test_page_runs(path, empty_folder):
     for block in BLOCKS[path]:
         if block.language not in READ_ONLY:
             page.run(block)
-
-
-@pytest.mark.parametrize("path", GALLERY, ids=name_of)
-def test_gallery_script_runs(path, empty_folder):
-    runpy.run_path(str(path), run_name="__main__")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
