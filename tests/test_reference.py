@@ -16,7 +16,6 @@ PUBLIC = [
     "calibrant.calibrators.base",
     "calibrant.calibrators.registry",
     "calibrant.comparison",
-    "calibrant.credit",
     "calibrant.decisions",
     "calibrant.displays",
     "calibrant.engines",

@@ -1,14 +1,12 @@
-"""Measures, decisions and grades: tests and intervals whose truth is enumerated or simulated."""
+"""Measures and decisions: tests and intervals whose truth is simulated."""
 
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, logit
 
 from benchmarks.audit import Row
-from calibrant import CalibrationMap, Tally
-from calibrant.credit import grade_tests
+from calibrant import CalibrationMap
 from calibrant.decisions import value_of_calibration
 from calibrant.maps.functions import Sigmoid
 from calibrant.metrics import cutoff_calibration_interval, equivalence_test, refinement_by_recalibration
@@ -16,18 +14,6 @@ from calibrant.metrics import cutoff_calibration_interval, equivalence_test, ref
 
 def row(finding: str, cell: str, runs: int, coverage: float, width: float = np.nan) -> Row:
     return Row(finding, cell, runs, float(coverage), float(width))
-
-
-def grades(repeats: int, seed: int) -> list[Row]:  # noqa: ARG001 - enumerated, not simulated
-    """How often a right grade is not rejected at alpha 0.05, over all numbers of defaults."""
-    out = []
-    for test in ("binomial", "jeffreys"):
-        for n, pd in ((100, 0.001), (500, 0.0002), (50, 0.02), (1000, 0.005)):
-            defaults = np.arange(41.0)
-            tallies = [Tally.from_dict({"scores": [pd], "positives": [k], "totals": [n]}) for k in defaults]
-            kept = [not grade_tests(tally, test=test).rejected[0] for tally in tallies]
-            out.append(row("F5", f"{test}, {n} rows of {pd:g}", 0, stats.binom.pmf(defaults, n, pd) @ kept))
-    return out
 
 
 def equivalence(repeats: int, seed: int) -> list[Row]:
@@ -103,4 +89,4 @@ def cutoff(repeats: int, seed: int) -> list[Row]:
     return out
 
 
-PARTS = [("F5", grades), ("F6", equivalence), ("F7", changed_rows), ("F10", recalibration), ("F11", cutoff)]
+PARTS = [("F6", equivalence), ("F7", changed_rows), ("F10", recalibration), ("F11", cutoff)]

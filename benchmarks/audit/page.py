@@ -94,13 +94,6 @@ of segments became a twentieth wider.
 20 000 rows of a matrix: the share of runs in which no probability moved by more than 1e-6, and the largest move.
 """,
     ),
-    "F5": (
-        "Tests of grades",
-        """
-How often a right grade is not rejected at alpha 0.05, enumerated. The binomial test, which is the default, keeps its
-level; that of Jeffreys does not promise it.
-""",
-    ),
     "F6": (
         "Equivalence",
         """
@@ -126,7 +119,7 @@ Of calibrated probabilities, whose error is 0.
 """,
     ),
 }
-NOT_INTERVALS = {"F4", "F5", "F6", "F12"}
+NOT_INTERVALS = {"F4", "F6", "F12"}
 
 
 def render(rows: list[Row]) -> str:

@@ -20,7 +20,6 @@ import xarray as xr
 from dcurves import dca
 from pmvalsampsize.pmvalsampsize import pmvalsampsize
 from scores import probability
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 PEERS = ["dcurves", "scores", "statsmodels", "pmvalsampsize"]
@@ -113,13 +112,10 @@ def main(path: str) -> None:
         y, p = draw(seed, n, decimals)
         data = {"labels": y.tolist(), "probabilities": p.tolist()}
         cases.append({"data": data, **decision_curves(y, p), **forecasts(y, p), **updates(y, p)})
-    p_values = [0.001, 0.012, 0.03, 0.04, 0.2, 0.9]
-    holm = multipletests(p_values, method="holm")[1].tolist()
     document = {
         "versions": {name: version(name) for name in PEERS},
         "cases": cases,
         "sample_sizes": sample_sizes(),
-        "holm": {"p_values": p_values, "adjusted": holm},
     }
     Path(path).write_text(json.dumps(document) + "\n", encoding="utf-8")
 

@@ -1,7 +1,6 @@
 from calibrant import adjust as adjust
 from calibrant import calibrators as calibrators
 from calibrant import comparison as comparison
-from calibrant import credit as credit
 from calibrant import decisions as decisions
 from calibrant import displays as displays
 from calibrant import engines as engines

@@ -20,7 +20,7 @@ def test_the_page_of_coverage_is_made_from_the_record():
 
 
 def test_a_record_is_written_as_it_is_read(tmp_path):
-    rows = [*measures.grades(1, 0), *measures.cutoff(2, 0)]
+    rows = [*measures.equivalence(1, 0), *measures.cutoff(2, 0)]
     write(rows, tmp_path / "rows.csv")
     again = read(tmp_path / "rows.csv")
     assert [row[:3] for row in again] == [row[:3] for row in rows]
