@@ -67,11 +67,6 @@ def level_draws(monotone_level_draws):
 
 
 RUNS = {
-    "bbq_bins": lambda kernel: kernel.bin_ends(TOTALS.cumsum(), 7),
-    "cumulative_gaps": lambda kernel: (
-        *kernel.find_range(SCORES, POSITIVES, TOTALS),
-        *kernel.integrate(SCORES, POSITIVES, TOTALS),
-    ),
     "fast_math_for_tests": lambda kernel: [kernel.log_beta(a, b) for a, b in 50.0 * uniforms(100, 2) + 0.1],
     "laplace": laplace_fits,
     "loess": lambda kernel: kernel.fit(SCORES, POSITIVES / TOTALS, TOTALS, 0.5, 2),

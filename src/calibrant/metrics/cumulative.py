@@ -7,7 +7,6 @@ import numpy as np
 from scipy import optimize, special
 
 from calibrant import _validation
-from calibrant._compiled import cumulative_gaps
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
@@ -230,7 +229,13 @@ def _ranges(gaps: Floats) -> Floats:
 
 def _extreme_gaps(tally: Tally) -> tuple[float, float]:
     """The lowest and the highest Σ (y − p) over the rows up to any score, where no row at all has the gap 0."""
-    return cumulative_gaps.find_range(tally.scores, tally.positives, tally.totals)
+    gaps = _cumulative_gaps(tally)
+    return min(float(gaps.min()), 0.0), max(float(gaps.max()), 0.0)
+
+
+def _cumulative_gaps(tally: Tally) -> Floats:
+    """Σ (y − p) over the rows up to each score."""
+    return np.cumsum(tally.positives - tally.scores * tally.totals)
 
 
 def _variance(tally: Tally) -> float:
@@ -412,5 +417,6 @@ def averaged_two_bin_error(
     # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
     # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
     # T² + 2 Σ width · (S² − T S).
-    whole, plain, squares = cumulative_gaps.integrate(tally.scores, tally.positives, tally.totals)
-    return (whole**2 + 2.0 * (squares - whole * plain)) / tally.total**2
+    gaps = _cumulative_gaps(tally)
+    lower, whole = gaps[:-1], float(gaps[-1])
+    return (whole**2 + 2.0 * float(np.diff(tally.scores) @ (lower * (lower - whole)))) / tally.total**2

@@ -3,6 +3,7 @@ import pytest
 from scipy.special import gammaln
 
 from calibrant import BBQ, Tally, simulate
+from calibrant.calibrators.published.bbq import bin_ends
 
 
 def plain(scores, y, n_bins):
@@ -80,3 +81,18 @@ def test_up_to_ten_million_rows_every_number_of_bins_is_tried():
     tally = Tally(np.linspace(0.01, 0.99, 50), np.linspace(1e4, 19e4, 50), np.full(50, 2e5))
     calibrator = BBQ(elbow=0.0).fit_tally(tally)
     assert calibrator.n_bins_.max() <= 2155
+
+
+@pytest.mark.parametrize(
+    ("totals", "n_bins", "ends"),
+    [
+        (np.ones(10), 3, [3, 6, 10]),
+        (np.ones(10), 1, [10]),
+        (np.ones(4), 4, [1, 2, 3, 4]),
+        ([1.0, 5.0, 1.0, 1.0, 2.0], 5, [2, 4, 5]),
+        ([9.0, 1.0], 5, [1, 2]),
+        ([10.0], 5, [1]),
+    ],
+)
+def test_bins_by_hand(totals, n_bins, ends):
+    assert bin_ends(np.cumsum(totals).tolist(), n_bins).tolist() == ends

@@ -1,6 +1,7 @@
 """Bayesian binning into quantiles: a weighted average of equal-frequency histograms with different numbers of bins."""
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 from scipy.special import gammaln
@@ -70,7 +71,8 @@ class BBQ(Calibrator):
         columns = (tally.totals, tally.positives, tally.positives * tally.scores)
         sums = np.array([np.cumsum(column) for column in columns])
         tried = np.unique(np.linspace(fewest, most, min(most - fewest + 1, MOST_MODELS)).round().astype(int))
-        models = [_histogram(tally.scores, sums, n_bins) for n_bins in tried.tolist()]
+        so_far = sums[0].tolist()
+        models = [_histogram(tally.scores, sums, bin_ends(so_far, n_bins)) for n_bins in tried.tolist()]
         score = np.array([model[2] for model in models])
         relative = np.exp(score - score.max())
         kept = _before_elbow(relative, elbow)
@@ -79,11 +81,24 @@ class BBQ(Calibrator):
         return _average([models[i] for i in kept], self.weights_)
 
 
-def _histogram(scores: Floats, sums: Floats, n_bins: int) -> tuple[Floats, Floats, float]:
-    """Inner edges, probabilities and log marginal likelihood of one equal-frequency histogram."""
-    from calibrant._compiled.bbq_bins import bin_ends
+def bin_ends(rows: list[float], n_bins: int) -> Ints:
+    """Where each bin ends, for cells with the running number of rows `rows`. O(n_bins log m).
 
-    ends = bin_ends(sums[0], n_bins)
+    A bin takes ⌊N / n_bins⌋ rows and whatever shares its last score; the last bin takes the rest. Ties can leave
+    fewer bins than asked for.
+    """
+    ends: list[int] = []
+    size, end, before = math.floor(rows[-1] / n_bins), 0, 0.0
+    while end < len(rows):
+        is_last = len(ends) == n_bins - 1
+        end = len(rows) if is_last else min(bisect_left(rows, before + size, end) + 1, len(rows))
+        ends.append(end)
+        before = rows[end - 1]
+    return np.array(ends)
+
+
+def _histogram(scores: Floats, sums: Floats, ends: Ints) -> tuple[Floats, Floats, float]:
+    """Inner edges, probabilities and log marginal likelihood of the histogram whose bins end there."""
     edges = 0.5 * (scores[ends[:-1] - 1] + scores[ends[:-1]])
     middle = 0.5 * (np.concatenate(([0.0], edges)) + np.concatenate((edges, [1.0])))
     n, n1, positive_scores = np.diff(sums[:, ends - 1], axis=1, prepend=0.0)
