@@ -1,5 +1,7 @@
 """Every run tries the same examples, and no test leaves a method or a map function behind that others would find."""
 
+import shutil
+
 import pytest
 from hypothesis import settings
 
@@ -22,3 +24,26 @@ def _same_methods_afterwards():
     for table, entries in zip(tables, before, strict=True):
         table.clear()
         table.update(entries)
+
+
+BROWSER_FLAGS = """
+--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --window-size=1280,900
+"""
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    """Chromium without a screen, which keeps a record of what it asks for."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed, so no browser is driven")
+    browser, program = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not browser or not program:
+        pytest.skip("needs chromium and chromedriver (Debian: chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in (*BROWSER_FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(program))
+    yield running
+    running.quit()

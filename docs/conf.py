@@ -65,6 +65,7 @@ pygments_dark_style = "github-dark"
 html_title = "calibrant"
 html_static_path = ["_static"]
 html_css_files = ["calibrant.css"]
+html_extra_path = ["browser.html"]  # a page of its own, as it is
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"footer_icons": []}

@@ -2,35 +2,9 @@
 
 import base64
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
-
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed, so no browser can be driven")
-
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-FLAGS = """
---headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --window-size=1280,900
-"""
-
-pytestmark = pytest.mark.skipif(
-    not BROWSER or not DRIVER, reason="needs chromium and chromedriver (Debian: chromium chromium-driver)"
-)
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in (*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture(scope="module")
