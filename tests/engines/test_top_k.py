@@ -50,6 +50,22 @@ def test_options_that_were_returned_come_as_they_are_whatever_the_tail():
     assert reader.tail_ == pytest.approx(1.0, rel=1e-3)  # nothing to learn it from
 
 
+@pytest.mark.parametrize(
+    ("options", "row", "logits"),
+    [
+        (["A", "B", "C"], {" A": 0.5, "A": 0.2, "a": 0.1, "\tb ": 0.1}, [0.8, 0.1, None]),
+        (["A", "B", "a"], {" A": 0.5, "a": 0.2, "b": 0.1, " B": 0.1}, [0.5, 0.1, 0.2]),  # capitals tell apart
+        ([" A", "A", "B"], {" A": 0.5, "A": 0.2, "a": 0.1}, [0.5, 0.2, None]),  # and here spaces do
+        (["Yes", "No", "Maybe"], {"YES": 0.4, " yes": 0.3, "yes.": 0.2, "no": 0.05}, [0.7, 0.05, None]),
+    ],
+)
+def test_tokens_are_read_as_loosely_as_keeps_the_options_apart(options, row, logits):
+    row = {token: np.log(p) for token, p in row.items()}
+    bound = min(np.log(1 - sum(np.exp(list(row.values())))), min(row.values()))
+    wanted = [bound - 1.0 if p is None else np.log(p) for p in logits]
+    assert TopKReader(options, tail=1.0).fit_transform([row])[0] == pytest.approx(wanted)
+
+
 def test_words_as_labels_give_the_same_as_numbers():
     rows, labels = simulate(300, np.random.default_rng(2))
     by_number, by_word = TopKReader(OPTIONS).fit(rows, labels), TopKReader(OPTIONS).fit(rows, np.array(OPTIONS)[labels])

@@ -5,6 +5,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -93,16 +94,13 @@ def read_lm_eval(path: str | os.PathLike[str], *, metric: str = "acc") -> Evalua
     >>> log.right.tolist(), log.options.tolist()
     ([1.0], [[-0.5, -2.0]])
     """
-    ids: list[Any] = []
-    values: list[Floats] = []
-    targets: list[int] = []
-    right: list[float] = []
+    ids, likelihoods, targets, right = [], [], [], []
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
             continue
         row = json.loads(line)
         try:
-            likelihoods = np.array([float(value) for value, _ in row["filtered_resps"]])  # and whether it is greedy
+            likelihoods.append([float(value) for value, _ in row["filtered_resps"]])  # and whether it is greedy
             targets.append(int(row["target"]))
             right.append(float(row[metric]))
         except (KeyError, TypeError, ValueError) as error:
@@ -111,12 +109,9 @@ def read_lm_eval(path: str | os.PathLike[str], *, metric: str = "acc") -> Evalua
                 f"of the right one as `target`, and the metric {metric!r}. Tasks that generate text have none of these."
             ) from error
         ids.append(row.get("doc_id", number - 1))
-        values.append(likelihoods)
     if not ids:
         raise InvalidInputError(f"{path} has no rows.")
-    options = np.full((len(values), max(map(len, values))), -np.inf)
-    for place, likelihoods in zip(options, values, strict=True):
-        place[: len(likelihoods)] = likelihoods
+    options = np.array(list(zip_longest(*likelihoods, fillvalue=-np.inf))).T
     return EvaluationLog(ids, special.softmax(options, axis=1).max(axis=1), np.array(right), options, np.array(targets))
 
 
@@ -187,10 +182,8 @@ def _grade(value: Any, scorer: Any) -> float:
 
 
 def _stated(sample: dict[str, Any], score: dict[str, Any], key: str) -> float:
-    for place in (score.get("metadata"), sample.get("metadata")):
-        if place and place.get(key) is not None:
-            return float(place[key])
-    return float("nan")
+    stated = ((place.get("metadata") or {}).get(key) for place in (score, sample))
+    return float(next((value for value in stated if value is not None), np.nan))
 
 
 def _first_token(sample: dict[str, Any]) -> float:

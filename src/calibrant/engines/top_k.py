@@ -1,7 +1,7 @@
 """The few most likely tokens, as chat interfaces return them, as a column of logits for each option."""
 # ruff: noqa: N803 - X is how scikit-learn calls what is transformed
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -28,6 +28,9 @@ class TopKReader(TransformerMixin, BaseEstimator):
     options lie, learned together with a temperature by how often they are right. The columns are scores for methods
     of several classes with ``space="decision"``, which learn the temperature again, and what each option is worth.
 
+    Spaces around tokens do not count, nor do capitals, unless two options differ in nothing else: " A", "A" and "a" are
+    the option A, and their probabilities are added up.
+
     Parameters
     ----------
     options : sequence of str
@@ -44,7 +47,7 @@ class TopKReader(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> from calibrant.engines import TopKReader
-    >>> rows = [{"A": -0.1, "B": -3.0, "The": -4.0}, {"C": -0.2, "A": -2.0, "B": -4.0}]
+    >>> rows = [{"A": -0.1, "B": -3.0, "The": -4.0}, {"C": -0.2, " a": -2.0, "B": -4.0}]
     >>> TopKReader(["A", "B", "C"], tail=1.0).fit_transform(rows).round(1).tolist()
     [[-0.1, -3.0, -5.0], [-2.0, -4.0, -0.2]]
     """
@@ -99,8 +102,10 @@ class TopKReader(TransformerMixin, BaseEstimator):
         return _fill(*self._read(X), self.tail_)
 
     def _read(self, rows: Sequence[Mapping[str, float]]) -> tuple[Floats, Floats]:
-        """The log-probabilities of the options, NaN where they were not returned, and the bound on what was not."""
-        matrix, bounds = np.full((len(rows), len(self.options)), np.nan), np.empty(len(rows))
+        """The log-probabilities of the options, -inf where they were not returned, and the bound on what was not."""
+        matrix, bounds = np.empty((len(rows), len(self.options))), np.empty(len(rows))
+        read = _reading(self.options)
+        names = [read(option) for option in self.options]
         for i, row in enumerate(rows):
             values = np.array(list(row.values()), dtype=np.float64)
             if not len(values) or not (values <= LARGEST).all():
@@ -110,9 +115,16 @@ class TopKReader(TransformerMixin, BaseEstimator):
                 )
             left = max(1.0 - float(np.exp(values).sum()), SMALLEST_REST)
             bounds[i] = min(float(values.min()), np.log(left))
-            matrix[i] = [row.get(option, np.nan) for option in self.options]
+            tokens = np.array([read(token) for token in row])
+            matrix[i] = [np.logaddexp.reduce(values[tokens == name]) for name in names]
         return matrix, bounds
 
 
 def _fill(returned: Floats, bounds: Floats, tail: float) -> Floats:
-    return np.where(np.isnan(returned), (bounds - tail)[:, None], returned)
+    return np.where(np.isneginf(returned), (bounds - tail)[:, None], returned)
+
+
+def _reading(options: Sequence[str]) -> Callable[[str], str]:
+    """How tokens are read: as loosely as keeps the options apart."""
+    readings: list[Callable[[str], str]] = [lambda token: token.strip().casefold(), str.strip]
+    return next((read for read in readings if len(set(map(read, options))) == len(options)), str)
