@@ -13,7 +13,7 @@ BINNING_INTERVAL_CELLS = 256
 BLEND_BINNING_CELLS = 255
 # A smooth curve, or a temperature, is decided by far fewer points than rows: 201 quantiles of the scores.
 SMOOTH_CELLS = 201
-# Blend compares its members, and draws its intervals, at so many scores.
+# Blend compares its members, and draws its intervals, at so many scores; a saved posterior is a table of as many.
 BLEND_CELLS = 201
 # The sums of Bayes-Iso cost O(cells³); a rising map with more steps than this looks the same.
 MONOTONE_CELLS = 55

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from calibrant import ABB, BayesIso, Blend, simulate
+from calibrant import ABB, BayesIso, Blend, SplineCalibration, export, load, simulate
 from calibrant.errors import ModelFileError
 from calibrant.maps.files import WRONG
 from calibrant.maps.posterior_table import LEVELS, N_DRAWS, PosteriorTable
@@ -72,7 +73,47 @@ def test_a_table_survives_being_written(fitted):
 def test_it_takes_some_hundred_kilobytes():
     data = simulate.bayes_iso(3000, rng=2)
     written = PosteriorTable.of(Blend().fit(data.scores, data.labels), "probability").to_dict()
-    assert len(str(written)) < 300_000
+    assert len(str(written)) < 450_000
+
+
+def far_too_sure(n_rows, spread, seed):
+    """Scores as naive Bayes has them: logits are 20 to 60 times as large as they should be."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(0.0, spread, n_rows)
+    new = rng.normal(0.0, spread, 3000)
+    return logits, rng.random(n_rows) < expit(1.2 * logits / spread), new
+
+
+@pytest.mark.parametrize(("n_rows", "spread"), [(300, 3.0), (300, 60.0), (3000, 20.0), (3000, 60.0)])
+def test_intervals_of_a_saved_blend_are_those_of_the_fit_even_next_to_0_and_1(tmp_path, n_rows, spread):
+    logits, y, new = far_too_sure(n_rows, spread, seed=5)
+    for space, scores, at in (("probability", expit(logits), expit(new)), ("decision", logits, new)):
+        blend = Blend(space=space).fit(scores, y)
+        blend.save(tmp_path / "model.json")
+        saved = load(tmp_path / "model.json")
+        np.testing.assert_array_equal(saved(at), blend.predict(at))
+        for level in (0.5, 0.9, 0.99):
+            off = np.abs(np.array(saved.predict_interval(at, level)) - blend.predict_interval(at, level))
+            assert off.max() < (1e-6 if space == "probability" else 5e-3), (space, level)
+
+
+def test_sql_has_the_intervals_of_the_fit_even_next_to_0_and_1():
+    duckdb = pytest.importorskip("duckdb")
+    logits, y, new = far_too_sure(1000, 20.0, seed=6)
+    blend, scores = Blend().fit(expit(logits), y), expit(new)
+    columns = export.to_sql(blend.frozen_map(), level=0.9, column="score", dialect="duckdb")
+    rows = duckdb.execute(f"SELECT {columns} FROM (SELECT unnest(?) AS score)", [scores.tolist()]).fetchnumpy()
+    for name, end in zip(("probability_low", "probability_high"), blend.predict_interval(scores), strict=True):
+        np.testing.assert_allclose(rows[name], end, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", [SplineCalibration, BayesIso])
+def test_other_curves_come_near_the_intervals_of_the_fit(method):
+    logits, y, new = far_too_sure(2000, 20.0, seed=7)
+    fitted = method().fit(expit(logits), y)
+    off = np.abs(np.array(fitted.frozen_map().predict_interval(expit(new))) - fitted.predict_interval(expit(new)))
+    assert off.max() < 0.02
+    assert off.mean() < 0.001
 
 
 @pytest.mark.parametrize(

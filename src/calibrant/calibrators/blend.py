@@ -220,6 +220,9 @@ class Blend(BayesianCalibrator):
         low, high = (interpolate(array, self._cells.scores, ends) for ends in self._ends[level])
         return low, high
 
+    def interval_nodes(self) -> Floats:
+        return self._raw.scores
+
     def _interval_draws(self) -> tuple[Floats, Floats]:
         """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
         if self._draws is None:

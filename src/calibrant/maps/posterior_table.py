@@ -1,4 +1,4 @@
-"""A posterior over maps as a compact table, for saved models: draws and intervals at a hundred scores."""
+"""A posterior over maps as a compact table, for saved models: draws and intervals at some hundred scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from calibrant import _validation
+from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, RandomState
@@ -20,13 +20,12 @@ from calibrant.maps.files import read_floats
 from calibrant.tally import Tally
 
 N_DRAWS = 400
-LABELLED_NODES = 96  # scores of the fit; between them straight lines
 EVEN_NODES = 41  # and scores between them, where few rows leave wide gaps in which maps may jump anywhere
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 LARGEST = 16.0  # logits of draws are stored within ± this, as whole numbers of two bytes
 STEPS = 65535
 WIDEST = 1e300
-OUTER_LOGITS = np.arange(-14.0, 15.0)
+OUTER_LOGITS = np.arange(-36.0, 37.0)  # to the ends of the doubles, where classifiers that are too sure have rows
 
 WholeNumbers: TypeAlias = np.ndarray[Any, np.dtype[np.uint16]]
 
@@ -70,10 +69,10 @@ class PosteriorTable:
     def of(cls, calibrator: Any, space: str) -> PosteriorTable:
         """Tabulate the posterior of a fitted Bayesian calibrator."""
         rows = calibrator.labelled_
-        labelled = LabelledRows(rows.cells.coarsen(LABELLED_NODES), rows.low, rows.high)
-        scores = _choose_nodes(labelled, space)
+        labelled = LabelledRows(rows.cells.coarsen(_limits.BLEND_CELLS), rows.low, rows.high)
+        scores = _choose_nodes(labelled, calibrator.interval_nodes(), space)
         draws = _to_whole_numbers(np.clip(calibrator.sample_maps(scores, N_DRAWS), 0.0, 1.0))
-        ends = [calibrator.predict_interval(scores, level) for level in LEVELS]
+        ends = [calibrator.interval_ends(scores, level) for level in LEVELS]
         low, high = (np.clip([pair[side] for pair in ends], 0.0, 1.0) for side in (0, 1))
         return cls(scores, draws, np.array(LEVELS), low, high, labelled)
 
@@ -143,8 +142,8 @@ def _to_probabilities(draws: WholeNumbers) -> Floats:
     return links.expit(draws.astype(np.float64) * (2.0 * LARGEST / STEPS) - LARGEST)
 
 
-def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
-    """Choose the labelled scores, and some outside of them, where maps go on as their models say."""
+def _choose_nodes(rows: LabelledRows, nodes: Floats, space: str) -> Floats:
+    """Add scores between those of the method, and some outside of them, where maps go on as their models say."""
     if space == "probability":
         outer = np.concatenate(([0.0, 1.0], links.expit(OUTER_LOGITS)))
     else:
@@ -153,7 +152,7 @@ def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
         outer = outer[np.isfinite(outer)]
     share = np.linspace(0.0, 1.0, EVEN_NODES)
     between = rows.low * (1.0 - share) + rows.high * share  # whose difference may be no double
-    return np.unique(np.concatenate((rows.cells.scores, between, outer)))
+    return np.unique(np.concatenate((nodes, between, outer)))
 
 
 def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
