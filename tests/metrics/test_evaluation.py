@@ -33,6 +33,21 @@ def test_the_table_holds_the_metrics_with_intervals():
     assert evaluate(tally, **FAST) == table
 
 
+def test_intervals_of_calibration_errors_leave_out_what_chance_adds_as_their_heading_says():
+    errors = ("miscalibration", "ece", "smooth", "ks")
+    tables = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1.5, 1.5, 400)
+        tables.append(evaluate(rng.random(400) < p, p, metrics=errors, rng=seed, n_resamples=100))
+    assert "intervals leave out what chance adds to the values" in str(tables[0])
+    for key in errors:  # of calibrated probabilities, whose errors are nothing but chance
+        found = [table[key] for table in tables]
+        assert np.mean([one.value for one in found]) > 0.002
+        assert np.mean([one.low < 0.25 * one.value for one in found]) >= 0.8
+        assert np.mean([one.high for one in found]) < 1.3 * np.mean([one.value for one in found])
+
+
 def test_proper_scores_come_first():
     table = evaluate([0, 1, 0, 1], [0.2, 0.7, 0.6, 0.4], **FAST)
     assert [row.key for row in table.rows][:4] == ["log_loss", "brier_score", "refinement", "roc_auc"]

@@ -138,7 +138,7 @@ def _value(estimate: Estimate) -> dict[str, Any]:
 
 PROPER = "proper scores (lower is better)"
 ORDER = "discrimination (higher is better)"
-ERROR = "calibration errors (lower is better)"
+ERROR = "calibration errors (lower is better; intervals leave out what chance adds to the values)"
 LINE, TEST, USER = "calibration line", "test of calibration", "metrics of the user"
 FOLDS = 5
 RESAMPLES = {"score": 300, "matrix": 100}  # a replicate of a matrix costs the more
