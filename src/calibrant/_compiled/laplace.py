@@ -20,6 +20,16 @@ DECREMENT = 1e-3  # the step that promised to gain less than half of this, in na
 NEGLIGIBLE = 20.0  # a path ends when its evidence falls and is this many nats under the best
 
 
+class Cells:
+    """Binomial cells, the four B-splines of each and where they begin; of the last fit, eta and exp(−|eta|)."""
+
+    def __init__(self, values: Floats, first: Ints, offset: Floats, positives: Floats, totals: Floats) -> None:
+        self.values, self.first, self.offset = values, first, offset
+        self.positives, self.totals = positives, totals
+        self.eta: Floats = np.empty(len(offset))
+        self.small: Floats = np.empty(len(offset))
+
+
 def evidence_grid(
     values: Floats,
     first: Ints,
@@ -44,7 +54,7 @@ def evidence_grid(
     size, n_line, n_rough = len(line), len(line_scales), len(rough_scales)
     evidence = np.full((n_line, n_rough), -_INFINITE)
     modes, factors = np.zeros((n_line, n_rough, size)), np.zeros((n_line, n_rough, size, size))
-    eta, small = np.empty(len(offset)), np.empty(len(offset))
+    cells = Cells(values, first, offset, positives, totals)
     precision, mode, work = np.empty((size, size)), np.zeros(size), np.empty((3, size))
     with cython.nogil:
         best = -_INFINITE
@@ -56,9 +66,7 @@ def evidence_grid(
                 for i in range(size):
                     for j in range(size):
                         precision[i, j] = line[i, j] / line_variance + rough[i, j] / rough_scales[b] ** 2
-                loss = _newton(
-                    values, first, offset, positives, totals, precision, mode, factors[a, b], eta, small, work
-                )
+                loss = _newton(cells, precision, mode, factors[a, b], work)
                 modes[a, b] = mode
                 # ½ ln |prior precision| = const - ln(line variance) - (K - 2) ln t2
                 prior_part = math.log(line_variance) + (size - 2) * math.log(rough_scales[b])
@@ -76,30 +84,18 @@ def _half_log_det(factor: Floats) -> float:
     return total
 
 
-def _newton(
-    values: Floats,
-    first: Ints,
-    offset: Floats,
-    positives: Floats,
-    totals: Floats,
-    precision: Floats,
-    mode: Floats,
-    factor: Floats,
-    eta: Floats,
-    small: Floats,
-    work: Floats,
-) -> float:
+def _newton(cells: Cells, precision: Floats, mode: Floats, factor: Floats, work: Floats) -> float:
     """Move `mode` to the minimum; leave the Hessian's Cholesky factor in `factor`; return the loss there."""
     gradient, step, trial = work[0], work[1], work[2]
     size = len(mode)
-    loss = _loss(mode, values, first, offset, positives, totals, precision, eta, small)
+    loss = _loss(mode, cells, precision)
     for _ in range(MOST_STEPS):
         for i in range(size):
             gradient[i] = 0.0
             for j in range(size):
                 factor[i, j] = precision[i, j]
                 gradient[i] += precision[i, j] * mode[j]
-        _add_likelihood(values, first, positives, totals, eta, small, gradient, factor)
+        _add_likelihood(cells, gradient, factor)
         _cholesky(factor)
         step[:] = gradient
         _solve(factor, step)
@@ -112,7 +108,7 @@ def _newton(
             length *= 0.5
             for i in range(size):
                 trial[i] = mode[i] - length * step[i]
-            loss_there = _loss(trial, values, first, offset, positives, totals, precision, eta, small)
+            loss_there = _loss(trial, cells, precision)
         mode[:] = trial
         loss = loss_there
         if decrement < DECREMENT:
@@ -120,18 +116,10 @@ def _newton(
     return loss
 
 
-def _loss(
-    c: Floats,
-    values: Floats,
-    first: Ints,
-    offset: Floats,
-    positives: Floats,
-    totals: Floats,
-    precision: Floats,
-    eta: Floats,
-    small: Floats,
-) -> float:
-    """The penalised loss; also the logits into `eta` and exp(−|eta|) into `small`."""
+def _loss(c: Floats, cells: Cells, precision: Floats) -> float:
+    """The penalised loss; also the logits and exp(−|eta|) of the cells."""
+    values, first, eta, small = cells.values, cells.first, cells.eta, cells.small
+    offset, positives, totals = cells.offset, cells.positives, cells.totals
     total = 0.0
     for i in range(len(c)):
         for j in range(len(c)):
@@ -147,17 +135,10 @@ def _loss(
     return total
 
 
-def _add_likelihood(
-    values: Floats,
-    first: Ints,
-    positives: Floats,
-    totals: Floats,
-    eta: Floats,
-    small: Floats,
-    gradient: Floats,
-    hessian: Floats,
-) -> None:
+def _add_likelihood(cells: Cells, gradient: Floats, hessian: Floats) -> None:
     """Add the binomial likelihood's gradient and (lower triangle of the) Hessian, both banded."""
+    values, first, eta, small = cells.values, cells.first, cells.eta, cells.small
+    positives, totals = cells.positives, cells.totals
     for i in range(len(eta)):
         upper = 1.0 / (1.0 + small[i])
         residual = totals[i] * (upper if eta[i] >= 0.0 else small[i] * upper) - positives[i]

@@ -26,6 +26,19 @@ def _akaike(positives: float, negatives: float) -> float:
     return hits + negatives * fast_math.log(max(negatives / total, 1e-300)) - 1.0
 
 
+class Past:
+    """What draws of binnings need to know: the cells, their running counts, the λ, the prior of a bin and log F."""
+
+    def __init__(
+        self, x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: float, log_f: Floats, akaike: bool
+    ) -> None:
+        self.x, self.lam, self.alpha, self.beta, self.log_f, self.akaike = x, lam, alpha, beta, log_f, akaike
+        # Positives and negatives before each cell.
+        self.hits: Floats = np.concatenate(([0.0], np.cumsum(k)))
+        self.misses: Floats = np.concatenate(([0.0], np.cumsum(np.asarray(n) - k)))
+        self.terms: Floats = np.empty(_BLOCK)
+
+
 def akaike_forward(x: Floats, k: Floats, n: Floats, lam: Floats) -> Floats:
     """What `partitions.forward` gives, with Akaike's weights. O(m²), for a few hundred cells."""
     m = len(x)
@@ -70,9 +83,7 @@ def draw_binnings(
     """
     m = len(x)
     log_prior = 0.0 if akaike else fast_math.log_beta(alpha, beta)  # of every bin, so that it goes with the total
-    sums, terms = np.zeros((2, m + 1)), np.empty(_BLOCK)  # positives and negatives before each cell
-    for i in range(m):
-        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + k[i], sums[1, i] + (n[i] - k[i])
+    past = Past(x, k, n, lam, alpha, beta, log_f, akaike)
     offsets = np.zeros(len(which) + 1, dtype=np.intp)
     found = np.empty(max(64, 4 * m), dtype=np.intp)
     one = np.empty(m, dtype=np.intp)
@@ -83,8 +94,7 @@ def draw_binnings(
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
             total = log_f[g, u + 1] - gap + log_prior
-            given = rng.random()
-            start = _draw_start(x, sums, lam[g], alpha, beta, log_f, g, total, u, given, akaike, terms)
+            start = _draw_start(past, g, total, u, rng.random())
             # Bins are found from the last to the first and listed the other way round.
             one[bins] = start
             bins += 1
@@ -101,61 +111,36 @@ def draw_binnings(
     return np.asarray(found)[: offsets[len(which)]].copy(), np.asarray(offsets)
 
 
-def _draw_start(
-    x: Floats,
-    sums: Floats,
-    lam: float,
-    alpha: float,
-    beta: float,
-    log_f: Floats,
-    g: int,
-    log_total: float,
-    u: int,
-    left: float,
-    akaike: bool,
-    terms: Floats,
-) -> int:
+def _draw_start(past: Past, g: int, log_total: float, u: int, left: float) -> int:
     """The start of the bin that ends at cell u; `left`, uniform on [0, 1), is used up by the starts passed."""
     last, end = u, u + 1
     while end > 0:
         begin = max(end - _BLOCK, 0)
         # A block of terms at a time, which the compiler can do together, of which a few may be for nothing.
-        _fill_terms(terms, x, sums, lam, alpha, beta, log_f, g, log_total, u, begin, end, akaike)
+        _fill_terms(past, g, log_total, u, begin, end)
         for i in range(end - begin):
             start = end - 1 - i
-            if terms[start - begin] > 1e-300:
+            if past.terms[start - begin] > 1e-300:
                 last = start
-                left -= terms[start - begin]
+                left -= past.terms[start - begin]
                 if left < 0.0:
                     return last
         end = begin
     return last  # where rounding left a crumb of the total over, the last start that was possible
 
 
-def _fill_terms(
-    terms: Floats,
-    x: Floats,
-    sums: Floats,
-    lam: float,
-    alpha: float,
-    beta: float,
-    log_f: Floats,
-    g: int,
-    log_total: float,
-    u: int,
-    begin: int,
-    end: int,
-    akaike: bool,
-) -> None:
+def _fill_terms(past: Past, g: int, log_total: float, u: int, begin: int, end: int) -> None:
     """Probabilities that the bin which ends at cell u starts at each of the cells from `begin` on."""
     # What belongs to cell u is read before the loop: the compiler cannot know that `terms` lies elsewhere.
-    positives, negatives, here = sums[0, u + 1], sums[1, u + 1], x[u]
-    if akaike:  # two loops, lest the choice keeps one from being done many cells at a time
+    x, log_f, terms, lam = past.x, past.log_f, past.terms, past.lam[g]
+    hits, misses = past.hits, past.misses
+    positives, negatives, here = hits[u + 1], misses[u + 1], x[u]
+    if past.akaike:  # two loops, lest the choice keeps one from being done many cells at a time
         for start in range(begin, end):
-            score = _akaike(positives - sums[0, start], negatives - sums[1, start])
+            score = _akaike(positives - hits[start], negatives - misses[start])
             terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
     else:
-        a, b = positives + alpha, negatives + beta
+        a, b = positives + past.alpha, negatives + past.beta
         for start in range(begin, end):
-            score = fast_math.log_beta(a - sums[0, start], b - sums[1, start])
+            score = fast_math.log_beta(a - hits[start], b - misses[start])
             terms[start - begin] = fast_math.exp(log_f[g, start] + score - lam * (here - x[start]) - log_total)
