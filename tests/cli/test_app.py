@@ -13,7 +13,7 @@ from calibrant.cli import app
 
 def test_help_and_version(cli):
     text = cli("--help").out
-    commands = ["fit", "apply", "evaluate", "compare", "report", "export", "monitor", "methods", "demo"]
+    commands = ["fit", "apply", "evaluate", "compare", "report", "export", "monitor", "methods"]
     commands += ["replay", "adapt"]
     assert all(command in text for command in commands)
     assert cli("--version").out == f"calibrant {calibrant.__version__}\n"
@@ -61,13 +61,6 @@ def test_no_command_shows_the_help_and_nothing_else(cli):
 def test_quiet_before_and_behind_the_command(cli, data, arguments):
     assert "Scores are read" in cli("fit", data, "-m", "platt").err
     assert cli(*arguments, data, "-m", "platt").err == ""
-
-
-@pytest.mark.parametrize(("name", "code"), [("stdin", 2), ("stdout", 0), ("stderr", 0)])
-def test_closed_streams(monkeypatch, data, name, code):
-    monkeypatch.setattr(sys, name, None)
-    assert app.run(["evaluate", "-" if name == "stdin" else str(data)]) == code
-    getattr(sys, name).close()
 
 
 def test_what_nobody_expected(cli, monkeypatch, data):

@@ -1,4 +1,4 @@
-"""Data on one stream, remarks on the other, colour only on a terminal."""
+"""Data on one stream, remarks on the other, movement only on a terminal."""
 
 import io
 import json
@@ -29,24 +29,9 @@ def test_streams(capsys, monkeypatch):
     assert capsys.readouterr().err == "warning: careful\n"
 
 
-def test_a_table_in_a_pipe_is_plain_text(capsys):
-    printing.print_table("title", ["name", "value"], [["a", "1.5"], ["long name", "10"]], marked=0)
-    assert capsys.readouterr().out == "title\nname       value\na            1.5\nlong name     10\n"
-
-
-def test_a_table_on_a_terminal_marks_a_row_and_obeys_no_color(monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    rows = [["[a]", "1"], ["b", "2"]]
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    printing.print_table("", ["name", "value"], rows, marked=1)
-    coloured = sys.stdout.getvalue()
-    assert "[a]" in coloured
-    assert "\x1b[1;32m" in coloured
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    printing.print_table("", ["name", "value"], rows, marked=1)
-    assert "32m" not in sys.stdout.getvalue()
+def test_a_table_is_plain_text(capsys):
+    printing.print_table("title", ["name", "value"], [["a", "1.5"], ["long name", "10"]])
+    assert capsys.readouterr().out == "title\nname       value\na          1.5\nlong name  10\n"
 
 
 def test_progress_is_silent_in_a_pipe_and_moves_on_a_terminal(capsys, monkeypatch):

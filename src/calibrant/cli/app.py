@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from calibrant.cli import options
-from calibrant.cli.compare import compare, demo, evaluate, gate, report
+from calibrant.cli.compare import compare, evaluate, gate, report
 from calibrant.cli.errors import WARNED, check_interruption, explain, interruption, report_interruption
 from calibrant.cli.methods import fit, methods
 from calibrant.cli.models import apply, estimate, export
@@ -21,7 +21,7 @@ VERSION = "Show the version and exit."
 PANELS = {
     "Judge": (compare, evaluate, estimate, gate, report, monitor, replay),
     "Calibrate": (fit, apply, export, adapt),
-    "Learn": (demo, methods),
+    "Learn": (methods,),
 }
 
 
@@ -31,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Turn the scores of any classifier into probabilities you can trust.",
-    epilog="Start with `calibrant demo`, or `calibrant compare data.csv`.",
+    epilog="Start with `calibrant compare data.csv`.",
 )
 
 
@@ -59,7 +59,6 @@ for panel, commands in PANELS.items():
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; whatever goes wrong is said in one sentence."""
-    _open_streams()
     # People write --quiet and --strict behind the command, too, where the parser does not look for them.
     settings.quiet, settings.warned = not QUIET.isdisjoint(arguments), False
     words = [word for word in arguments if word not in QUIET | STRICT]
@@ -83,10 +82,3 @@ def run(arguments: Sequence[str]) -> int:
         if text:
             sys.stderr.write(f"error: {escape(text)}\n")
         return code
-
-
-def _open_streams() -> None:
-    """Give a process that was started with closed streams empty ones: Python has None there."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end

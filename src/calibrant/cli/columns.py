@@ -124,14 +124,10 @@ def _advice(text: str) -> str:
 
 
 def _guess(table: Table, free: list[str], known: tuple[str, ...], option: str, fits: Callable[[str], bool]) -> str:
-    by_name = sorted((name for name in free if name.lower() in known), key=lambda name: known.index(name.lower()))
-    if by_name:
-        return by_name[0]
-    if len(free) == 1 and len(table.columns) <= 2:
-        return free[0]
-    fitting = [name for name in free if len(table.columns) <= 2 and fits(name)]
-    if len(fitting) == 1:
-        return fitting[0]
+    by_name = [name for word in known for name in free if name.lower() == word]
+    fitting = free if len(free) == 1 else [name for name in free if len(table.columns) <= 2 and fits(name)]
+    if by_name or (len(fitting) == 1 and len(table.columns) <= 2):
+        return (by_name or fitting)[0]
     columns, what = list_names(table.columns), "labels" if option == "--label" else "scores"
     if len(table.columns) == 1:
         raise InvalidInputError(f"{table.name} has only the column {columns}; it needs scores and labels.")

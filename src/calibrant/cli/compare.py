@@ -1,4 +1,4 @@
-"""compare, evaluate, gate, report, demo: how good probabilities are, which method suits them, which rows to accept."""
+"""compare, evaluate, gate, report: how good probabilities are, which method suits them, which rows to accept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from calibrant.cli import options
 from calibrant.cli.columns import Columns, split
@@ -15,9 +15,6 @@ from calibrant.cli.methods import check_methods, method_names
 from calibrant.cli.models import load_model
 from calibrant.cli.printing import check_target, is_stdout, note, print_json, print_table, progress, written
 from calibrant.cli.problems import FIT_FIRST, MOST_SEGMENTS, Problem, read_unlabelled
-
-if TYPE_CHECKING:
-    from calibrant.comparison.result import Comparison
 
 COST_FP = "Cost of a false positive; with --cost-fn adds a section on decisions."
 THRESHOLDS = "Lowest and highest probability from which one might act; adds a section on decisions."
@@ -53,24 +50,33 @@ def compare(
     With the scores of several classes the methods for whole matrices are compared, by their proper scores. With
     several --score, all scores of a row together are compared with each alone and with their mean.
     """
+    import calibrant
+
     names = split(method or [])
     check_methods(names)
     problem = rows.read(crossfitted=True, time=time)
     problem.check_probabilities()
-    comparison = run_comparison(problem, list(names), cv=folds, repeats=repeats, level=level, rng=seed)
+    with progress("comparing") as step:
+        comparison = calibrant.compare(
+            **problem.data,
+            methods=list(names) or compared_methods(problem),
+            cv=folds,
+            repeats=repeats,
+            level=level,
+            rng=seed,
+            progress=step,
+        )
     if as_json:
         print_json(comparison)
-    else:
-        show_comparison(comparison)
-
-
-def run_comparison(problem: Problem, methods: list[str] | None = None, **how: Any) -> Comparison:
-    """Compare methods with the progress shown."""
-    import calibrant
-
-    names = methods or compared_methods(problem)
-    with progress("comparing") as step:
-        return calibrant.compare(**problem.data, methods=names, progress=step, **how)
+        return
+    # Of the intervals only those of the paired differences matter here; --json has all.
+    done = [result.texts() for result in comparison.results if result.log_loss is not None]
+    rows_of_table = [[name, *(text.partition(" [")[0] for text in more[:3]), *more[3:5]] for name, *more in done]
+    headers = [header.replace("Brier score", "Brier") for header in comparison.headers[:6]]
+    print_table(comparison.title, headers, rows_of_table)
+    sys.stdout.write(f"Recommended: {comparison.reason}\n")
+    for text in comparison.notes:
+        note(f"- {text}")
 
 
 def compared_methods(problem: Problem, *more: str | None) -> list[str]:
@@ -80,21 +86,6 @@ def compared_methods(problem: Problem, *more: str | None) -> list[str]:
     usual = default_methods(problem.method_shape, len(problem.classes), problem.columns.scores)
     known = usual if problem.shape == "panel" else method_names(problem.method_shape)
     return [name for name in known if name in usual or name in more]
-
-
-def show_comparison(comparison: Comparison) -> None:
-    """Print the table, the advice, and what went wrong.
-
-    Only the intervals of the paired differences matter here; --json has all.
-    """
-    done = [result for result in comparison.results if result.log_loss is not None]
-    rows = [[one.name, *(text.partition(" [")[0] for text in one.texts()[1:4]), *one.texts()[4:6]] for one in done]
-    marked = next((i for i, result in enumerate(done) if result.name == comparison.recommended), None)
-    headers = [header.replace("Brier score", "Brier") for header in comparison.headers[:6]]
-    print_table(comparison.title, headers, rows, marked)
-    sys.stdout.write(f"Recommended: {comparison.reason}\n")
-    for text in comparison.notes:
-        note(f"- {text}")
 
 
 @options.reads_rows("weight", "by", "groups", "space", "top_label")
@@ -212,6 +203,8 @@ def report(
 
     With the scores of several classes the page is about the predicted class, each class, and all of them together.
     """
+    from calibrant.report import write_report
+
     check_target(output, rows.files)
     check_methods([method])
     if (cost_fp is None) != (cost_fn is None):
@@ -225,20 +218,12 @@ def report(
         asked["unlabelled"] = read_unlabelled([unlabelled], list(problem.columns.scores))
     heading = f"Calibration of {Path(problem.name).name}" + ": is the predicted class right?" * rows.top_label
     asked |= {"title": title or heading, "commands": _commands(rows, problem.columns), "top_label": rows.top_label}
-    write_page(output, problem, method=method, **asked)
+    asked |= {"classes": problem.classes or None, "segments": problem.segments or None, "method": method}
+    asked |= {"segment_keys": problem.columns.by, "methods": compared_methods(problem, method)}
+    with written(output) as path, progress("writing the report") as step:
+        write_report(path, **problem.data, progress=step, **asked)
     if not is_stdout(output):
         note(f"The report is in {output}; open it in a browser.")
-
-
-def write_page(output: str, problem: Problem, *, method: str | None = None, **about: Any) -> None:
-    """Write the page, whole or not at all; to standard output where the name is ``-``."""
-    from calibrant.report import write_report
-
-    about |= {"classes": problem.classes or None, "segments": problem.segments or None, "method": method}
-    about["segment_keys"] = problem.columns.by
-    methods = compared_methods(problem, method)
-    with written(output) as path, progress("writing the report") as step:
-        write_report(path, **problem.data, methods=methods, progress=step, **about)
 
 
 def _commands(rows: options.RowOptions, columns: Columns) -> str:
@@ -254,31 +239,3 @@ def _commands(rows: options.RowOptions, columns: Columns) -> str:
     again = [*scores, *top] if len(columns.scores) == 1 or top else []  # a model of all classes knows its columns
     apply = shlex.join(["calibrant", "apply", "calibration.json", f"new{ending}", *again, "-o", f"calibrated{ending}"])
     return f"{fit} --method {{method}} -o calibration.json\n{apply}"
-
-
-def demo(output: Page = "calibrant-demo.html") -> None:
-    """Run the whole job on a bundled data set: train, score, compare, and write a report."""
-    from calibrant.report.texts import say
-
-    check_target(output)
-    problem = _score_digits()
-    sys.stdout.write(say("demo", "before"))
-    sys.stdout.flush()
-    comparison = run_comparison(problem)
-    show_comparison(comparison)
-    write_page(output, problem, comparison=comparison, title="Is the digit above four?")
-    sys.stdout.write(say("demo", "after", output=output))
-
-
-def _score_digits() -> Problem:
-    """Score digits that the model has not seen."""
-    from sklearn.datasets import load_digits
-    from sklearn.ensemble import AdaBoostClassifier
-    from sklearn.model_selection import train_test_split
-
-    from calibrant import Tally
-
-    pixels, digit = load_digits(return_X_y=True)
-    train, rest, y_train, y_rest = train_test_split(pixels, digit > 4, train_size=1 / 3, random_state=0)
-    scores: Any = AdaBoostClassifier(random_state=0).fit(train, y_train).predict_proba(rest)[:, 1]
-    return Problem("score", Columns(("score",), "label"), Tally.from_arrays(scores, y_rest))

@@ -24,7 +24,7 @@ def methods(as_json: options.As_json = False) -> None:
     for row in rows:
         row["name"] += " (default)" * row["default"]
     texts = [[row["name"], row["scores"], *(NO_YES[row[key]] for key in ABILITIES), row["summary"]] for row in rows]
-    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts, left=6)
+    print_table("", ["method", "scores", *ABILITIES, "what it does"], texts)
 
 
 def _describe(name: str) -> dict[str, Any]:

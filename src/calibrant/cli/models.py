@@ -5,10 +5,10 @@ from contextlib import nullcontext
 from inspect import signature
 from typing import Annotated, Any
 
-from calibrant.cli import options, printing
+from calibrant.cli import options
 from calibrant.cli.columns import choose_scores, list_names, split, split_names
 from calibrant.cli.errors import Refusal
-from calibrant.cli.printing import check_screen, check_target, is_stdout, note, progress, warn, written
+from calibrant.cli.printing import check_screen, check_target, is_stdout, note, print_json, progress, warn, written
 from calibrant.cli.problems import Problem, read_unlabelled
 from calibrant.engines.tables import ENDINGS, Table, find_files, open_table
 
@@ -29,7 +29,6 @@ THRESHOLD = "Rows from this probability on are called positive; by default 0.5."
 PRIOR = "Estimate the share of positives where it alone has changed since the fit."
 
 TARGETS = {"sql": ".sql", "onnx": ".onnx", "python": ".py"}
-TITLES = {"sql": "SQL", "onnx": "ONNX", "python": "Python"}
 TARGET = f"{', '.join(TARGETS)}; by default from the file name."
 DIALECT = "SQL dialect: duckdb, spark, …; by default duckdb."
 SCORE = "Score column in SQL; by default score."
@@ -161,33 +160,18 @@ def estimate(
     rows = read_unlabelled(files, score, weight, map_)
     with progress("estimating"):
         if prior:
-            found: Any = estimate_prior(map_, rows, level=level)
+            found: Any = [estimate_prior(map_, rows, level=level)]
         else:
             cut = threshold if what or threshold is not None else 0.5
             names = split(what or list(QUANTITIES))
             found = list(estimate_several(map_, rows, names, threshold=cut, level=level).values())
     if as_json:
-        printing.print_json(found if prior else {"estimates": found})
+        print_json(found[0] if prior else {"estimates": found})
         return
-    if prior:
-        sys.stdout.write(f"{str(found).splitlines()[0]}\n")
-    else:
-        _print_estimates(found)
-    for warning in dict.fromkeys(answer.warning for answer in ([found] if prior else found) if answer.warning):
+    for answer in found:
+        sys.stdout.write(f"{str(answer).splitlines()[0]}\n")
+    for warning in dict.fromkeys(answer.warning for answer in found if answer.warning):
         warn(warning)
-
-
-def _print_estimates(answers: list[Any]) -> None:
-    from calibrant.estimates import QUANTITIES
-    from calibrant.tally import row_count
-
-    rows = []
-    for answer in answers:
-        digits = 0 if answer.quantity == "positives" else 4
-        numbers = [f"{number:.{digits}f}" for number in (answer.value, answer.low, answer.high)]
-        rows.append([QUANTITIES[answer.quantity].title, *numbers])
-    heads = ["", "estimate", f"from ({100 * answers[0].level:g} %)", "to"]
-    printing.print_table(f"{row_count(answers[0].rows)} rows without labels", heads, rows)
 
 
 def export(
@@ -203,6 +187,7 @@ def export(
 ) -> None:
     """Write a model as SQL, ONNX or Python; it is run and compared with the model before it is written."""
     import calibrant.export
+    from calibrant.export.parity import TITLES
 
     check_target(output, [model])
     target = to or next((kind for kind, ends in TARGETS.items() if (output or "").endswith(ends)), None)
@@ -211,16 +196,16 @@ def export(
         raise Refusal(f"--to must be one of {known}; got {to}. Or name a file such as -o map.sql.")
     if target == "onnx":
         check_screen(output, "ONNX")
-    exporter = getattr(calibrant.export, f"to_{target}")
+    exporter, title = getattr(calibrant.export, f"to_{target}"), TITLES[f"to_{target}"]
     asked = {"dialect": dialect, "column": score, "by": split(by or []) or None, "name": name, "level": level}
     given = {argument: value for argument, value in asked.items() if value is not None}
     unused = next((argument for argument in given if argument not in signature(exporter).parameters), None)
     if unused is not None:
-        raise Refusal(f"--{'score' if unused == 'column' else unused} is not for {TITLES[target]}; leave it out.")
+        raise Refusal(f"--{'score' if unused == 'column' else unused} is not for {title}; leave it out.")
     with progress(f"exporting to {target}"):
         content = exporter(load_model(model), **given)
     with written(output) as path:
         # An ONNX model is a message that writes itself; the others are text.
         path.write_bytes(content.SerializeToString() if target == "onnx" else f"{content.rstrip()}\n".encode())
     if not is_stdout(output):
-        note(f"{TITLES[target]} written to {output}, after checking it against the model.")
+        note(f"{title} written to {output}, after checking it against the model.")

@@ -1,4 +1,4 @@
-"""Data go to standard output or a file, everything else to standard error; colour and movement only on a terminal."""
+"""Data go to standard output or a file, everything else to standard error; movement only on a terminal."""
 
 import json
 import os
@@ -17,7 +17,6 @@ from calibrant.cli.errors import BROKEN_PIPE, Refusal, check_interruption
 LONGEST_NAME = 60
 # What a terminal may take for a command, or what changes the order of the letters around it.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-WIDEST = 10_000  # columns where there is no screen
 settings = SimpleNamespace(quiet=False, warned=False)  # what the options before the command say; what was said
 
 
@@ -58,25 +57,12 @@ def print_json(value: Any) -> None:
     sys.stdout.write(f"{plain}\n")
 
 
-def print_table(
-    title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], marked: int | None = None, left: int = 1
-) -> None:
-    """Print a table: lines and colour on a terminal, aligned text elsewhere; row `marked` is highlighted."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def print_table(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table as aligned text; long names in its first column are cut."""
+    from calibrant._tables import align
 
-    is_terminal = sys.stdout.isatty()
-    table = Table(box=SIMPLE_HEAD if is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, header in enumerate(headers):
-        table.add_column(header, justify="left" if place < left else "right", overflow="fold")
-    for place, row in enumerate(rows):
-        cells = (shorten(text) if left == 1 and i == 0 else escape(text) for i, text in enumerate(row))
-        table.add_row(*map(Text, cells), style="bold green" if place == marked else None)
-    if title:
-        sys.stdout.write(f"{title}\n")
-    Console(highlight=False, width=None if is_terminal else WIDEST).print(table)
+    lines = align([headers, *([shorten(name), *map(escape, texts)] for name, *texts in rows)])
+    sys.stdout.write("\n".join([*([title] if title else []), *lines]) + "\n")
 
 
 @contextmanager
