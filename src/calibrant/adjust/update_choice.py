@@ -1,7 +1,6 @@
 """How much of a model's probabilities must be changed for new data, and why."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -10,11 +9,12 @@ from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.logistic import Fit, fit_logistic
 from calibrant._tables import align
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
-from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes, read_sample
+from calibrant.metrics.reading import of_sample
+from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes
 from calibrant.metrics.validation import Odds, cluster_covariance
 from calibrant.tally import Tally
 
@@ -105,16 +105,8 @@ class UpdateChoice:
         return "\n".join([self.sentence, *align(rows), *self.remarks])
 
 
-def choose_update(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    largest: str = "curve",
-    alpha: float = 0.05,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> UpdateChoice:
+@of_sample
+def choose_update(sample: ScoreSample, *, largest: str = "curve", alpha: float = 0.05) -> UpdateChoice:
     """Choose between keeping a model, shifting it, recalibrating it and refitting its curve, by a closed test.
 
     The updates are nested logistic models of logit(p): nothing; an intercept; intercept and slope; and a curve of
@@ -162,7 +154,6 @@ def choose_update(
     """
     _validation.check_choice("largest", largest, NAMES[1:])
     _validation.check_number("alpha", alpha, "rate")
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     both_classes(sample.tally, "Choosing an update")
     updates = _updates(sample, NAMES[: NAMES.index(largest) + 1])
     chosen = next((update for update in updates[:-1] if update.p_values[largest] > alpha), updates[-1])

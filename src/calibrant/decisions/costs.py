@@ -10,7 +10,8 @@ from calibrant._tables import make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import PlainResult
-from calibrant.metrics.samples import ScoreSample, Seed, as_tally, both_classes, read_sample
+from calibrant.metrics.reading import of_sample, of_tally
+from calibrant.metrics.samples import ScoreSample, Seed, both_classes
 from calibrant.metrics.scores import acted_on, benefit, check_thresholds
 from calibrant.tally import Tally, row_count
 
@@ -18,14 +19,8 @@ CUTS = np.arange(1, 100) / 100  # default thresholds and shares
 CUTS.setflags(write=False)  # results hold it
 
 
-def net_benefit(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    thresholds: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@of_tally
+def net_benefit(tally: Tally, *, thresholds: ArrayLike) -> Floats:
     """TP / n − FP / n · t / (1 − t) of acting on all rows with a probability of at least t.
 
     Whoever acts from a probability of t on holds one true positive to be worth (1 − t) / t false ones; net benefit is
@@ -58,7 +53,6 @@ def net_benefit(
     >>> net_benefit([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5]).tolist()
     [0.4375, 0.25]
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cuts = check_thresholds(thresholds, allow_zero=True)
     return benefit(*acted_on(tally, cuts), tally.total, cuts)
 
@@ -130,18 +124,15 @@ class DecisionCurve(PlainResult):
         )
 
 
+@of_sample
 def decision_curve(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    sample: ScoreSample,
     *,
     thresholds: ArrayLike | None = None,
     level: float = 0.9,
     n_resamples: int = 1000,
-    groups: ArrayLike | None = None,
     rng: Seed = 0,
     name: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
 ) -> DecisionCurve:
     """Net benefit over a range of thresholds, with bootstrap intervals.
 
@@ -185,7 +176,6 @@ def decision_curve(
     >>> bool((curve.advantage > 0).all())
     True
     """
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     tally = sample.tally
     level = _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples, 0)
@@ -300,14 +290,8 @@ class CostCurve:
         return f"CostCurve({shares}, mean cost {self.costs.mean():.4f}, at best {self.best.mean():.4f})"
 
 
-def cost_curve(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    cost_shares: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> CostCurve:
+@of_tally
+def cost_curve(tally: Tally, *, cost_shares: ArrayLike | None = None) -> CostCurve:
     """Expected cost of acting on the probabilities, over all ratios of costs.
 
     Parameters
@@ -340,7 +324,6 @@ def cost_curve(
     >>> bool((raw.costs - raw.best).mean() > 3 * (true.costs - true.best).mean())
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "The cost curve")
     shares = CUTS if cost_shares is None else _check_open_shares(cost_shares, "cost_shares")
     # cost_fn : cost_fp follows from the share and the base rate, and the threshold from that.
@@ -380,14 +363,8 @@ def _check_open_shares(values: ArrayLike, name: str) -> Floats:
     return shares
 
 
-def relative_economic_value(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    cost_loss_ratios: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@of_tally
+def relative_economic_value(tally: Tally, *, cost_loss_ratios: ArrayLike) -> Floats:
     """(E_climate − E_forecast) / (E_climate − E_perfect) for users with the given ratios of cost to loss.
 
     A user protects at the cost C against a loss L and protects where the forecast probability is at least C / L. 1 is
@@ -421,7 +398,6 @@ def relative_economic_value(
     >>> relative_economic_value([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], cost_loss_ratios=[0.2, 0.5]).round(3).tolist()
     [0.5, 0.5]
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     both_classes(tally, "Relative economic value")
     ratios = _check_open_shares(cost_loss_ratios, "cost_loss_ratios")
     positives, negatives = acted_on(tally, ratios)

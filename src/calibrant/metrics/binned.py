@@ -11,7 +11,7 @@ from calibrant._numerics import bins as bin_rule
 from calibrant._typing import Floats, Ints
 from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.samples import Column, Labels, as_tally
+from calibrant.metrics.reading import of_tally
 from calibrant.tally import Tally
 
 STRATEGIES = ("uniform", "quantile", "cells")
@@ -75,15 +75,9 @@ def bin_number(n_bins: Any, total: float, most: float = np.inf) -> int:
     return int(n_bins)
 
 
+@of_tally
 def expected_calibration_error(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
-    p: float = 1.0,
-    sample_weight: Column = None,
-    pos_label: Any = None,
+    tally: Tally, *, n_bins: int | str = 15, strategy: str = "uniform", p: float = 1.0
 ) -> float:
     """Gap between mean probability and share of positives in each bin, averaged over the rows (ECE).
 
@@ -122,18 +116,11 @@ def expected_calibration_error(
     >>> round(metrics.expected_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.3
     """
-    return binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy).norm(p)
+    return binned(tally, n_bins, strategy).norm(p)
 
 
-def maximum_calibration_error(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def maximum_calibration_error(tally: Tally, *, n_bins: int | str = 15, strategy: str = "uniform") -> float:
     """The largest gap of any bin (MCE); the parameters are those of `expected_calibration_error`.
 
     One bin with a single row decides it; with ``strategy="quantile"`` no bin is that small.
@@ -144,17 +131,11 @@ def maximum_calibration_error(
     >>> round(metrics.maximum_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.35
     """
-    return binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy).norm(np.inf)
+    return binned(tally, n_bins, strategy).norm(np.inf)
 
 
-def adaptive_calibration_error(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    n_bins: int | str = 15,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def adaptive_calibration_error(tally: Tally, *, n_bins: int | str = 15) -> float:
     """The gap of equal-mass bins, each bin counting the same (ACE).
 
     Without ties it equals the ECE with ``strategy="quantile"`` up to the rounding of bin sizes. For several classes see
@@ -170,19 +151,12 @@ def adaptive_calibration_error(
     >>> round(metrics.adaptive_calibration_error([0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2), 3)
     0.3
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "quantile")
-    return float(np.abs(bins.gap).mean())
+    return float(np.abs(binned(tally, n_bins, "quantile").gap).mean())
 
 
+@of_tally
 def debiased_calibration_error(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    n_bins: int | str = 15,
-    strategy: str = "quantile",
-    p: int = 2,
-    sample_weight: Column = None,
-    pos_label: Any = None,
+    tally: Tally, *, n_bins: int | str = 15, strategy: str = "quantile", p: int = 2
 ) -> float:
     """ECE minus the part that noise alone adds.
 
@@ -226,7 +200,7 @@ def debiased_calibration_error(
     >>> round(metrics.debiased_calibration_error(data.labels, data.scores), 4)
     0.008
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, strategy)
+    bins = binned(tally, n_bins, strategy)
     if p == 2:
         return float(np.sqrt(max(float(bins.share @ _unbiased_square(bins)), 0.0)))
     if p == 1:
@@ -249,9 +223,8 @@ def _expected_gap(bins: Bins) -> Floats:
     return np.where(certain, np.abs(bins.gap), folded)
 
 
-def sweep_calibration_error(
-    y_true: Labels, y_prob: Column = None, *, p: float = 1.0, sample_weight: Column = None, pos_label: Any = None
-) -> float:
+@of_tally
+def sweep_calibration_error(tally: Tally, *, p: float = 1.0) -> float:
     """ECE with the number of bins chosen by the data (ECE sweep).
 
     Starting with one, the number of equal-mass bins grows until the shares of positives no longer rise from bin to
@@ -285,7 +258,6 @@ def sweep_calibration_error(
     >>> round(metrics.sweep_calibration_error([0, 1, 0, 1, 1, 1], [0.2, 0.4, 0.5, 0.6, 0.8, 0.9]), 4)
     0.1667
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     rising = bool((np.diff(tally.positives / tally.totals) >= 0.0).all())
     bins = binned(tally, 1, "cells") if rising else binned(tally, _most_rising(tally), "quantile")
     return bins.norm(p)

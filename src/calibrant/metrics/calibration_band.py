@@ -4,7 +4,6 @@ Both suppose that the curve does not decrease.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from calibrant._numerics.beta import lower_limit
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import sums_from
-from calibrant.metrics.samples import as_tally
+from calibrant.metrics.reading import of_tally
 from calibrant.tally import Tally
 
 MEASURES = ("mean", "max")
@@ -68,15 +67,8 @@ class CalibrationBand:
         return np.append(0.0, self.low)[left], np.append(self.high, 1.0)[right]
 
 
-def finite_sample_band(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    level: float = 0.9,
-    max_blocks: int = 256,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> CalibrationBand:
+@of_tally
+def finite_sample_band(tally: Tally, *, level: float = 0.9, max_blocks: int = 256) -> CalibrationBand:
     """Bounds of P(y = 1 | p) at all probabilities at once, for every number of rows, if it never decreases in p.
 
     The rows of any block of neighbouring probabilities are positive at most as often as at its highest probability, so
@@ -116,7 +108,6 @@ def finite_sample_band(
     >>> band.low.round(2).tolist(), band.high.round(2).tolist()
     ([0.0, 0.81], [0.19, 1.0])
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     _validation.check_level(level)
     _validation.check_count("max_blocks", max_blocks)
     starts = bins.coarse_starts(tally.totals, max_blocks)
@@ -183,16 +174,14 @@ class EquivalenceTest:
         )
 
 
+@of_tally
 def equivalence_test(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
+    tally: Tally,
     *,
     tolerance: float,
     measure: str = "mean",
     between: tuple[float, float] = (0.0, 1.0),
     level: float = 0.9,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
 ) -> EquivalenceTest:
     """Test whether the probabilities are calibrated within a tolerance; not being able to tell is a third answer.
 
@@ -245,7 +234,6 @@ def equivalence_test(
     """
     _validation.check_number("tolerance", tolerance, "rate")
     _validation.check_choice("measure", measure, MEASURES)
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     inside = (tally.scores >= between[0]) & (tally.scores <= between[1])
     if not inside.any():
         raise InvalidInputError(f"`between` must hold at least one probability of the model; got {between!r}.")

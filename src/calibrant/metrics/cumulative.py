@@ -1,17 +1,17 @@
 """Cumulative gaps: errors and tests that need no bins, with two older tests of calibration beside them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 
 from calibrant import _validation
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import binned
-from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, Seed, as_tally, read_sample
+from calibrant.metrics.reading import of_sample, of_tally
+from calibrant.metrics.samples import GroupedRows, ScoreSample, Seed
 from calibrant.tally import Tally
 
 SIGN_DRAWS = 1999  # p-values go down to 1 / 2000, below what counts as clear
@@ -19,9 +19,8 @@ SIGN_CELLS = 2048  # of the cumulative gaps whose range is taken
 BLOCK = 64  # draws and replicates made at a time, to bound the memory
 
 
-def ks_calibration_error(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> float:
+@of_tally
+def ks_calibration_error(tally: Tally) -> float:
     """The largest ``|Σ (p − y)| / n`` over the rows up to any score (KS error).
 
     It equals the ECE when all scores are wrong in the same direction, and is smaller otherwise. Rows with equal scores
@@ -52,7 +51,6 @@ def ks_calibration_error(
     >>> round(metrics.ks_calibration_error([0, 1, 1], [0.3, 0.6, 0.9]), 4)
     0.1
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     return max(map(abs, _extreme_gaps(tally))) / tally.total
 
 
@@ -72,9 +70,8 @@ class CalibrationTest:
     p_value: float
 
 
-def spiegelhalter_test(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> CalibrationTest:
+@of_tally
+def spiegelhalter_test(tally: Tally) -> CalibrationTest:
     """Spiegelhalter's z test of the Brier score against the one that calibrated probabilities would get.
 
     Parameters
@@ -104,7 +101,6 @@ def spiegelhalter_test(
     >>> metrics.spiegelhalter_test(data.labels, data.scores).p_value < 1e-9
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     p, lean = tally.scores, 1.0 - 2.0 * tally.scores
     variance = float(tally.totals @ (lean**2 * p * (1.0 - p)))
     if not variance > 0.0:
@@ -115,15 +111,8 @@ def spiegelhalter_test(
     return CalibrationTest(z, float(2.0 * special.ndtr(-abs(z))))
 
 
-def hosmer_lemeshow_test(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    n_bins: int | str = 10,
-    fitted: bool = False,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> CalibrationTest:
+@of_tally
+def hosmer_lemeshow_test(tally: Tally, *, n_bins: int | str = 10, fitted: bool = False) -> CalibrationTest:
     """The Hosmer–Lemeshow χ² test over equal-mass bins; the data are those of `spiegelhalter_test`.
 
     Parameters
@@ -145,7 +134,7 @@ def hosmer_lemeshow_test(
     >>> metrics.hosmer_lemeshow_test(data.labels, data.scores).p_value > 0.01
     True
     """
-    bins = binned(as_tally(y_true, y_prob, sample_weight, pos_label), n_bins, "quantile")
+    bins = binned(tally, n_bins, "quantile")
     degrees = len(bins.mass) - (2 if fitted else 0)
     if degrees < 1:
         raise InvalidInputError(
@@ -158,15 +147,8 @@ def hosmer_lemeshow_test(
     return CalibrationTest(statistic, float(special.chdtrc(degrees, statistic)))
 
 
-def kuiper_test(
-    y_true: Labels | ScoreSample,
-    y_prob: Column = None,
-    *,
-    groups: ArrayLike | None = None,
-    rng: Seed = 0,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> CalibrationTest:
+@of_sample
+def kuiper_test(sample: ScoreSample, *, rng: Seed = 0) -> CalibrationTest:
     """The range of the cumulative gaps against chance; the data are those of `spiegelhalter_test`.
 
     It sees gaps of both signs, in the middle of the scores as well as at their ends.
@@ -190,7 +172,6 @@ def kuiper_test(
     >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
     True
     """
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     low, high = _extreme_gaps(sample.tally)
     variance = _variance(sample.tally)
     if not variance > 0.0:
@@ -256,9 +237,8 @@ def _range_p_value(x: float) -> float:
     return float(np.clip(value, 0.0, 1.0))
 
 
-def cutoff_calibration_error(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> float:
+@of_tally
+def cutoff_calibration_error(tally: Tally) -> float:
     """The largest ``|Σ (y − p)| / n`` over the rows whose probabilities lie in any one interval.
 
     It bounds what calibration can gain for any decision that acts in an interval of probabilities, and unlike the true
@@ -290,19 +270,13 @@ def cutoff_calibration_error(
     >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.9]), 3)  # the row at 0.4, or that at 0.6
     0.15
     """
-    return _range(as_tally(y_true, y_prob, sample_weight, pos_label))
+    low, high = _extreme_gaps(tally)
+    return (high - low) / tally.total
 
 
+@of_sample
 def cutoff_calibration_interval(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    level: float = 0.9,
-    n_resamples: int = 1000,
-    groups: ArrayLike | None = None,
-    rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    sample: ScoreSample, *, level: float = 0.9, n_resamples: int = 1000, rng: Seed = 0
 ) -> Interval:
     """The cutoff calibration error with an interval that holds whether or not the model is calibrated.
 
@@ -341,8 +315,7 @@ def cutoff_calibration_interval(
     """
     _validation.check_level(level)
     _validation.check_count("n_resamples", n_resamples)
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
-    value = _range(sample.tally)
+    value = cutoff_calibration_error(sample.tally)
     draws = sample.widen(_deviations(sample, n_resamples, rng), 0.0, level)
     reach = float(np.quantile(draws, level))
     if sample.groups is None:
@@ -350,11 +323,6 @@ def cutoff_calibration_interval(
         motion = optimize.brentq(lambda x: _range_p_value(x) - (1.0 - level), 0.1, 40.0)
         reach = max(reach, motion * np.sqrt(_variance(sample.tally)) / sample.n_rows)
     return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0), level)
-
-
-def _range(tally: Tally) -> float:
-    low, high = _extreme_gaps(tally)
-    return (high - low) / tally.total
 
 
 def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
@@ -370,9 +338,8 @@ def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
     return np.concatenate(deviations)
 
 
-def averaged_two_bin_error(
-    y_true: Labels, y_prob: Column = None, *, sample_weight: Column = None, pos_label: Any = None
-) -> float:
+@of_tally
+def averaged_two_bin_error(tally: Tally) -> float:
     """Squared gaps below and above a cut, averaged over all cuts of [0, 1] (ATB).
 
     For a cut q the rows are split into those with p < q and those with p ≥ q; the error at q is the sum of the squares
@@ -413,7 +380,6 @@ def averaged_two_bin_error(
     >>> honest < averaged_two_bin_error(data.labels, data.scores)
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
     # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
     # T² + 2 Σ width · (S² − T S).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import fft
@@ -13,7 +13,7 @@ from calibrant._numerics.beta import expectation, sign_changes
 from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.samples import Column, Labels, as_tally
+from calibrant.metrics.reading import of_tally
 from calibrant.tally import Tally
 
 SMALLEST_WIDTH = 0.001
@@ -22,14 +22,8 @@ REACH = 8.6  # cosines beyond REACH / (π width) are damped below 1e-16
 NARROWEST = 1e-6  # a narrower spread of scores is one score to the integral
 
 
-def smooth_calibration_error(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    width: float | None = None,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def smooth_calibration_error(tally: Tally, *, width: float | None = None) -> float:
     """Mean size of the residuals p − y after smoothing along p by a reflected Gaussian kernel (smECE).
 
     Unlike binned errors it changes continuously with the scores, and it stays within constant factors of the distance
@@ -66,7 +60,6 @@ def smooth_calibration_error(
     """
     if width is not None and not SMALLEST_WIDTH <= width <= 1.0:
         raise InvalidInputError(f"`width` must lie in [{SMALLEST_WIDTH:g}, 1]; got {width!r}.")
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     spectrum = Spectrum(tally)
     return spectrum.error_at(spectrum.fixed_point() if width is None else width)
 
@@ -104,15 +97,8 @@ class Spectrum:
         return float(halve(lambda width: width < self.error_at(width), SMALLEST_WIDTH, 1.0, 20)[0])
 
 
-def integrated_calibration_index(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    span: float = 0.75,
-    degree: int = 2,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def integrated_calibration_index(tally: Tally, *, span: float = 0.75, degree: int = 2) -> float:
     """Mean ``|p − loess(p)|``, loess being a smooth curve of the outcomes over the probabilities (ICI).
 
     The curve is a local polynomial with tricube weights, by default quadratic over the nearest 75 % of the rows, as
@@ -150,19 +136,11 @@ def integrated_calibration_index(
     >>> round(metrics.integrated_calibration_index(data.labels, data.scores), 2)
     0.09
     """
-    return Gaps.of(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree).mean()
+    return Gaps.of(tally, span, degree).mean()
 
 
-def calibration_error_quantile(
-    y_true: Labels,
-    y_prob: Column = None,
-    *,
-    quantile: float = 0.9,
-    span: float = 0.75,
-    degree: int = 2,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def calibration_error_quantile(tally: Tally, *, quantile: float = 0.9, span: float = 0.75, degree: int = 2) -> float:
     """A quantile of ``|p − loess(p)|`` over the rows: E50 with ``quantile=0.5``, E90 with 0.9, Emax with 1.
 
     The other parameters are those of `integrated_calibration_index`.
@@ -177,7 +155,7 @@ def calibration_error_quantile(
     """
     if not 0.0 <= quantile <= 1.0:
         raise InvalidInputError(f"`quantile` must lie in [0, 1]; got {quantile!r}.")
-    return Gaps.of(as_tally(y_true, y_prob, sample_weight, pos_label), span, degree).quantile(quantile)
+    return Gaps.of(tally, span, degree).quantile(quantile)
 
 
 class Gaps(NamedTuple):
@@ -211,9 +189,8 @@ class Gaps(NamedTuple):
         return float(bins.weighted_quantiles(self.sizes, self.mass, share))
 
 
-def tce_bpm(
-    y_true: Labels, y_prob: Column = None, *, p: float = 1.0, sample_weight: Column = None, pos_label: Any = None
-) -> float:
+@of_tally
+def tce_bpm(tally: Tally, *, p: float = 1.0) -> float:
     """The L^p distance from the score to a fitted binomial-process curve, over a fitted Beta distribution of scores.
 
     Algorithm 2 of the paper: Algorithm 1 fits the curve, moments fit the Beta distribution, and the integral is taken
@@ -254,7 +231,6 @@ def tce_bpm(
 
     if not 1.0 <= p < np.inf:
         raise InvalidInputError(f"`p` must be a finite number of at least 1; got {p!r}.")
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cells = tally.coarsen(_limits.BINOMIAL_PROCESS_CELLS)
     alpha, beta, c = binomial_process.fit_curve(cells.scores, cells.positives, cells.totals)
 

@@ -1,7 +1,6 @@
 """Parts of proper scores: miscalibration, discrimination and uncertainty, and what no recalibration removes."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -12,7 +11,8 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.folds import OutOfFold, mean_with_error, predict_folds, split_sample
-from calibrant.metrics.samples import Column, ScoreSample, Seed, as_tally, both_classes, read_classes, read_sample
+from calibrant.metrics.reading import of_sample, of_tally
+from calibrant.metrics.samples import ScoreSample, Seed, both_classes, read_classes
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
 
@@ -48,14 +48,8 @@ class Decomposition:
     uncertainty: float
 
 
-def corp_decomposition(
-    y_true: ArrayLike | Tally,
-    y_prob: Column = None,
-    *,
-    loss: str | Loss = "brier",
-    sample_weight: Column = None,
-    pos_label: Any = None,
-) -> Decomposition:
+@of_tally
+def corp_decomposition(tally: Tally, *, loss: str | Loss = "brier") -> Decomposition:
     """Split a proper score into miscalibration, discrimination and uncertainty (CORP).
 
     Isotonic regression minimises every proper score at once among monotone maps, so the parts are never negative and
@@ -91,7 +85,6 @@ def corp_decomposition(
     """
     if isinstance(loss, str) and loss not in LOSSES:
         raise InvalidInputError(f"`loss` must be {' or '.join(LOSSES)} or a function; got {loss!r}.")
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     function = LOSSES[loss] if isinstance(loss, str) else loss
     pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).x
     with np.errstate(invalid="ignore", over="ignore"):  # an infinite loss is refused below, with a reason
@@ -131,17 +124,9 @@ class Refinement:
     refinement: Interval
 
 
+@of_sample
 def refinement_by_recalibration(
-    y_true: ArrayLike | Tally | ScoreSample,
-    y_prob: ArrayLike | None = None,
-    *,
-    loss: str = "log",
-    cv: int = 5,
-    level: float = 0.9,
-    groups: ArrayLike | None = None,
-    rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    sample: ScoreSample, *, loss: str = "log", cv: int = 5, level: float = 0.9, rng: Seed = 0
 ) -> Refinement:
     """Split a proper score into what recalibration can repair and what it cannot.
 
@@ -193,7 +178,6 @@ def refinement_by_recalibration(
     """
     _validation.check_choice("loss", loss, tuple(LOSSES))
     _validation.check_level(level)
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     both_classes(sample.tally, "Refinement by recalibration")
     folds = split_sample(sample, cv, rng)
     before, after = predict_folds(folds, lambda _, p: p), predict_folds(folds, _recalibrated)

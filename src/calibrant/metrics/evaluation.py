@@ -22,7 +22,7 @@ from calibrant.metrics.decomposition import corp_decomposition, refinement_by_re
 from calibrant.metrics.multiclass import class_wise, of_top_label
 from calibrant.metrics.samples import ClassSample, Column, Metric, ScoreSample, Seed, describe_rows, read_problem
 from calibrant.metrics.scores import brier_score, log_loss, mean_of, roc_auc
-from calibrant.metrics.validation import slope_of
+from calibrant.metrics.validation import calibration_slope
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
@@ -338,7 +338,7 @@ def _column(
         parts = _attempt(partial(refinement_by_recalibration, sample, loss="brier", cv=FOLDS, level=level), [])
         column |= {"refinement": parts.refinement, "recalibration": parts.calibration} if parts is not None else {}
     if isinstance(sample, ScoreSample) and {"slope", "intercept"} & keys:
-        line = _attempt(partial(slope_of, sample, level), missing)
+        line = _attempt(partial(calibration_slope, sample, level=level), missing)
         column |= {"slope": line.slope, "intercept": line.intercept} if line is not None else {}
     return column, missing
 

@@ -11,6 +11,7 @@ from calibrant import _limits, _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
+from calibrant.metrics.reading import of_tally
 from calibrant.metrics.samples import ClassSample, Column, Labels, ScoreSample, as_tally, both_classes, read_problem
 from calibrant.tally import Tally, row_count
 
@@ -206,15 +207,8 @@ class MurphyCurve:
     name: str | None = None
 
 
-def murphy_curve(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    thresholds: ArrayLike | None = None,
-    name: str | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> MurphyCurve:
+@of_tally
+def murphy_curve(tally: Tally, *, thresholds: ArrayLike | None = None, name: str | None = None) -> MurphyCurve:
     """Mean elementary scores over the thresholds, for one model.
 
     The elementary score at θ is the regret, up to a constant factor, of someone who acts where p > θ, for whom acting
@@ -255,7 +249,6 @@ def murphy_curve(
     >>> round(float(curve.scores.mean()), 2) == round(metrics.brier_score(data.labels, data.scores), 2)
     True
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
     cuts = check_thresholds(thresholds) if thresholds is not None else np.arange(1, GRID + 1) / (GRID + 1)
     found, alarms = acted_on(tally, cuts, side="right")  # where p > θ
     scores = 2.0 * (cuts * alarms + (1.0 - cuts) * (tally.total_positive - found)) / tally.total

@@ -17,6 +17,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, PlainResult, plain
 from calibrant.metrics.bootstrap import reflected
 from calibrant.metrics.curve_errors import Gaps
+from calibrant.metrics.reading import of_sample
 from calibrant.metrics.samples import ClassSample, Groups, ScoreSample, Seed, both_classes, read_problem, read_sample
 from calibrant.metrics.scores import acted_on, benefit, brier_score, brier_skill_score, check_thresholds, roc_auc
 from calibrant.tally import Tally, row_count
@@ -317,8 +318,8 @@ def measure_tally(tally: Tally, cuts: Floats) -> dict[str, float]:
 
 def _by_formula(sample: ScoreSample, level: float) -> dict[str, Interval]:
     """The measures whose intervals need no replicates."""
-    line = slope_of(sample, level)
-    return {"observed_expected": _ratio(sample, level), "intercept": line.intercept, "slope": line.slope}
+    line, ratio = calibration_slope(sample, level=level), observed_expected_ratio(sample, level=level)
+    return {"observed_expected": ratio, "intercept": line.intercept, "slope": line.slope}
 
 
 def _resampled(tally: Tally, cuts: Floats, max_cells: int = REPLICATE_CELLS) -> dict[str, float]:
@@ -337,15 +338,8 @@ def _resampled(tally: Tally, cuts: Floats, max_cells: int = REPLICATE_CELLS) -> 
     }
 
 
-def observed_expected_ratio(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    level: float = 0.9,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Interval:
+@of_sample
+def observed_expected_ratio(sample: ScoreSample, *, level: float = 0.9) -> Interval:
     """Observed positives divided by expected ones, Σ y / Σ p (O/E), with an interval.
 
     1 when calibrated in the large; above 1 the model predicts too few positives. The interval is normal for the
@@ -382,12 +376,7 @@ def observed_expected_ratio(
     >>> print(observed_expected_ratio([0] * 80 + [1] * 20, [0.16] * 100))
     1.2500 [0.8996, 1.7369]
     """
-    _validation.check_level(level)
-    return _ratio(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
-
-
-def _ratio(sample: ScoreSample, level: float) -> Interval:
-    tally = sample.tally
+    tally, level = sample.tally, _validation.check_level(level)
     expected = float(tally.totals @ tally.scores)
     if not expected > 0.0:
         raise InvalidInputError("`y_prob` must have a positive entry: no positive is expected, and O/E has no value.")
@@ -434,15 +423,8 @@ class CalibrationSlope:
     p_value: float
 
 
-def calibration_slope(
-    y_true: ArrayLike | Tally,
-    y_prob: ArrayLike | None = None,
-    *,
-    level: float = 0.9,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> CalibrationSlope:
+@of_sample
+def calibration_slope(sample: ScoreSample, *, level: float = 0.9) -> CalibrationSlope:
     """Fit logit P(y = 1) = a + b logit(p) and report b, and a with b = 1, with Wald intervals.
 
     Parameters
@@ -479,11 +461,6 @@ def calibration_slope(
     True
     """
     _validation.check_level(level)
-    return slope_of(read_sample(y_true, y_prob, sample_weight, pos_label, groups), level)
-
-
-def slope_of(sample: ScoreSample, level: float) -> CalibrationSlope:
-    """The calibration slope of rows that were checked before."""
     tally, rows = check_line(sample.tally), sample.rows
     cells = Odds.of(tally.scores, tally.positives, tally.totals)
     single = cells if rows is None else Odds.of(rows.scores, rows.weights * rows.labels, rows.weights)

@@ -176,9 +176,7 @@ def fill_tripod(
             remarks += pooled.remarks
         except InvalidInputError as error:
             remarks.append(f"Centres are not compared: {error}")
-    update = choose_update(
-        y_true, y_prob, alpha=alpha, groups=centres, sample_weight=sample_weight, pos_label=pos_label
-    )
+    update = choose_update(sample, alpha=alpha)
     updated = validation.summarise_validation(_apply_update(sample, update.chosen.name), **how)
     needed = required_rows(sample.tally.scores, sample_weight=sample.tally.totals, level=level).rows
     found = TripodChecklist((), summary, parts, pooled, update, updated, tuple(dict.fromkeys(remarks)))
