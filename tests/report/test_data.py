@@ -3,11 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant import PlattScaling, SplineCalibration, Tally, compare, metrics
+from calibrant import PlattScaling, SplineCalibration, Tally, compare, evaluate, metrics
 from calibrant._limits import REPORT_CELLS
+from calibrant._numerics.links import expit, logit
 from calibrant.calibrators.registry import DEFAULT_METHOD
 from calibrant.calibrators.registry import get as registry_get
 from calibrant.errors import InvalidInputError
+from calibrant.report import data as module
 from calibrant.report.data import make_report_data
 
 
@@ -143,6 +145,31 @@ def test_rows_that_cannot_be_compared_are_refused(positives):
 def test_a_method_that_cannot_be_fitted_is_refused(unbounded):
     with pytest.raises(InvalidInputError, match=r"No method could be fitted|can be fitted"):
         make_report_data(unbounded.rows, comparison=unbounded.comparison, space="decision", method="histogram")
+
+
+ENDS = ("value", "low", "high")
+
+
+def test_measures_and_decisions_allow_for_groups():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(30), 20)
+    scores = np.round(rng.random(600), 2)
+    y = rng.random(600) < expit(2.0 * logit(scores.clip(0.01, 0.99)) + rng.normal(0, 1, 30)[group])
+    data = make_report_data(scores, y, methods=["platt"], groups=group)
+    expected = evaluate(y, scores, groups=group, n_resamples=module.RESAMPLES)
+    # Replicates of one seed draw groups, so they are the same whatever the order of the rows.
+    for key in ("log_loss", "ece", "slope"):
+        found = data.before.evaluation[key]
+        assert [found.value, found.low, found.high] == pytest.approx([getattr(expected[key], x) for x in ENDS])
+    alone = make_report_data(scores, y, methods=["platt"])
+    widths = [one["intercept"].width for one in (data.after.evaluation, alone.after.evaluation)]
+    assert widths[0] > 1.3 * widths[1]  # rows of one group share a shift
+    assert data.after.sample.groups.number == 30
+    three = np.column_stack((scores, 0.5 * (1 - scores), 0.5 * (1 - scores)))
+    labels = np.where(y, 0, rng.integers(1, 3, 600))
+    classes = make_report_data(three, labels, methods=["temperature"], groups=group)
+    top = evaluate(three.argmax(axis=1) == labels, three.max(axis=1), groups=group)
+    assert classes.before.evaluation["slope"].width == pytest.approx(top["slope"].width)
 
 
 def test_what_is_shown_of_scores_that_are_no_probabilities(data, unbounded):

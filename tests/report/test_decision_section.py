@@ -31,10 +31,8 @@ def test_costs_give_the_threshold_and_what_calibrating_saves(data):
 
 def test_a_range_of_thresholds_is_judged_in_its_middle_by_net_benefit(data):
     section = decision_section(data, DecisionProblem(thresholds=(0.2, 0.6)))
-    saved = value_of_calibration(data.calibrator, data.before.tally, cost_fp=2 / 3, cost_fn=1)
     curves = [decision_curve(side.tally, thresholds=[0.4]).net_benefit[0] for side in (data.before, data.after)]
-    assert saved.gain.value == pytest.approx(curves[1] - curves[0], abs=0.02)
-    assert f" {1000 * saved.gain.value:.1f}".replace("-", "−") in section.sentences[1]
+    assert f" {1000 * (curves[1] - curves[0]):.1f}".replace("-", "−") in section.sentences[1]
     assert "true positives in 1000 rows, acting from 40.0 % on" in section.sentences[1]
     assert "for thresholds from 20.0 % to 60.0 %" in section.figures[0].svg
 
@@ -44,13 +42,13 @@ def test_a_range_of_thresholds_is_judged_in_its_middle_by_net_benefit(data):
     [((-0.1, -0.2, -0.05), "does harm"), ((0.1, -0.2, 0.3), "cannot tell"), ((0.1, 0.05, 0.3), "first saves")],
 )
 def test_the_words_follow_the_interval(data, monkeypatch, gain, words):
-    real = module.value_of_calibration
+    real = module.value_of_predictions
 
     def changed(*args, **options):
         worth = real(*args, **options)
         return replace(worth, gain=replace(worth.gain, value=gain[0], low=gain[1], high=gain[2]))
 
-    monkeypatch.setattr(module, "value_of_calibration", changed)
+    monkeypatch.setattr(module, "value_of_predictions", changed)
     assert words in decision_section(data, DecisionProblem(costs=(1.0, 1.0))).sentences[1]
 
 
@@ -73,6 +71,13 @@ def test_the_table_has_the_threshold_and_the_values_of_the_curves(data):
     curve = decision_curve(data.after.tally, thresholds=[0.25])
     assert row[2].text.startswith(number(curve.net_benefit[0])[:4])
     assert row[3] == number(curve.treat_all[0])
+
+
+def test_no_threshold_is_printed_twice(data):
+    for ends in ((0.1, 0.3), (0.2, 0.6), (0.05, 0.45)):
+        table = decision_section(data, DecisionProblem(thresholds=ends)).figures[0].numbers
+        printed = [row[0] for row in table.rows]
+        assert len(set(printed)) == len(printed) == 9
 
 
 def test_what_means_nothing_is_refused():

@@ -9,6 +9,7 @@ import pytest
 from calibrant import IsotonicCalibration, Tally, compare
 from calibrant.comparison import MethodResult
 from calibrant.errors import InvalidInputError, MissingExtraError
+from calibrant.metrics.samples import ScoreSample
 from calibrant.report import write_report
 from calibrant.report.data import make_report_data
 from calibrant.report.page import _note
@@ -109,7 +110,7 @@ def test_rows_by_weight_are_called_so(data, render_page):
     assert "rows by weight" not in render_page(data)
     before = data.before
     weighted = Tally(before.tally.scores, before.tally.positives * 0.5, before.tally.totals * 0.75)
-    page = render_page(replace(data, before=replace(before, tally=weighted)))
+    page = render_page(replace(data, before=replace(before, sample=ScoreSample(weighted))))
     assert "rows by weight" in page
 
 

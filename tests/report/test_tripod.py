@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from calibrant import Tally
+from calibrant import Tally, compare
 from calibrant._numerics import links
 from calibrant.adjust import choose_update
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import required_rows, validate_centres, validation_summary
+from calibrant.metrics import brier_score, required_rows, validate_centres, validation_summary
+from calibrant.metrics.samples import number_groups, read_sample
 from calibrant.metrics.validation import measure_text
 from calibrant.report import fill_tripod, write_report
 from calibrant.report.tripod import _apply_update, tripod_section
@@ -77,15 +78,30 @@ def test_the_update_is_judged_on_other_rows(checklist):
     assert checklist.updated["observed_expected"].value == pytest.approx(1.0, abs=0.1)
     assert abs(checklist.summary["observed_expected"].value - 1.0) > 0.2
     # Labels that are turned round in one fold change only what other folds are told.
-    from calibrant.metrics.samples import read_sample
+    own = number_groups(centre, len(y)).deal(8) == 3
+    choice = choose_update(y, p, largest="intercept", groups=centre)
+    assert choice.chosen.name == "intercept"
+    found = [_apply_update(read_sample(labels, p, groups=centre), choice).rows for labels in (y, np.where(own, ~y, y))]
+    for name in np.unique(centre):
+        before, after = (np.sort(rows.scores[rows.groups.codes == name]) for rows in found)
+        assert (before == after).all() == own[centre == name].all()
 
-    sample = read_sample(y, p, groups=centre)
-    fold = sample.groups.deal(8)
-    before = _apply_update(sample, "intercept").rows.scores
-    own = fold == 3
-    after = _apply_update(read_sample(np.where(own, ~y, y), p, groups=centre), "intercept").rows.scores
-    assert (before[own] == after[own]).all()
-    assert (before[~own] != after[~own]).all()
+
+def test_the_update_of_a_page_is_what_it_recommends():
+    y, p, centre, _ = rows()
+    comparison = compare(p, y, methods=["platt"], groups=centre)
+    found = fill_tripod(y, p, centres=centre, comparison=comparison, n_resamples=20)
+    assert comparison.recommended == "platt"
+    assert found["24"].answer.startswith(
+        "Calibrate the probabilities with Platt scaling. Each row updated by other rows"
+    )
+    assert found["12f"].source == "compare"
+    after = comparison.fits["platt"].out_of_fold
+    assert found.updated["brier_score"].value == pytest.approx(brier_score(after.tally()))
+    calm = np.random.default_rng(4).random(1000) < p[:1000]
+    kept = fill_tripod(calm, p[:1000], comparison=compare(p[:1000], calm, methods=["platt"]), n_resamples=20)
+    assert kept.updated is None
+    assert kept["24"].answer == "Keep the probabilities as they are: no method lowers the log-loss by more than chance."
 
 
 def test_what_is_missing_is_said():

@@ -122,7 +122,6 @@ def value_of_calibration(
     >>> worth.threshold, worth.gain.low > 0
     (0.1, True)
     """
-    threshold = cost_threshold(cost_fp, cost_fn)
     if not isinstance(calibrator, CalibrationMap) and not hasattr(calibrator, "fit_tally"):
         raise InvalidInputError(f"`calibrator` must be a calibrator or a CalibrationMap; got {calibrator!r}.")
     level = _validation.check_level(level)
@@ -135,11 +134,19 @@ def value_of_calibration(
     calibrated = predict_folds(
         folds, lambda train, scores: (calibrator if taken else clone(calibrator).fit_tally(train)).predict(scores)
     )
+    return value_of_predictions(raw, calibrated, cost_fp, cost_fn, level)
+
+
+def value_of_predictions(
+    raw: OutOfFold, calibrated: OutOfFold, cost_fp: float, cost_fn: float, level: float
+) -> ValueOfCalibration:
+    """What is saved by acting on calibrated in place of raw predictions of the same rows."""
+    threshold = cost_threshold(cost_fp, cost_fn)
     before, after = (_costs(each, threshold, cost_fp, cost_fn) for each in (raw, calibrated))
     changed = (raw.probabilities >= threshold) != (calibrated.probabilities >= threshold)
     gain = calibrated.interval(before - after, level)
     return ValueOfCalibration(
-        gain=gain if sample.groups is not None else _multinomial_interval(gain, before - after, raw.counts),
+        gain=gain if raw.members is not None else _multinomial_interval(gain, before - after, raw.counts),
         cost_before=float(np.average(before, weights=raw.counts)),
         cost_after=float(np.average(after, weights=raw.counts)),
         changed=float(np.average(changed, weights=raw.counts)),

@@ -209,6 +209,18 @@ class OutOfFold:
             return top_label_tally(self.labels, np.minimum(self.probabilities, 1.0), counts)
         return Tally(*bins.group_sums(self.probabilities, counts * self.labels, counts))
 
+    def sample(self) -> ScoreSample:
+        """The same in the groups of the rows, if they are in groups: to be measured and resampled."""
+        if self.members is None:
+            return ScoreSample(self.tally())
+        p, labels, part = self.probabilities, self.labels == 1, self.members.tocoo()
+        if p.ndim == 2:
+            p, labels = np.minimum(p.max(axis=1), 1.0), p.argmax(axis=1) == self.labels
+        part.eliminate_zeros()  # rows of a group in folds that are judged elsewhere
+        groups = Groups(part.row, self.members.shape[0])
+        rows = GroupedRows(p[part.col], labels[part.col], part.data / self.repeats, groups)
+        return ScoreSample(rows.tally(), rows)
+
     def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
         """Mean over the rows; repeats see the same rows, so they do not make the interval narrower.
 

@@ -20,7 +20,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
 from calibrant.metrics.evaluation import Evaluation, evaluate
-from calibrant.metrics.multiclass import top_label_tally
+from calibrant.metrics.folds import OutOfFold
 from calibrant.metrics.verdict import Verdict
 from calibrant.reliability.result import Reliability, Table, curve_grid, reliability, table, tabulate_map
 from calibrant.report.segments import SegmentResults, judge_segments
@@ -45,8 +45,10 @@ class Assessment:
 
     Attributes
     ----------
-    tally : Tally
-        Probabilities and outcomes.
+    predictions : OutOfFold
+        Of each row, after calibration by a fit that has not seen it; before and after it in one order.
+    sample : ScoreSample
+        The same, to be measured: of several classes, of the predicted one.
     evaluation : Evaluation
         Measures with intervals.
     diagram : Reliability
@@ -55,10 +57,16 @@ class Assessment:
         How far a probability is from the truth on average: posterior mean and central credible interval.
     """
 
-    tally: Tally
+    predictions: OutOfFold
+    sample: Any
     evaluation: Evaluation
     diagram: Reliability
     error: Interval
+
+    @property
+    def tally(self) -> Tally:
+        """Probabilities and outcomes."""
+        return self.sample.tally
 
     @property
     def mean(self) -> float:
@@ -97,11 +105,6 @@ class ClassPredictions:
         """Class `k` against the rest, "before" or "after" calibration, in cells fine enough for a page."""
         column = getattr(self, side)[:, k].clip(0.0, 1.0)
         return Tally.from_arrays(column, self.labels == k, self.weights).coarsen(_limits.SEGMENT_CELLS)
-
-    def top_label(self, side: str) -> Tally:
-        """The probability of the predicted class, "before" or "after" calibration, and whether it was right."""
-        probabilities = getattr(self, side).clip(0.0, 1.0)
-        return top_label_tally(self.labels, probabilities, self.weights).coarsen(_limits.REPORT_CELLS)
 
     def mean_map(self) -> Table:
         """What the probability of the predicted class becomes on average, in groups of rows by that probability."""
@@ -271,12 +274,15 @@ def is_of_rows(scores: Any) -> bool:
     return isinstance(scores, Mapping) or (not isinstance(scores, Tally) and _validation.is_class_matrix(scores))
 
 
-def assess(tally: Tally) -> Assessment:
+def assess(predictions: OutOfFold) -> Assessment:
     """Judge probabilities; the curve and the size of the error are those of a Bayesian spline."""
+    sample: Any = predictions.sample()
+    tally = sample.tally
     judge = registry.create(JUDGE).fit_tally(tally)
     return Assessment(
-        tally=tally,
-        evaluation=evaluate(tally, level=LEVEL, n_resamples=RESAMPLES),
+        predictions=predictions,
+        sample=sample,
+        evaluation=evaluate(sample, level=LEVEL, n_resamples=RESAMPLES),
         diagram=judged_diagram(judge, tally),
         error=metric_posterior(judge, tally, level=LEVEL),
     )
@@ -306,24 +312,20 @@ def _read_scores(
     if probabilities:
         _validation.check_unit_interval(tally.scores, "scores")
     cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
-    fit = _find_fit(comparison, name, method, (scores, y), options)
-    out_of_fold: Any = fit.out_of_fold
-    before, after = cells if probabilities else None, out_of_fold.tally()
+    fit, raw = _find_fits(comparison, name, method, (scores, y), options)
     map_ = tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL)
-    return _assemble(comparison, name, fit, before, after, rows=cells, map=map_)
+    return _assemble(comparison, name, fit, raw, rows=cells, map=map_)
 
 
-def _assemble(
-    comparison: Comparison, name: str, fit: MethodFit, before: Tally | None, after: Tally, **of_shape: Any
-) -> ReportData:
-    """The numbers of a report from probabilities before and after calibration; the rest depends on the shape."""
-    assessed = None if before is None else assess(before)
+def _assemble(comparison: Comparison, name: str, fit: Any, raw: Any, **of_shape: Any) -> ReportData:
+    """The numbers of a report from the fit of its method and that of the raw score, if any; the rest is the shape's."""
+    assessed = None if raw is None else assess(raw.out_of_fold)
     return ReportData(
         verdict=replace(cast("Verdict", comparison.verdict), error=None if assessed is None else assessed.error),
         name=name,
         calibrator=fit.fitted,
         before=assessed,
-        after=assess(after),
+        after=assess(fit.out_of_fold),
         titles={name: title_of(fit.calibrator, name)} | {one.name: one.title or one.name for one in comparison.results},
         comparison=comparison,
         **of_shape,
@@ -349,19 +351,19 @@ def choose_name(method: Any, comparison: Comparison) -> str:
     return usable[0] if usable and default not in usable else default
 
 
-def _find_fit(
+def _find_fits(
     comparison: Comparison, name: str, method: Any, rows: tuple[Any, Any], options: Mapping[str, Any]
-) -> MethodFit:
-    """The fit of the comparison; a method that was not compared is fitted by the same rules."""
+) -> tuple[MethodFit, MethodFit | None]:
+    """The fit of the comparison and the raw score in its folds; a method not compared is fitted by the same rules."""
     by_name = method is None or isinstance(method, str)
     for key, fit in comparison.fits.items():
         if (by_name and key == name) or fit.calibrator is method:
-            return fit
+            return fit, comparison.fits.get(RAW)
     calibrator = create(name, space=options["space"]) if by_name else method
     alone = compare(*rows, **{**options, "methods": {name: calibrator}})
     if name not in alone.fits:
         raise InvalidInputError(f"`method` must be one that can be fitted to these rows. {alone.notes[0]}")
-    return alone.fits[name]
+    return alone.fits[name], alone.fits.get(RAW)
 
 
 def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any] | None) -> ReportData:
@@ -374,7 +376,7 @@ def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any
     fit: Any = comparison.fits[name]
     sample = fit.problem.sample
     if several:
-        return _assemble(comparison, name, fit, None, fit.out_of_fold.tally(), rows=None, map=None)
+        return _assemble(comparison, name, fit, None, rows=None, map=None)
     raw: Any = comparison.fits[RAW]
     first = slice(len(sample.labels))  # of the first repeat; the others predict the same rows again
     rows = ClassPredictions(
@@ -385,4 +387,4 @@ def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any
         after=fit.out_of_fold.probabilities[first],
     )
     of_shape = {"rows": None, "map": rows.mean_map(), "classes": rows, "top_label": True}
-    return _assemble(comparison, name, fit, rows.top_label("before"), rows.top_label("after"), **of_shape)
+    return _assemble(comparison, name, fit, raw, **of_shape)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
@@ -15,8 +15,8 @@ from calibrant.decisions import (
     acceptance,
     cost_threshold,
     decision_curve,
-    value_of_calibration,
 )
+from calibrant.decisions.value import value_of_predictions
 from calibrant.displays import AcceptanceDisplay
 from calibrant.errors import InvalidInputError
 from calibrant.estimates import QUANTITIES, Estimate, estimate_several
@@ -86,9 +86,10 @@ def decision_section(data: ReportData, problem: DecisionProblem) -> Section:
     A false positive costs 1 and a false negative 9, so it pays to act from a probability of 10.0 % on.
     """
     ends, threshold = problem.ends, problem.threshold
-    cuts = np.union1d(np.linspace(*ends, PLACES), [threshold])
+    places = np.linspace(*ends, PLACES)
+    cuts = np.union1d(places[~np.isclose(places, threshold)], [threshold])  # the middle of a range is one of the places
     curves = {
-        name: decision_curve(side.tally, thresholds=cuts, level=data.level, name=f"{name} calibration")
+        name: decision_curve(side.sample, thresholds=cuts, level=data.level, name=f"{name} calibration")
         for name, side in data.assessments.items()
     }
     at = int(np.searchsorted(cuts, threshold))
@@ -120,8 +121,7 @@ def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[s
     threshold = problem.threshold
     # Without costs a false negative is the unit, and what is saved is net benefit.
     cost_fp, cost_fn = problem.costs or (threshold / (1.0 - threshold), 1.0)
-    rows = data.before.tally.coarsen(_limits.COMPARISON_CELLS)
-    worth = value_of_calibration(data.calibrator, rows, cost_fp=cost_fp, cost_fn=cost_fn, level=data.level)
+    worth = value_of_predictions(data.before.predictions, data.after.predictions, cost_fp, cost_fn, data.level)
     gain, opening, unit = worth.gain, say("value", "saves"), say("value", "in_costs")
     if problem.costs is None:
         gain = Interval(1000.0 * gain.value, 1000.0 * gain.low, 1000.0 * gain.high, gain.level)

@@ -105,7 +105,8 @@ def write_report(
     **options
         Those of `calibrant.compare` that say what the rows are and what is compared: `sample_weight`, `pos_label`,
         `groups`, `space`, `methods`, `progress`. Of one decision score a row the page shows only what comes after
-        calibration. The comparison of methods keeps groups together; the page says which intervals do not.
+        calibration. The comparison of methods, the measures and decisions allow for groups; the page says which
+        intervals do not.
 
     Examples
     --------
@@ -126,28 +127,26 @@ def write_report(
     for_one_score = {"costs": costs, "thresholds": thresholds, "unlabelled": unlabelled, "segments": segments}
     check_shape(scores, **for_one_score, tripod=tripod, time=time, top_label=top_label)
     problem = None if costs is None and thresholds is None else DecisionProblem(costs, thresholds)
-    more = [
-        None if time is None else time_section(scores, y, time, every=every, of_rows=options),
-        None if tripod is False else _tripod_section(tripod, scores, y, problem, options),
-    ]
+    over_time = None if time is None else time_section(scores, y, time, every=every, of_rows=options)
     of_parts: dict[str, Any] = {"classes": classes, "segments": segments, "segment_keys": segment_keys}
-    options |= {"comparison": comparison, "method": method, "top_label": top_label}
+    of_parts |= {"comparison": comparison, "method": method, "top_label": top_label}
     data = make_report_data(scores, y, **of_parts, **options)
+    checklist = None if tripod is False else _tripod_section(tripod, data.comparison, (scores, y), problem, options)
     about: dict[str, Any] = {"commands": commands, "precision": precision, "unlabelled": unlabelled}
-    write_atomically(path, render(data, title, problem, **about, more=more))
+    write_atomically(path, render(data, title, problem, **about, more=[over_time, checklist]))
 
 
 def _tripod_section(
-    tripod: Any, scores: Any, y: Any, problem: DecisionProblem | None, of_rows: Mapping[str, Any]
+    tripod: Any, comparison: Comparison, rows: Any, problem: DecisionProblem | None, of_rows: Mapping[str, Any]
 ) -> Section:
-    """The checklist of the page's own rows, with the level of medical journals."""
+    """The checklist of the page's own rows and recommendation, with the level of medical journals."""
     if of_rows.get("space", "probability") != "probability":
         raise InvalidInputError("`tripod` needs probabilities; got decision scores. Calibrate them first.")
-    labels, probabilities = (scores, None) if isinstance(scores, Tally) else (y, scores)
+    labels, probabilities = rows if isinstance(rows[0], Tally) else rows[::-1]
     about: dict[str, Any] = {name: of_rows.get(name) for name in ("sample_weight", "pos_label")}
     about |= {"subgroups": None if tripod is True else tripod, "centres": of_rows.get("groups"), "level": 0.95}
     cuts = () if problem is None else sorted({*problem.ends, problem.threshold})
-    return tripod_section(fill_tripod(labels, probabilities, thresholds=cuts, **about))
+    return tripod_section(fill_tripod(labels, probabilities, thresholds=cuts, comparison=comparison, **about))
 
 
 def render(

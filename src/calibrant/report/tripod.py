@@ -14,6 +14,8 @@ from calibrant._tables import Table as TextTable
 from calibrant._tables import TableResult
 from calibrant._typing import ArrayLike, Floats
 from calibrant.adjust.update_choice import UpdateChoice, choose_update
+from calibrant.comparison import Comparison
+from calibrant.comparison.candidates import RAW, title_of
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import validation
 from calibrant.metrics.folds import predict_folds, split_sample
@@ -56,8 +58,8 @@ class TripodChecklist(TableResult):
         That of each subgroup.
     centres : ValidationSummary or None
         That of the average centre and of a new one.
-    update, updated : UpdateChoice, ValidationSummary
-        The update that a closed test chose, and the performance with it, each row updated by other rows.
+    update, updated : UpdateChoice or Comparison, ValidationSummary or None
+        What chose the update, and the performance with it, each row updated by other rows; None where none is needed.
     remarks : tuple of str
         What to know about groups and what was left out.
 
@@ -75,8 +77,8 @@ class TripodChecklist(TableResult):
     summary: ValidationSummary
     subgroups: dict[str, ValidationSummary]
     centres: ValidationSummary | None
-    update: UpdateChoice
-    updated: ValidationSummary
+    update: UpdateChoice | Comparison
+    updated: ValidationSummary | None
     remarks: tuple[str, ...] = ()
 
     def __getitem__(self, number: str) -> Item:
@@ -109,6 +111,7 @@ def fill_tripod(
     thresholds: ArrayLike = (),
     level: float = 0.9,
     alpha: float = 0.05,
+    comparison: Comparison | None = None,
     n_resamples: int = 500,
     rng: Seed = 0,
     sample_weight: ArrayLike | None = None,
@@ -133,6 +136,9 @@ def fill_tripod(
         Confidence level of all intervals.
     alpha : float
         Significance level of the closed test between updates.
+    comparison : Comparison, optional
+        The result of `calibrant.compare` on these rows: the update is then what it recommends, as on the page of a
+        report, and not that of a closed test.
     n_resamples : int
         Number of bootstrap replicates.
     rng : int, numpy.random.Generator or None
@@ -176,8 +182,9 @@ def fill_tripod(
             remarks += pooled.remarks
         except InvalidInputError as error:
             remarks.append(f"Centres are not compared: {error}")
-    update = choose_update(sample, alpha=alpha)
-    updated = validation.summarise_validation(_apply_update(sample, update.chosen.name), **how)
+    update = comparison or choose_update(sample, alpha=alpha)
+    new = _apply_update(sample, update)
+    updated = None if new is None else validation.summarise_validation(new, **how)
     needed = required_rows(sample.tally.scores, sample_weight=sample.tally.totals, level=level).rows
     found = TripodChecklist((), summary, parts, pooled, update, updated, tuple(dict.fromkeys(remarks)))
     answers = _answers(found, needed)
@@ -209,21 +216,30 @@ def _split(subgroups: Mapping[str, Any], rows: list[Any], pos_label: Any) -> dic
     return out
 
 
-def _apply_update(sample: ScoreSample, name: str) -> ScoreSample:
-    """The rows with their probabilities updated, each by an update of the rows in other folds."""
+def _apply_update(sample: ScoreSample, update: UpdateChoice | Comparison) -> ScoreSample | None:
+    """The rows with their probabilities updated, each by an update of the rows in other folds; None to keep them."""
+    if isinstance(update, Comparison):
+        fit: Any = update.fits[update.recommended]
+        return None if update.recommended == RAW else fit.out_of_fold.sample()
+    if update.chosen.name == "keep":
+        return None
 
     def learn(train: Tally, scores: Floats) -> Floats:
-        return scores if name == "keep" else choose_update(train, largest=name).updates[-1].map_(scores)
+        return choose_update(train, largest=update.chosen.name).updates[-1].map_(scores)
 
-    if sample.rows is None:
-        return ScoreSample(predict_folds(split_sample(sample, FOLDS), learn).tally())
-    rows, scores = sample.rows, sample.rows.scores.copy()
-    fold = rows.groups.deal(min(FOLDS, rows.groups.number))
-    for own in (fold == k for k in range(fold.max() + 1)):
-        train = Tally.from_arrays(rows.scores[~own], rows.labels[~own], rows.weights[~own])
-        scores[own] = learn(train, rows.scores[own])
-    rows = rows._replace(scores=scores)
-    return ScoreSample(rows.tally(), rows)
+    folds = FOLDS if sample.groups is None else min(FOLDS, sample.groups.number)
+    return predict_folds(split_sample(sample, folds), learn).sample()
+
+
+def _words_of_update(update: UpdateChoice | Comparison) -> tuple[str, str, str]:
+    """By which rule it was chosen, what it is, and the function that did it."""
+    if isinstance(update, UpdateChoice):
+        return say("tripod", "closed_test", alpha=update.alpha), update.sentence, "adjust.choose_update"
+    rule = say("tripod", "compared", methods=len(update.fits) - 1, folds=update.cv, level=100 * update.level)
+    if update.recommended == RAW:
+        return rule, say("tripod", "keep"), "compare"
+    method = title_of(update.fits[update.recommended].calibrator, update.recommended)
+    return rule, say("tripod", "calibrate", method=method), "compare"
 
 
 def _size(summary: ValidationSummary) -> str:
@@ -238,22 +254,22 @@ def _performance(summary: ValidationSummary) -> str:
 
 def _answers(found: TripodChecklist, needed: int) -> dict[str, tuple[str, str]]:
     """The answer and its source for each item that has one."""
-    summary, parts, update = found.summary, found.subgroups, found.update
+    summary, parts, (rule, done, source) = found.summary, found.subgroups, _words_of_update(found.update)
     cuts = [name.removeprefix("net_benefit_") for name in summary.measures if name.startswith("net_benefit")]
     titles = ", ".join(measure_named(name).title for name in summary.measures)
     chosen = f"Thresholds: {', '.join(cuts)}." if cuts else "No threshold was given."
     wanted = "Intervals of width 0.2 for O/E and slope and 0.1 for the AUC"
     by_part = "".join(f" {name} ({_size(part)}): {_performance(part)}." for name, part in parts.items())
-    kept, after = update.chosen.name == "keep", f" Each row updated by other rows: {_performance(found.updated)}."
+    after = "" if found.updated is None else f" Each row updated by other rows: {_performance(found.updated)}."
     answers = {
         "10": (f"{_size(summary)}. {wanted} take {needed} rows if the model is calibrated.", "metrics.required_rows"),
         "12e": (f"{titles}. ICI, E50, E90 and Emax are of a flexible (loess) curve.", MEASURED),
-        "12f": (say("tripod", "closed_test", alpha=update.alpha), "adjust.choose_update"),
+        "12f": (rule, source),
         "15": (f"Probabilities of the outcome. {chosen}", "the options of this run"),
         "20a": (f"{_size(summary)}, {row_count(summary.rows - summary.positives)} without it.", MEASURED),
         "21": (f"Evaluation: {_size(summary)}.", MEASURED),
         "23a": (f"{100 * summary.level:g} % intervals. All: {_performance(summary)}.{by_part}", MEASURED),
-        "24": (f"{update.sentence}{'' if kept else after}", f"adjust.choose_update, {MEASURED}"),
+        "24": (f"{done}{after}", f"{source}, {MEASURED}"),
     }
     sizes = [f"{name}: {_size(part)}" for name, part in parts.items()]
     if found.centres is not None:
@@ -281,7 +297,7 @@ def tripod_section(found: TripodChecklist) -> Section:
     'TRIPOD+AI'
     """
     shown = {"All rows": found.summary, **found.subgroups}
-    if found.update.chosen.name != "keep":
+    if found.updated is not None:
         shown["All rows, updated"] = found.updated
     tables = [_performance_table("Performance (items 23a and 24)", shown)]
     if any(name.startswith("net_benefit") for name in found.summary.measures):
