@@ -246,6 +246,30 @@ def test_maps_turn_scores_into_what_is_tested():
         CalibrationMonitor(of_segments).updated(current)
 
 
+@pytest.mark.parametrize("n", [5000, 20_000])
+def test_a_drift_one_way_is_no_shared_outcome(n):
+    for seed in range(5):
+        rng, monitor = np.random.default_rng(seed), CalibrationMonitor()
+        for look in range(30):
+            monitor = monitor.updated(day(rng, n, shifted(0.1 * look)))  # a warning is an error here
+        assert monitor.alarms() == [ALL]
+
+
+def test_the_logarithm_of_the_e_value_has_no_limit():
+    p, y = np.full(2000, 0.02), np.ones(2000)
+    monitors = [CalibrationMonitor()]
+    for _ in range(2):
+        monitors.append(monitors[-1].updated(p, y))
+    logs = [monitor.log_e_value for monitor in monitors]
+    assert logs[0] == 0.0
+    assert 1000.0 < logs[1] < logs[2] - 1000.0
+    assert monitors[2].e_value == pytest.approx(np.exp(700.0))
+    assert "the e-value is above 1e+304; it alarms at 20." in str(monitors[2])
+    assert "e-value above 1e+304 now" in repr(monitors[2])
+    one = CalibrationMonitor().updated([0.2] * 20, [0] * 12 + [1] * 8)
+    assert one.log_e_value == pytest.approx(np.log(one.e_value))
+
+
 def test_what_cannot_be_tested_is_refused():
     tally, rng = Tally.from_arrays([0.5], [1]), np.random.default_rng(4)
     three, four = matrix(rng, 50), matrix(rng, 50, 4)

@@ -125,6 +125,7 @@ def _rows_of(problem: Problem, map_: Any) -> Any:
 
 
 def _print(watched: Any, change: Any, looks: list[Any], *, alpha: float, first: str | None, as_json: bool) -> None:
+    from calibrant.monitoring.e_values import e_text
     from calibrant.monitoring.named_tallies import name_of
 
     alarms = watched.alarms(alpha)
@@ -138,8 +139,8 @@ def _print(watched: Any, change: Any, looks: list[Any], *, alpha: float, first: 
         print_json(whole | asdict(change.whole) | values | {"changes": names, "looks": looks})
         return
     sys.stdout.write("\n".join(map(escape, change.describe_changes().split("\n"))) + "\n")
-    formats = {"rows": "d", "predicted": ".4f", "happened": ".4f", "e_value": ".3g"}
-    texts = [[look["look"], *(f"{look[key]:{form}}" for key, form in formats.items())] for look in looks]
+    form = {"rows": "d", "predicted": ".4f", "happened": ".4f"}
+    texts = [[one["look"], *(f"{one[key]:{form[key]}}" for key in form), e_text(one["e_value"])] for one in looks]
     print_table("", ["look", "rows", "predicted", "happened", "e-value"], texts)
     raised = "" if first is None else f" First raised by {first}."
     sys.stdout.write(f"{escape(watched.describe(alpha) + raised)}\n")

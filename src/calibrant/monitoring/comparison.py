@@ -14,7 +14,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.maps.base import FrozenMap
 from calibrant.monitoring import named_tallies
-from calibrant.monitoring.e_values import SequentialTest, adjust_e_values, alarm_sentence, alarming, weights_of
+from calibrant.monitoring.e_values import SequentialTest, adjust_e_values, alarm_sentence, alarming, e_text, weights_of
 from calibrant.monitoring.named_tallies import ALL, NEW, TOP, gather, whole
 from calibrant.tally import Tally, row_count
 
@@ -125,7 +125,7 @@ class TallyComparison:
 
     def __repr__(self) -> str:
         rows = f"{row_count(self.whole.rows[0])} rows, now {row_count(self.whole.rows[1])}"
-        return f"TallyComparison({rows}, {len(self.e_values)} tests, e-value {self.e_value:.3g})"
+        return f"TallyComparison({rows}, {len(self.e_values)} tests, e-value {e_text(self.e_value)})"
 
 
 def compare_tallies(
@@ -241,6 +241,6 @@ def _table(changes: dict[Any, TallyChange], e_values: dict[Any, float]) -> list[
     for name in ranked[:MOST_PRINTED]:
         change = changes[name]
         shares = (f"{change.mean_predicted:.4f}", f"{change.base_rates[1]:.4f}")
-        lines.append((named_tallies.name_of(name), row_count(change.rows[1]), *shares, f"{e_values[name]:.3g}"))
+        lines.append((named_tallies.name_of(name), row_count(change.rows[1]), *shares, e_text(e_values[name])))
     more = [f"… and {len(ranked) - MOST_PRINTED} more"] if len(ranked) > MOST_PRINTED else []
     return [*align(lines), *more]

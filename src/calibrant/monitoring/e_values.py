@@ -28,8 +28,8 @@ SLOPES = (0.5, 0.7, 0.85, 1.0, 1.2, 1.45, 2.0)
 LOCAL_SHIFTS = (-0.8, -0.3, 0.3, 0.8)
 LOCAL_EDGES = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # of the logit
 ALTERNATIVES = len(SHIFTS) * len(SLOPES) - 1 + len(LOCAL_SHIFTS) * (len(LOCAL_EDGES) + 1)
-LARGEST_LOG = 700.0  # an e-value beyond any use need not overflow
-LARGE, LARGE_BY_CHANCE = 1.959964 * 2**0.5, 0.05  # a difference of two residuals that one in twenty exceeds
+LARGEST_LOG = 700.0  # an e-value beyond any use need not overflow; its logarithm goes on
+LARGE, LARGE_BY_CHANCE = 1.959964 * 6**0.5, 0.05  # a bend of three residuals that one in twenty exceeds
 LEAST_VARIANCE = 1e-12  # all probabilities 0 or 1
 RARE = 1e-4  # probability of a warning about independent rows, at one look
 MESSAGE = (
@@ -77,15 +77,20 @@ class SequentialTest:
         return SequentialTest(look, self.from_start + ratios, begun)
 
     @property
+    def log_e_value(self) -> float:
+        """Log of the e-value now: half for a fault since the first look, half for one that began at any."""
+        ever = np.concatenate((self.from_start, self.from_any)) - math.log(2.0 * ALTERNATIVES)
+        return float(np.logaddexp.reduce(np.append(ever, -math.log(2.0 * (self.looks + 1)))))
+
+    @property
     def e_value(self) -> float:
-        """The e-value now: half for a fault since the first look, half for one that began at any."""
-        not_begun = 1.0 / (self.looks + 1)
-        return 0.5 * self.e_value_from_start + 0.5 * (_mean_exp(self.from_any) + not_begun)
+        """The e-value now, at most 10³⁰⁴."""
+        return bounded_exp(self.log_e_value)
 
     @property
     def e_value_from_start(self) -> float:
-        """The e-value for a fault since the first look; it depends on the sum of all tallies alone."""
-        return _mean_exp(self.from_start)
+        """That for a fault since the first look; it depends on the sum of all tallies alone."""
+        return bounded_exp(special.logsumexp(self.from_start) - math.log(ALTERNATIVES))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -130,8 +135,14 @@ def log_ratio_of_rows(if_positive: Floats, if_negative: Floats, rows: Tally, *, 
     return special.logsumexp(np.concatenate((if_positive, if_negative), axis=-1), axis=-1, b=counts)
 
 
-def _mean_exp(logs: Floats) -> float:
-    return float(np.exp(min(special.logsumexp(logs) - math.log(len(logs)), LARGEST_LOG)))
+def bounded_exp(log: float) -> float:
+    """Number from its logarithm, at most 10³⁰⁴."""
+    return math.exp(min(log, LARGEST_LOG))
+
+
+def e_text(value: float) -> str:
+    """An e-value for people."""
+    return f"{value:.3g}" if value < bounded_exp(LARGEST_LOG) else "above 1e+304"
 
 
 def deviation_of(probabilities: Floats, rows: Tally) -> float:
@@ -141,15 +152,15 @@ def deviation_of(probabilities: Floats, rows: Tally) -> float:
 
 
 def move_together(residuals: Sequence[float]) -> bool:
-    """Whether residuals of periods, one after the other, differ by more than independent rows allow.
+    """Whether residuals of periods, one after the other, bend by more than independent rows allow.
 
-    The difference of two neighbours is normal with variance 2, whatever the two have in common; so a map that is wrong
-    in the same way in both does not matter. Large ones are counted and not added up: one of them may be the day on
-    which the world changed.
+    Twice the middle one of three less its neighbours is normal with variance 6, whatever the three have in common and
+    whatever trend runs through them; so a map that is wrong, or becomes wrong by and by, does not matter. Large ones
+    are counted and not added up: one of them may be the day on which the world changed.
     """
-    pairs = np.asarray(residuals, dtype=np.float64)[: 2 * (len(residuals) // 2)].reshape(-1, 2)
-    n_large = np.count_nonzero(np.abs(pairs[:, 1] - pairs[:, 0]) > LARGE)
-    return bool(n_large > 0 and special.bdtrc(n_large - 1, len(pairs), LARGE_BY_CHANCE) < RARE)
+    threes = np.asarray(residuals, dtype=np.float64)[: 3 * (len(residuals) // 3)].reshape(-1, 3)
+    n_large = np.count_nonzero(np.abs(threes @ [-1.0, 2.0, -1.0]) > LARGE)
+    return bool(n_large > 0 and special.bdtrc(n_large - 1, len(threes), LARGE_BY_CHANCE) < RARE)
 
 
 def warn_if_together(residuals: Sequence[float]) -> None:
@@ -214,8 +225,8 @@ def alarming(adjusted: Mapping[Any, float], mean: float, alpha: float) -> list[A
 
 def alarm_sentence(alarms: list[Any], now: float, alpha: float, largest: float | None = None) -> str:
     """What the test says at this level, for people: the e-value now and, of several looks, the largest."""
-    peak = f", at most {largest:.3g} so far" if largest is not None and largest > max(1.0, now) else ""
-    e_value = f"the e-value is {now:.3g}{peak}; it alarms at {1.0 / alpha:g}."
+    peak = f", at most {e_text(largest)} so far" if largest is not None and largest > max(1.0, now) else ""
+    e_value = f"the e-value is {e_text(now)}{peak}; it alarms at {1.0 / alpha:g}."
     if not alarms:
         return f"No alarm: {e_value}"
     more = f" and {len(alarms) - MOST_NAMED} more" if len(alarms) > MOST_NAMED else ""

@@ -127,11 +127,17 @@ class CalibrationMonitor:
         return replace(new, largest_e_value=max(self.largest_e_value, new.e_value))
 
     @property
-    def e_value(self) -> float:
-        """The e-value against all probabilities now: the weighted mean of all tests."""
+    def log_e_value(self) -> float:
+        """Log of the e-value against all probabilities now: of the weighted mean of all tests."""
         if not self._tests:
-            return 1.0
-        return float(e_values.weights_of(self._tests) @ [test.e_value for test in self._tests.values()])
+            return 0.0
+        logs = np.array([test.log_e_value for test in self._tests.values()])
+        return float(np.logaddexp.reduce(np.log(e_values.weights_of(self._tests)) + logs))
+
+    @property
+    def e_value(self) -> float:
+        """The e-value now, at most 10³⁰⁴; `log_e_value` has no limit."""
+        return e_values.bounded_exp(self.log_e_value)
 
     def e_values(self) -> dict[Any, float]:
         """The largest e-value so far of each name, adjusted for having looked at all of them."""
@@ -154,8 +160,8 @@ class CalibrationMonitor:
         looks = f"{self.looks} look{'s' * (self.looks != 1)}"
         tests = f" at {len(self._tests)} tests" if len(self._tests) > 1 else ""
         of = "of the scores as they are" if self.map_ is None else f"of {self.map_!r}"
-        values = f"e-value {self.e_value:.3g} now, at most {self.largest_e_value:.3g} so far"
-        return f"CalibrationMonitor({looks}{tests}, {values}, {of})"
+        now, most = map(e_values.e_text, (self.e_value, self.largest_e_value))
+        return f"CalibrationMonitor({looks}{tests}, e-value {now} now, at most {most} so far, {of})"
 
     def __str__(self) -> str:
         return self.describe()
