@@ -40,7 +40,7 @@ def test_markdown():
 def test_latex():
     text = Costs(()).to_latex()
     assert text.startswith("\\begin{table}\n\\caption{Costs}\n\\begin{tabular}{lr}\n")
-    assert r"what & a\_b \\" in text
+    assert r"what & a\_\allowbreak{}b \\" in text
     assert r"\multicolumn{2}{l}{\textit{first}} \\" in text
     assert "I$^2$ & 3" in text
     assert r"50 \% \& more" in Costs().to_latex()
@@ -53,7 +53,20 @@ def test_long_texts_wrap_in_latex():
         def table(self):
             return Table("Notes", ["item", "text", "n"], [""], [["1", "a word and another " * 9, "3"]])
 
-    assert r"\begin{tabular}{lp{0.80\textwidth}r}" in Notes().to_latex()
+    text = Notes().to_latex()
+    assert text.startswith("\\begin{longtable}{lp{0.80\\textwidth}r}\n\\caption{Notes} \\\\\n")
+    assert text.count(r"\endhead") == text.count(r"\end{longtable}") == 1
+    assert "{table}" not in text
+
+
+def test_minus_signs_in_latex():
+    class Ages(TableResult):
+        remarks = ()
+
+        def table(self):
+            return Table("Ages", ["age", "slope"], [""], [["18-25", "-0.12 (-0.3 to 0.1)"]])
+
+    assert r"18-25 & $-$0.12 ($-$0.3 to 0.1) \\" in Ages().to_latex()
 
 
 def test_html():

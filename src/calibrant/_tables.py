@@ -1,5 +1,6 @@
 """Tables of results: as aligned text, HTML for notebooks, Markdown and LaTeX for papers, and as data frames."""
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +69,7 @@ class TableResult(ABC):
         return "\n\n".join([table.caption, "\n".join(body), *self.remarks])
 
     def to_latex(self) -> str:
-        """The table as LaTeX, for the package booktabs."""
+        """The table as LaTeX, for the packages booktabs and longtable."""
         table = self.table()
         width = len(table.headers)
         body = [
@@ -77,20 +78,24 @@ class TableResult(ABC):
             else " & ".join(map(_latex, row)) + r" \\"
             for row in table.lines()
         ]
-        head = " & ".join(map(_latex, table.headers)) + r" \\"
-        # Columns with texts of more than some forty letters wrap.
-        long = [max(map(len, column)) > 40 for column in zip(table.headers, *table.rows, strict=True)]
-        kinds = [rf"p{{{0.8 / sum(long):.2f}\textwidth}}" if wraps else "lr"[i > 0] for i, wraps in enumerate(long)]
-        rules = [rf"\begin{{tabular}}{{{''.join(kinds)}}}", r"\toprule", head, r"\midrule"]
+        caption, head = rf"\caption{{{_latex(table.caption)}}}", " & ".join(map(_latex, table.headers)) + r" \\"
+        # Columns with texts of more than some forty letters wrap, and their table goes on over pages.
+        lengths = [max(map(len, column)) for column in zip(table.headers, *table.rows, strict=True)]
+        long = {i: math.log(length) for i, length in enumerate(lengths) if length > 40}
+        shares = {i: f"p{{{0.8 * log / sum(long.values()):.2f}\\textwidth}}" for i, log in long.items()}
+        kinds = "".join(shares.get(i, "lr"[i > 0]) for i in range(width))
+        above, below = [r"\begin{table}", caption, rf"\begin{{tabular}}{{{kinds}}}"], [r"\end{tabular}", r"\end{table}"]
+        if long:
+            above, below = [rf"\begin{{longtable}}{{{kinds}}}", caption + r" \\"], [r"\end{longtable}"]
         note = [rf"\par {_latex(remark)}" for remark in self.remarks]
-        caption = rf"\caption{{{_latex(table.caption)}}}"
-        inside = [caption, *rules, *body, r"\bottomrule", r"\end{tabular}", *note]
-        return "\n".join([r"\begin{table}", *inside, r"\end{table}"])
+        rules = [r"\toprule", head, r"\midrule", *[r"\endhead"] * bool(long)]
+        return "\n".join([*above, *rules, *body, r"\bottomrule", below[0], *note, *below[1:]])
 
 
 def _latex(text: str) -> str:
     """Text with what LaTeX would take for commands made plain."""
-    escaped = re.sub(r"([%&_#$])", r"\\\1", text)
+    escaped = re.sub(r"([%&_#$])", r"\\\1", text).replace(r"\_", r"\_\allowbreak{}")
+    escaped = re.sub(r"(?<![\w)])-(?=\d)", "$-$", escaped)
     return escaped.replace("²", "$^2$").replace("τ", r"$\tau$").replace("−", "$-$").replace("–", "--")
 
 
