@@ -1,4 +1,3 @@
-from calibrant.export.classifiers import classifier_to_onnx as classifier_to_onnx
 from calibrant.export.onnx import to_onnx as to_onnx
 from calibrant.export.source import to_python as to_python
 from calibrant.export.sql import to_sql as to_sql
