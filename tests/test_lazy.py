@@ -1,10 +1,8 @@
-import subprocess
 import sys
 from types import ModuleType
 
 import pytest
 
-import calibrant
 from calibrant import _lazy
 
 
@@ -50,19 +48,3 @@ def test_the_stub_is_the_list_of_names(tmp_path):
 def test_an_unknown_name_is_an_attribute_error(package):
     with pytest.raises(AttributeError, match="module 'xml' has no attribute 'nonsense'"):
         _ = package.nonsense
-
-
-def test_a_missing_scikit_learn_is_named():
-    code = "import sys; sys.modules['scipy'] = None; import calibrant; calibrant.Blend"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "needs the package `scipy`" in answer.stderr
-    assert "a saved map needs numpy alone" in answer.stderr
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in calibrant.__all__ if isinstance(getattr(calibrant, name), ModuleType)]
-)
-def test_a_room_lists_what_it_offers_and_nothing_else(name):
-    room = getattr(calibrant, name)
-    listed = [one for one in dir(room) if not one.startswith("__")]
-    assert sorted(listed) == sorted(room.__all__)

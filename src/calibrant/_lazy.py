@@ -31,17 +31,7 @@ def attach(
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         is_module = homes[name] == package
-        try:
-            module = import_module(f"{package}.{name}" if is_module else homes[name])
-        except ModuleNotFoundError as error:
-            missing = (error.name or "").partition(".")[0]
-            if missing not in ("scipy", "sklearn"):
-                raise
-            message = (
-                f"{package}.{name} needs the package `{missing}`, which is not installed; run: pip install calibrant"
-            )
-            alone = "(loading and applying a saved map needs numpy alone)"
-            raise ModuleNotFoundError(f"{message} {alone}.", name=error.name) from error
+        module = import_module(f"{package}.{name}" if is_module else homes[name])
         own[name] = module if is_module else getattr(module, name)
         return own[name]
 

@@ -100,13 +100,14 @@ def check_finite(values: Floats, name: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
             return
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.argwhere(~np.isfinite(values))
     if len(bad):
-        value = "NaN" if np.isnan(values[bad[0]]) else f"{values[bad[0]]}"
+        first = bad[0].tolist()
+        value = "NaN" if np.isnan(values[*first]) else f"{values[*first]}"
+        place = f"at index {first[0]}" if len(first) == 1 else f"in row {first[0]}, column {first[1]}"
         number = "1 value is" if len(bad) == 1 else f"{len(bad)} values are"
         raise InvalidInputError(
-            f"`{name}` must be finite; got {value} at index {bad[0]} ({number} NaN or inf). "
-            "Drop or repair these rows first."
+            f"`{name}` must be finite; got {value} {place} ({number} NaN or inf). Drop or repair these rows first."
         )
 
 
@@ -406,7 +407,7 @@ def check_class_matrix(scores: ArrayLike, *, probabilities: bool) -> Floats:
             f"`scores` must have shape (n, K) with at least one row; got shape {matrix.shape}.{one}"
         )
     matrix = matrix if probabilities else _raise_masked(matrix)
-    _check_finite_rows(matrix)
+    check_finite(matrix, "scores")
     if not probabilities:
         largest = float(np.abs(matrix).max())
         if largest > LARGEST_LOGIT:
@@ -438,17 +439,6 @@ def _raise_masked(matrix: Floats) -> Floats:
         return matrix
     highest = matrix.max(axis=1, keepdims=True)
     return np.where(masked & np.isfinite(highest), highest + TINY_LOGIT, matrix)
-
-
-def _check_finite_rows(matrix: Floats) -> None:
-    bad = np.argwhere(~np.isfinite(matrix))
-    if len(bad):
-        row, column = bad[0]
-        value = "NaN" if np.isnan(matrix[row, column]) else f"{matrix[row, column]}"
-        raise InvalidInputError(
-            f"`scores` must be finite; got {value} in row {row}, column {column} ({len(bad)} such "
-            f"entr{'y' if len(bad) == 1 else 'ies'}). Drop or repair these rows first."
-        )
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:

@@ -2,12 +2,8 @@
 
 import numpy as np
 
+from calibrant._numerics.logistic import newton
 from calibrant._typing import Floats
-
-MAX_STEPS = 200
-DECREMENT = 1e-12  # nats that the next Newton step could still gain
-TO_THE_EDGE = 0.95  # share of the way to a weight of zero that a step may go
-SHORTEST = 1e-10
 
 
 def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
@@ -19,26 +15,16 @@ def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
     method with shortened steps finds the one maximum. O(n · members²) a step, about ten steps.
     """
     mass = counts.sum() + prior.sum()
-    weights: Floats = prior / prior.sum()
-    gain = _objective(likelihoods, counts, prior, mass, weights)
-    for _ in range(MAX_STEPS):
+
+    def derivatives(weights: Floats) -> tuple[float, Floats, Floats]:
+        if weights.min() <= 0.0:
+            return np.inf, weights, np.diag(weights)
         pooled = likelihoods @ weights
-        gradient = likelihoods.T @ (counts / pooled) + prior / weights - mass
+        loss = mass * weights.sum() - counts @ np.log(pooled) - prior @ np.log(weights)
         scaled = likelihoods * (np.sqrt(counts) / pooled)[:, None]
-        step = np.linalg.solve(scaled.T @ scaled + np.diag(prior / weights**2), gradient)
-        promise = gradient @ step
-        if promise < DECREMENT:
-            break
-        length = min(1.0, TO_THE_EDGE / max(float((-step / weights).max()), SHORTEST))
-        trial = weights + length * step
-        gained = _objective(likelihoods, counts, prior, mass, trial)
-        while gained < gain and length > SHORTEST:
-            length *= 0.5
-            trial = weights + length * step
-            gained = _objective(likelihoods, counts, prior, mass, trial)
-        weights, gain = trial, gained
-    return weights / weights.sum()  # which Newton's last step leaves a rounding error away
+        gradient = mass - likelihoods.T @ (counts / pooled) - prior / weights
+        return float(loss), gradient, scaled.T @ scaled + np.diag(prior / weights**2)
 
-
-def _objective(likelihoods: Floats, counts: Floats, prior: Floats, mass: float, weights: Floats) -> float:
-    return float(counts @ np.log(likelihoods @ weights) + prior @ np.log(weights) - mass * weights.sum())
+    found = newton(derivatives, prior / prior.sum(), mass).coefficients
+    weights = np.maximum(found, prior / mass)  # no maximum is below; the last step, which is not looked at, might be
+    return weights / weights.sum()

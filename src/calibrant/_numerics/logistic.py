@@ -64,8 +64,8 @@ def fit_logistic(
     if start is None:
         start = mean
         if m > 4 * COARSE_CELLS:
-            start = _newton(partial(_derivatives, _coarse(problem)), start, totals.sum()).coefficients
-    return _newton(partial(_derivatives, problem), start, totals.sum())
+            start = newton(partial(_derivatives, _coarse(problem)), start, totals.sum()).coefficients
+    return newton(partial(_derivatives, problem), start, totals.sum())
 
 
 def fit_outcomes(features: Floats, counts: Floats, totals: Floats, offsets: Floats) -> Fit:
@@ -88,7 +88,7 @@ def fit_outcomes(features: Floats, counts: Floats, totals: Floats, offsets: Floa
         loss = float(totals @ height - (counts * eta).sum()) + 0.5 * TINY_RIDGE * float(w @ w)
         return loss, gradient.ravel() + TINY_RIDGE * w, hessian.reshape(q * c, q * c) + TINY_RIDGE * np.eye(q * c)
 
-    return _newton(derivatives, np.zeros(q * c), totals.sum())
+    return newton(derivatives, np.zeros(q * c), totals.sum())
 
 
 def _coarse(fine: _Problem) -> _Problem:
@@ -103,7 +103,8 @@ def _coarse(fine: _Problem) -> _Problem:
     )
 
 
-def _newton(derivatives: Callable[[Floats], tuple[float, Floats, Floats]], start: Floats, mass: float) -> Fit:
+def newton(derivatives: Callable[[Floats], tuple[float, Floats, Floats]], start: Floats, mass: float) -> Fit:
+    """The minimum of a convex function from its value, gradient and second derivatives; `mass` is its scale."""
     w = np.array(start, dtype=np.float64)
     enough = TOLERANCE * float(mass)
     objective, gradient, hessian = derivatives(w)
