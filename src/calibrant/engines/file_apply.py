@@ -135,7 +135,6 @@ def apply_file(
         )
         keep = table.format == kind == "parquet" and not only_new
         options = table_batches.parquet_options(table.files[0], schema) if keep else {}
-        new.decimal = table.csv.get("decimal", ".")
         appended = (_append(batch, new, schema) for batch in batches)
         if in_folders:
             table_batches.write_folder(path, schema, appended, table.partition_columns)
@@ -185,8 +184,6 @@ class NewColumns:
         The confidence level of intervals, whose ends are columns, too: after the probabilities all lower, then all
         upper ones.
     """
-
-    decimal = "."  # of numbers that are kept as text
 
     def __init__(
         self,
@@ -252,7 +249,7 @@ class NewColumns:
         """Return the new columns of a batch."""
         if isinstance(self.map_, PanelMap):
             return self._fill(*self._read_panel(batch), None)
-        scores = [to_doubles(batch.column(score), score, self.decimal) for score in self.scores]
+        scores = [to_doubles(batch.column(score), score) for score in self.scores]
         return self.compute(scores, self.segments.encode(batch) if self.segments else None)
 
     def _read_panel(self, batch: Any) -> tuple[Bools, dict[str, Any]]:
@@ -261,7 +258,7 @@ class NewColumns:
         for score in self.map_.features.scores:
             column = batch.column(score.name)
             if isinstance(score, NumericScore):
-                columns[score.name] = values = to_doubles(column, score.name, self.decimal)
+                columns[score.name] = values = to_doubles(column, score.name)
                 low, high = domain(score.space)
                 usable &= ~((values < low) | (values > high))
             else:
@@ -321,12 +318,12 @@ class NewColumns:
             self.outside += int(((scores < lowest) | (scores > highest)).sum())
 
 
-def to_doubles(column: Any, name: str, decimal: str = ".") -> Floats:
+def to_doubles(column: Any, name: str) -> Floats:
     """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
     pa = require("pyarrow", "tables", CALLER)
     try:
         if pa.types.is_string(column.type):
-            column = pa.compute.replace_substring(pa.compute.utf8_trim_whitespace(column), decimal, ".")
+            column = pa.compute.utf8_trim_whitespace(column)
         elif pa.types.is_temporal(column.type):
             raise pa.ArrowTypeError(f"they are of type {column.type}")
         doubles: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)

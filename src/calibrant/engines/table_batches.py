@@ -93,8 +93,6 @@ def write_text(
         options += f", HEADER true, DELIMITER '{csv.get('delimiter', ',')}'"
     with connect() as connection:
         columns = _check_columns(kind, schema, connection)
-        if kind == "csv" and csv.get("decimal", ".") != ".":
-            columns = [_with_decimal(field, csv["decimal"]) for field in schema]
         connection.register("batches", pa.RecordBatchReader.from_batches(schema, watched()))
         try:
             connection.execute(f"COPY (SELECT {', '.join(columns)} FROM batches) TO {literal(str(path))} ({options})")
@@ -128,12 +126,6 @@ def _check_columns(kind: str, schema: Any, connection: Any) -> list[str]:
                 "or only the new column."
             )
     return [quote(name) for name in schema.names]
-
-
-def _with_decimal(field: Any, decimal: str) -> str:
-    """Return a column as SQL, with another sign before the decimals of numbers; in other columns a point is text."""
-    name = quote(field.name)
-    return f"replace({name}::VARCHAR, '.', '{decimal}') AS {name}" if str(field.type) in ("double", "float") else name
 
 
 def _check_finite(batch: Any) -> None:

@@ -245,15 +245,9 @@ def _read(
         raise InvalidInputError("The files must use the same delimiter; convert some of them first.")
     # A fixed delimiter makes a line with too many columns an error; left to guess, DuckDB takes whole lines.
     delimiter, fields = dialects[0]
-    options: dict[str, Any] = {"delimiter": delimiter}
-    relation = _read_csv(connection, files, **options)
-    if delimiter == ";":  # a comma is then free for decimals, as where it is the custom
-        by_comma = _read_csv(connection, files, **options, decimal=",")
-        now, before = (sum(map(Table("", one).is_number, one.columns)) for one in (by_comma, relation))
-        if now > before:
-            relation, options = by_comma, options | {"decimal": ","}
-    header = {"header": any(pair[0] == pair[1] for pair in zip(fields, relation.columns, strict=False))}
-    return relation, fields, options | header
+    relation = _read_csv(connection, files, delimiter=delimiter)
+    header = any(pair[0] == pair[1] for pair in zip(fields, relation.columns, strict=False))
+    return relation, fields, {"delimiter": delimiter, "header": header}
 
 
 def _escape(files: list[str]) -> list[str]:

@@ -6,11 +6,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from calibrant import _limits, _validation
-from calibrant._numerics import bins, links
+from calibrant._numerics import links
 from calibrant._numerics.piecewise import nearest_monotone
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import Calibrator
-from calibrant.errors import InvalidInputError
 from calibrant.maps.functions import Step
 from calibrant.tally import Tally
 
@@ -18,18 +17,14 @@ from calibrant.tally import Tally
 class ACP(Calibrator):
     """The share of positives among the calibration rows inside the confidence interval of the prediction.
 
-    The model that made the scores must say how sure it is of each: pass its intervals as `interval`. Without them, the
-    interval around a score is the one that a logistic regression on this single score would have, fitted to the
-    calibration rows: narrow, since one coefficient is known better than many.
+    The model that made the scores must say how sure it is of each: `predict_between` takes its intervals. The map has
+    none of them; its interval around a score is the one that a logistic regression on this single score would have,
+    fitted to the calibration rows: narrow, since one coefficient is known better than many.
 
     Parameters
     ----------
-    interval : (scores, lower, upper), optional
-        Three arrays: scores of any rows and the ends of the intervals around them. The map is a function of the
-        score alone, so both ends are averaged where scores are equal, interpolated between them, and made
-        non-decreasing. `predict_between` takes the interval of each row as it is.
     level : float
-        Confidence level of the intervals where `interval` is not given.
+        Confidence level of the intervals of the map.
     max_cells : int
         The map is made from at most this many cells of equal mass.
 
@@ -42,9 +37,8 @@ class ACP(Calibrator):
     --------
     >>> from calibrant import ACP
     >>> scores, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1]
-    >>> width_one_fifth = ([0.0, 1.0], [-0.1, 0.9], [0.1, 1.1])
-    >>> ACP(interval=width_one_fifth).fit(scores, y).predict([0.15, 0.25, 0.75]).tolist()
-    [0.0, 0.5, 0.5]
+    >>> ACP().fit(scores, y).predict_between([0.15, 0.25], lower=[0.05, 0.15], upper=[0.25, 0.35]).tolist()
+    [0.0, 0.5]
     """
 
     name = "acp"
@@ -53,14 +47,7 @@ class ACP(Calibrator):
     reference = "Jiang, Osl, Kim and Ohno-Machado 2012"
     space = "probability"
 
-    def __init__(
-        self,
-        *,
-        interval: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
-        level: float = 0.95,
-        max_cells: int = _limits.ACP_CELLS,
-    ) -> None:
-        self.interval = interval
+    def __init__(self, *, level: float = 0.95, max_cells: int = _limits.ACP_CELLS) -> None:
         self.level = level
         self.max_cells = max_cells
 
@@ -68,7 +55,7 @@ class ACP(Calibrator):
         _validation.check_level(self.level)
         cells = tally.coarsen(self.max_cells)
         self.cells_ = cells
-        x, lower, upper = self._given() if self.interval is not None else _own_intervals(cells, self.level)
+        x, lower, upper = _own_intervals(cells, self.level)
         # A row enters the bin where the upper end reaches it, and leaves it where the lower end passes it.
         # Bins of a map are closed on the right, so it enters one double early.
         enter, leave = _crossing(x, upper, cells.scores, "left"), _crossing(x, lower, cells.scores, "right")
@@ -77,20 +64,6 @@ class ACP(Calibrator):
         middles = 0.5 * (bounds[1:] + bounds[:-1])  # a score inside each bin
         values = self._share(np.interp(middles, x, lower), np.interp(middles, x, upper), middles)
         return Step(edges, values)
-
-    def _given(self) -> tuple[Floats, Floats, Floats]:
-        try:
-            columns = [_validation.check_scores(column, "interval") for column in self.interval or ()]
-            x, lower, upper = columns
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"`interval` must be three arrays (scores, lower, upper) of finite numbers; {error}"
-            ) from error
-        if not len(x) == len(lower) == len(upper) > 0 or (lower > upper).any():
-            raise InvalidInputError("`interval` must be three arrays of one length with lower ≤ upper everywhere.")
-        ends = [bins.group_sums(x, column, np.ones(len(x))) for column in (lower, upper)]
-        low, high = (nearest_monotone(total / count) for _, total, count in ends)
-        return ends[0][0], low, high
 
     def predict_between(self, scores: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Floats:
         """Calibrate rows whose own intervals are known: the method as published.
