@@ -35,21 +35,21 @@ def test_groups_reach_the_sample():
 
 
 @pytest.mark.parametrize(
-    ("measure", "own", "beside"),
+    ("measure", "names"),
     [
-        (metrics.ks_calibration_error, [], []),
-        (metrics.tce_bpm, ["p"], []),
-        (metrics.kuiper_test, ["rng"], ["groups"]),
-        (decisions.net_benefit, ["thresholds"], []),
-        (adjust.choose_update, ["largest", "alpha"], ["groups"]),
+        (metrics.ks_calibration_error, ["sample_weight", "pos_label"]),
+        (metrics.tce_bpm, ["p", "sample_weight", "pos_label"]),
+        (metrics.kuiper_test, ["rng", "sample_weight", "pos_label", "groups"]),
+        (metrics.full_calibration_test, ["n_simulations", "rng", "sample_weight"]),
+        (decisions.net_benefit, ["thresholds", "sample_weight", "pos_label"]),
+        (adjust.choose_update, ["largest", "alpha", "sample_weight", "pos_label", "groups"]),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_the_signature_says_what_can_be_passed(measure, own, beside):
+def test_the_signature_says_what_can_be_passed(measure, names):
     parameters = inspect.signature(measure).parameters
-    assert list(parameters) == ["y_true", "y_prob", *own, "sample_weight", "pos_label", *beside]
-    by_name = {name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
-    assert by_name == {*own, "sample_weight", "pos_label", *beside}
+    assert list(parameters) == ["y_true", "y_prob", *names]
+    assert [name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY] == names
     assert measure.__module__.startswith("calibrant.")
     assert pickle.loads(pickle.dumps(measure)) is measure
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import chdtrc
 
 from calibrant import _limits, _validation
@@ -118,8 +119,6 @@ def anchor(
     >>> round(float(map_(portfolio).mean()), 9)
     0.035
     """
-    from scipy import optimize
-
     _validation.check_number("mean", mean, "rate")
     whole = _as_map(map_)
     rows = as_unlabelled(scores, sample_weight)
@@ -131,7 +130,7 @@ def anchor(
     # The mean of expit(z + shift) lies between those of the lowest and the highest z.
     target = _log_odds(mean)
     low, high = target - float(logits.max()), target - float(logits.min())
-    shift = low if low == high else optimize.brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-14, rtol=1e-14)
+    shift = low if low == high else brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-14, rtol=1e-14)
     return _shifted(whole, float(shift), "anchor")
 
 

@@ -1,6 +1,4 @@
-from calibrant.decisions.costs import CostCurve as CostCurve
 from calibrant.decisions.costs import DecisionCurve as DecisionCurve
-from calibrant.decisions.costs import cost_curve as cost_curve
 from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import decision_curve as decision_curve
 from calibrant.decisions.costs import net_benefit as net_benefit

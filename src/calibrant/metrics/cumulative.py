@@ -51,7 +51,7 @@ def ks_calibration_error(tally: Tally) -> float:
     >>> round(metrics.ks_calibration_error([0, 1, 1], [0.3, 0.6, 0.9]), 4)
     0.1
     """
-    return max(map(abs, _extreme_gaps(tally))) / tally.total
+    return float(np.abs(np.cumsum(_gaps(tally))).max()) / tally.total
 
 
 @dataclass(frozen=True)
@@ -172,11 +172,10 @@ def kuiper_test(sample: ScoreSample, *, rng: Seed = 0) -> CalibrationTest:
     >>> metrics.kuiper_test(data.labels, data.scores).p_value < 0.001
     True
     """
-    low, high = _extreme_gaps(sample.tally)
     variance = _variance(sample.tally)
     if not variance > 0.0:
         raise InvalidInputError("Kuiper's test needs a probability strictly between 0 and 1; all are 0 or 1.")
-    statistic = (high - low) / float(np.sqrt(variance))
+    statistic = float(_ranges(_gaps(sample.tally)) / np.sqrt(variance))
     if sample.rows is None:
         return CalibrationTest(statistic, _range_p_value(statistic))
     observed, draws = _draw_flipped_ranges(sample.rows, SIGN_DRAWS, rng)
@@ -203,20 +202,14 @@ def _blocks(number: int) -> list[int]:
 
 
 def _ranges(gaps: Floats) -> Floats:
-    """Highest minus lowest cumulative gap of each column, where no row at all has the gap 0."""
+    """Highest minus lowest cumulative gap, of each column, where no row at all has the gap 0."""
     walk = np.cumsum(gaps, axis=0)
     return np.maximum(walk.max(axis=0), 0.0) - np.minimum(walk.min(axis=0), 0.0)
 
 
-def _extreme_gaps(tally: Tally) -> tuple[float, float]:
-    """The lowest and the highest Σ (y − p) over the rows up to any score, where no row at all has the gap 0."""
-    gaps = _cumulative_gaps(tally)
-    return min(float(gaps.min()), 0.0), max(float(gaps.max()), 0.0)
-
-
-def _cumulative_gaps(tally: Tally) -> Floats:
-    """Σ (y − p) over the rows up to each score."""
-    return np.cumsum(tally.positives - tally.scores * tally.totals)
+def _gaps(tally: Tally) -> Floats:
+    """Σ (y − p) over the rows of each score."""
+    return tally.positives - tally.scores * tally.totals
 
 
 def _variance(tally: Tally) -> float:
@@ -270,8 +263,7 @@ def cutoff_calibration_error(tally: Tally) -> float:
     >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.9]), 3)  # the row at 0.4, or that at 0.6
     0.15
     """
-    low, high = _extreme_gaps(tally)
-    return (high - low) / tally.total
+    return float(_ranges(_gaps(tally))) / tally.total
 
 
 @of_sample
@@ -329,7 +321,7 @@ def _deviations(sample: ScoreSample, n_resamples: int, rng: Seed) -> Floats:
     """The largest difference over intervals between a replicate's gap and that of the sample, for each replicate."""
     generator, deviations = np.random.default_rng(rng), []
     cells = sample.cells
-    expected = (cells.positives - cells.scores * cells.totals) / cells.total
+    expected = _gaps(cells) / cells.total
     for size in _blocks(n_resamples):
         counts = sample.draw_counts(size, generator)
         positives, negatives = np.split(counts, 2, axis=1)
@@ -383,6 +375,6 @@ def averaged_two_bin_error(tally: Tally) -> float:
     # Cuts above a score and up to the next one share a split, whose lower part has the gap S and the upper one T − S,
     # T being that of all rows; up to the first score and above the last one all rows are in one part. So the mean is
     # T² + 2 Σ width · (S² − T S).
-    gaps = _cumulative_gaps(tally)
+    gaps = np.cumsum(_gaps(tally))
     lower, whole = gaps[:-1], float(gaps[-1])
     return (whole**2 + 2.0 * float(np.diff(tally.scores) @ (lower * (lower - whole)))) / tally.total**2

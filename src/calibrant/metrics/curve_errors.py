@@ -8,7 +8,7 @@ import numpy as np
 from scipy import fft
 
 from calibrant import _limits
-from calibrant._numerics import bins, links
+from calibrant._numerics import binomial_process, bins, links
 from calibrant._numerics.beta import expectation, sign_changes
 from calibrant._numerics.piecewise import halve
 from calibrant._typing import Floats
@@ -227,8 +227,6 @@ def tce_bpm(tally: Tally, *, p: float = 1.0) -> float:
     >>> round(metrics.tce_bpm(data.labels, data.scores), 2)
     0.13
     """
-    from calibrant._numerics import binomial_process
-
     if not 1.0 <= p < np.inf:
         raise InvalidInputError(f"`p` must be a finite number of at least 1; got {p!r}.")
     cells = tally.coarsen(_limits.BINOMIAL_PROCESS_CELLS)

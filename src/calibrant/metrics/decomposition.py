@@ -7,6 +7,7 @@ from scipy.optimize import isotonic_regression
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._numerics.logistic import fit_logistic
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
@@ -209,8 +210,6 @@ def _squared_distance(gain: Interval, after: OutOfFold, saved: Floats) -> Interv
 
 def _recalibrated(train: Tally, scores: Floats) -> Floats:
     """expit(a + b logit(p)) with a and b from other rows."""
-    from calibrant._numerics.logistic import fit_logistic
-
     features = np.column_stack((np.ones(len(train)), links.logit(train.scores)))
     fit = fit_logistic(features, train.positives, train.totals, ridge=RIDGE, prior_mean=np.array([0.0, 1.0]))
     return links.expit(fit.coefficients[0] + fit.coefficients[1] * links.logit(scores))

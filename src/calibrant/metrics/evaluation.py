@@ -19,7 +19,7 @@ from calibrant.metrics.bootstrap import interval_of, reflected
 from calibrant.metrics.cumulative import ks_calibration_error
 from calibrant.metrics.curve_errors import smooth_calibration_error
 from calibrant.metrics.decomposition import corp_decomposition, refinement_by_recalibration
-from calibrant.metrics.multiclass import class_wise, of_top_label
+from calibrant.metrics.multiclass import class_wise_calibration_error, top_label_calibration_error
 from calibrant.metrics.samples import ClassSample, Column, Metric, ScoreSample, Seed, describe_rows, read_problem
 from calibrant.metrics.scores import brier_score, log_loss, mean_of, roc_auc
 from calibrant.metrics.validation import calibration_slope
@@ -166,8 +166,8 @@ def _accuracy(sample: ClassSample) -> float:
 
 _DEBIASED = partial(debiased_calibration_error, p=1)
 _ECE = partial(expected_calibration_error, strategy="quantile")
-_TOP_ECE, _TOP_SMOOTH = partial(of_top_label, _ECE), partial(of_top_label, smooth_calibration_error)
-_CLASS_ECE = partial(class_wise, _ECE)
+_TOP_ECE, _TOP_SMOOTH = (partial(top_label_calibration_error, metric=m) for m in (_ECE, smooth_calibration_error))
+_CLASS_ECE = partial(class_wise_calibration_error, metric=_ECE)
 _UNIT = (0.0, 1.0)
 MEASURES = {
     "score": (

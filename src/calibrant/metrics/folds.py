@@ -1,12 +1,11 @@
 """Folds of rows of any shape, predictions for rows that were not seen, and means over these with their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
@@ -16,10 +15,6 @@ from calibrant.metrics.multiclass import top_label_tally
 from calibrant.metrics.samples import GroupedRows, Groups, RowSample, ScoreSample, Seed
 from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
 from calibrant.tally import Tally
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
 
@@ -280,7 +275,5 @@ def _judged_groups(parts: list[csr_array]) -> csr_array | None:
     """The columns of all parts, for the groups that have rows to judge; None where rows are in no groups."""
     if not parts:
         return None
-    from scipy import sparse
-
-    members = sparse.hstack(parts, format="csr")
+    members = hstack(parts, format="csr")
     return members[members.sum(axis=1) > 0.0]

@@ -1,7 +1,6 @@
 """Several classes: each against the rest, the top label alone, and a test of the whole row of probabilities."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,17 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.cumulative import CalibrationTest
-from calibrant.metrics.samples import ClassSample, Column, Metric, Seed, read_classes
+from calibrant.metrics.reading import of_classes
+from calibrant.metrics.samples import ClassSample, Seed, read_classes
 from calibrant.tally import Tally
 
 MOST_ENTRIES = 2_000_000  # of the matrix; with more, every k-th row is tested
 PAIRS_UP_TO = 30  # classes for which pairs of classes are looked at
 
 
+@of_classes
 def class_wise_calibration_error(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    metric: Callable[..., float] = expected_calibration_error,
-    sample_weight: Column = None,
-    **options: Any,
+    sample: ClassSample, /, *, metric: Callable[..., float] = expected_calibration_error, **options: Any
 ) -> float:
     """The mean over classes of a binary metric of that class's column.
 
@@ -52,16 +48,12 @@ def class_wise_calibration_error(
     >>> round(metrics.class_wise_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), 4)
     0.1778
     """
-    return class_wise(partial(metric, **options), read_classes(y_true, y_prob, sample_weight))
+    return float(np.mean([metric(tally, **options) for tally in class_tallies(sample)]))
 
 
+@of_classes
 def top_label_calibration_error(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    metric: Callable[..., float] = expected_calibration_error,
-    sample_weight: Column = None,
-    **options: Any,
+    sample: ClassSample, /, *, metric: Callable[..., float] = expected_calibration_error, **options: Any
 ) -> float:
     """A binary metric of the highest class probability against whether that class was right.
 
@@ -73,17 +65,7 @@ def top_label_calibration_error(
     >>> round(metrics.top_label_calibration_error([0, 1, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), 4)
     0.2667
     """
-    return of_top_label(partial(metric, **options), read_classes(y_true, y_prob, sample_weight))
-
-
-def class_wise(metric: Metric, sample: ClassSample) -> float:
-    """The mean over classes of a metric of each class against the rest."""
-    return float(np.mean([metric(tally) for tally in class_tallies(sample)]))
-
-
-def of_top_label(metric: Metric, sample: ClassSample) -> float:
-    """A metric of the probability of the most probable class of each row, and whether it was right."""
-    return float(metric(top_label_tally(sample.labels, sample.probabilities, sample.weights)))
+    return float(metric(top_label_tally(sample.labels, sample.probabilities, sample.weights), **options))
 
 
 def class_tallies(sample: ClassSample) -> Iterator[Tally]:
@@ -105,14 +87,8 @@ def top_label_tally(labels: Ints, probabilities: Floats, weights: Floats | None 
     return Tally.from_arrays(probabilities[np.arange(len(top)), top], top == labels, weights)
 
 
-def full_calibration_test(
-    y_true: ArrayLike | ClassSample,
-    y_prob: Column = None,
-    *,
-    n_simulations: int = 499,
-    rng: Seed = 0,
-    sample_weight: ArrayLike | None = None,
-) -> CalibrationTest:
+@of_classes
+def full_calibration_test(sample: ClassSample, *, n_simulations: int = 499, rng: Seed = 0) -> CalibrationTest:
     """Test whether labels are distributed as each row of probabilities says.
 
     For calibrated probabilities every sum over rows of a function of the row times (indicator − p) varies around 0.
@@ -151,7 +127,6 @@ def full_calibration_test(
     (True, 0.002)
     """
     _validation.check_count("n_simulations", n_simulations)
-    sample = read_classes(y_true, y_prob, sample_weight)
     labels, matrix, weights = sample.labels, sample.probabilities, sample.weights
     some = slice(None, None, max(1, -(-matrix.size // MOST_ENTRIES)))
     gaps = _Gaps(matrix[some], weights[some])

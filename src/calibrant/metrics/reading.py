@@ -5,7 +5,8 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
-from calibrant.metrics.samples import Column, Labels, ScoreSample, as_tally, read_sample
+from calibrant.metrics import samples
+from calibrant.metrics.samples import ClassSample, Column, Labels, Sample, ScoreSample
 from calibrant.tally import Tally
 
 Options = ParamSpec("Options")
@@ -19,7 +20,7 @@ class RowMeasure(Protocol[Options, Result_co]):
     __name__: str
 
     @overload
-    def __call__(self, y_true: Tally | ScoreSample, /, *args: Options.args, **options: Options.kwargs) -> Result_co: ...
+    def __call__(self, y_true: Tally | Sample, /, *args: Options.args, **options: Options.kwargs) -> Result_co: ...
     @overload
     def __call__(
         self, y_true: Labels, y_prob: Column, *, sample_weight: Column = ..., pos_label: Any = ..., **options: Any
@@ -28,25 +29,29 @@ class RowMeasure(Protocol[Options, Result_co]):
 
 def of_tally(function: Callable[Concatenate[Tally, Options], Result]) -> RowMeasure[Options, Result]:
     """The function of a tally as one of `y_true`, `y_prob`, `sample_weight` and `pos_label`."""
-    return _reading(as_tally, function)
+    return _reading(samples.as_tally, function, "sample_weight", "pos_label")
 
 
 def of_sample(function: Callable[Concatenate[ScoreSample, Options], Result]) -> RowMeasure[Options, Result]:
     """The function of a sample as one of the same and of `groups`."""
-    return _reading(read_sample, function)
+    return _reading(samples.read_sample, function, "sample_weight", "pos_label", "groups")
 
 
-def _reading(read: Callable[..., Any], function: Callable[..., Any]) -> Any:
-    """The function behind its reader, whose positional parameters it takes; all but the first two by name."""
-    y_true, y_prob, *beside = (p for p in signature(read).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD)
-    _, *options = signature(function).parameters.values()
+def of_classes(function: Callable[Concatenate[ClassSample, Options], Result]) -> RowMeasure[Options, Result]:
+    """The function of a sample of several classes as one of `y_true`, `y_prob`, a matrix, and `sample_weight`."""
+    return _reading(samples.read_classes, function, "sample_weight")
+
+
+def _reading(read: Callable[..., Any], function: Callable[..., Any], *beside: str) -> Any:
+    """The function behind its reader, which takes the rows and what is named beside them."""
 
     @wraps(function)
-    def measure(y_true: Any, y_prob: Any = None, **given: Any) -> Any:
-        columns = {parameter.name: given.pop(parameter.name, None) for parameter in beside}
+    def measure(y_true: Labels, y_prob: Column = None, **given: Any) -> Any:
+        columns = {name: given.pop(name, None) for name in beside}
         return function(read(y_true, y_prob, **columns), **given)
 
-    by_name = (parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in beside)
-    returns = signature(function).return_annotation
-    vars(measure)["__signature__"] = Signature([y_true, y_prob, *options, *by_name], return_annotation=returns)
+    own, rows = signature(function), list(signature(measure, follow_wrapped=False).parameters.values())[:2]
+    by_name = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in beside]
+    parameters = sorted([*rows, *list(own.parameters.values())[1:], *by_name], key=lambda one: one.kind)
+    vars(measure)["__signature__"] = Signature(parameters, return_annotation=own.return_annotation)
     return measure

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import special
+from scipy.sparse import coo_array, csr_array
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins
@@ -19,10 +20,6 @@ from calibrant.errors import InvalidInputError
 from calibrant.maps.panel_columns import CATEGORY, read_column, space_of
 from calibrant.maps.panel_columns import read_columns as read_columns_by_name
 from calibrant.tally import Tally, row_count
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 
 FEW_GROUPS = 30  # below which what is said of groups rests on few independent numbers
 BLOCK = 64  # replicates drawn at a time, to bound the memory
@@ -125,9 +122,7 @@ class Groups(NamedTuple):
 
         Every bootstrap of groups is a product with it: a group that is drawn twice brings its sums twice.
         """
-        from scipy import sparse
-
-        return sparse.coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
+        return coo_array((values, (self.codes, cells)), shape=(self.number, n_cells)).tocsr()
 
     @property
     def remark(self) -> str:

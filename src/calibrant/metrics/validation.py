@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from calibrant import _limits, _validation
 from calibrant._numerics import links
+from calibrant._numerics.logistic import Fit, fit_outcomes
 from calibrant._tables import Table, TableResult, align, make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
@@ -21,9 +22,6 @@ from calibrant.metrics.reading import of_sample
 from calibrant.metrics.samples import ClassSample, Groups, ScoreSample, Seed, both_classes, read_problem, read_sample
 from calibrant.metrics.scores import acted_on, benefit, brier_score, brier_skill_score, check_thresholds, roc_auc
 from calibrant.tally import Tally, row_count
-
-if TYPE_CHECKING:
-    from calibrant._numerics.logistic import Fit
 
 REPLICATE_CELLS = 128  # of the curve in a replicate: its errors do not change in the third digit
 
@@ -502,8 +500,6 @@ class Odds(NamedTuple):
 
     def fit(self, size: int) -> Fit:
         """How far the outcomes are from the logits, by such a line."""
-        from calibrant._numerics.logistic import fit_outcomes
-
         return fit_outcomes(self.line(size), self.counts, self.totals, self.logits)
 
     def move(self, features: Floats, coefficients: Floats) -> Floats:

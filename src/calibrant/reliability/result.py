@@ -18,7 +18,8 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import PlainResult
 from calibrant.metrics.binned import bin_number, bin_starts, sums_from
 from calibrant.metrics.calibration_band import finite_sample_band
-from calibrant.metrics.samples import Column, GroupedRows, Labels, ScoreSample, read_sample
+from calibrant.metrics.reading import of_sample
+from calibrant.metrics.samples import GroupedRows, ScoreSample
 from calibrant.metrics.validation import ValidationSummary, summarise_validation
 from calibrant.tally import Tally, row_count
 
@@ -290,12 +291,10 @@ class Reliability(PlainResult):
         )
 
 
+@of_sample
 def reliability(
-    y_true: Labels,
-    y_prob: Column = None,
+    sample: ScoreSample,
     *,
-    sample_weight: Column = None,
-    pos_label: Any = None,
     n_bins: int | str = "auto",
     strategy: str = "quantile",
     curve: Any = "corp",
@@ -304,7 +303,6 @@ def reliability(
     name: str | None = None,
     band: str = "curve",
     validation: bool = False,
-    groups: Column = None,
     each_group: bool = False,
 ) -> Reliability:
     """Compute everything that a reliability diagram shows.
@@ -367,7 +365,6 @@ def reliability(
     """
     check_choice("scale", scale, SCALES)
     check_choice("band", band, BANDS)
-    sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups)
     tally = sample.tally
     points = binned_points(tally, n_bins=n_bins, strategy=strategy, level=level)
     curve_columns, curve_name = fit_curve(tally, curve, level)
