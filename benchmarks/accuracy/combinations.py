@@ -5,8 +5,9 @@ python -m benchmarks.accuracy.combinations [--repeats 10] [--data ../shared/data
 Simulated truths are known: the figure is the log-loss above that of the truth, × 1000, with the share of 90 % intervals
 that hold it. Four classes: 12 segments, each with a temperature and biases of its own. Eight labels, each with a shift
 and a slope of its own. Real tables, log-loss on other rows: public nets on CIFAR-10 and language models with four
-options (segments are the models; from `--data`, skipped without it), and properties of scikit-learn's digits, each
-predicted from the pixels by Gaussian naive Bayes.
+options (segments are the models; from `--data`, skipped without it), properties of scikit-learn's digits, each
+predicted from the pixels by Gaussian naive Bayes, and facts about people of a census, each predicted by the same from
+age, occupation, race and the other facts (`raw/adult.parquet` beside the folder of `--data`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import OneHotEncoder
 
 from calibrant import Blend, SegmentedCalibrator
 from calibrant._numerics import links
@@ -124,16 +127,41 @@ def judge_tables(folder: Path, names: list[str], rng: np.random.Generator, rows:
     return [log_loss(np.eye(left[0].shape[1])[left[1]], q) for q in predicted]
 
 
-def judge_digits(rng: np.random.Generator, rows: int) -> list[float]:
-    X, digit = load_digits(return_X_y=True)
-    order = rng.permutation(len(digit))
-    X, y = X[order], np.column_stack([np.isin(digit[order], members) for members in PROPERTIES.values()]).astype(int)
-    learners = [GaussianNB(var_smoothing=1e-2).fit(X[:300], column[:300]) for column in y.T]
-    scores = np.column_stack([learner.predict_proba(X)[:, 1] for learner in learners])
-    train, test = slice(300, 300 + rows), slice(800, None)
+def judge_labels(y: Ints, features: Callable[[int], Floats], rows: int) -> list[float]:
+    """Naive Bayes on 300 rows for each label, from the features that it may see; calibrated on `rows` others."""
+    scores = np.empty(y.shape)
+    for k in range(y.shape[1]):
+        X = features(k)
+        scores[:, k] = GaussianNB(var_smoothing=1e-2).fit(X[:300], y[:300, k]).predict_proba(X)[:, 1]
+    train, test = slice(300, 300 + rows), slice(800, 3800)
     predicted, _ = compare_labels((scores[train], y[train]), scores[test])
     truth = both_classes(y[test].astype(float))
     return [log_loss(truth, both_classes(q)) for q in predicted]
+
+
+def judge_digits(rng: np.random.Generator, rows: int) -> list[float]:
+    X, digit = load_digits(return_X_y=True)
+    order = rng.permutation(len(digit))
+    y = np.column_stack([np.isin(digit[order], members) for members in PROPERTIES.values()]).astype(int)
+    return judge_labels(y, lambda _: X[order], rows)
+
+
+def judge_census(file: Path, rng: np.random.Generator, rows: int) -> list[float]:
+    people = pq.read_table(file).to_pandas().sample(3800, random_state=int(rng.integers(2**31)))
+    facts = {
+        "earns over 50 000": people["target"] == 1,
+        "married": people["marital_status"] == "Married-civ-spouse",
+        "man": people["sex"] == "Male",
+        "employed by a firm": people["workclass"] == "Private",
+        "born in the country": people["native_country"] == "United-States",
+        "graduate": people["education_num"] >= 13,
+        "full time": people["hours_per_week"] >= 40,
+        "has capital": (people["capital_gain"] > 0) | (people["capital_loss"] > 0),
+    }
+    y = np.column_stack(list(facts.values())).astype(int)
+    others = OneHotEncoder(sparse_output=False).fit_transform(people[["occupation", "race"]])
+    shared = np.column_stack((people["age"] / 10.0, others))
+    return judge_labels(y, lambda k: np.column_stack((shared, np.delete(y, k, axis=1))), rows)
 
 
 def main() -> None:
@@ -156,8 +184,9 @@ def main() -> None:
                 )
     judges: dict[str, Callable[[np.random.Generator, int], list[float]]] = {"digits": judge_digits}
     if options.data is None:
-        print("nets, language models: skipped, `--data` names no folder")
+        print("census, nets, language models: skipped, `--data` names no folder")
     else:
+        judges["census"] = lambda rng, rows: judge_census(options.data.parent / "raw" / "adult.parquet", rng, rows)
         for name, tables in TABLES.items():
             judges[name] = lambda rng, rows, tables=tables: judge_tables(options.data, tables, rng, rows)
     for name, judge in judges.items():
