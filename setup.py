@@ -23,7 +23,6 @@ VECTOR = {
     "laplace",
     "logistic_normal",
     "monotone_draws",
-    "monotone_level_draws",
     "partition_draws",
     "partition_sweep",
     "partitions",

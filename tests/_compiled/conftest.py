@@ -41,7 +41,6 @@ def plain_kernels():
         del sys.modules[name]
     sys.meta_path.insert(0, PlainFinder)
     try:
-        importlib.import_module(f"{PACKAGE}.fallback")._warn = lambda: None
         return {name: importlib.import_module(f"{PACKAGE}.{name}") for name in COMPILED}
     finally:
         sys.meta_path.remove(PlainFinder)

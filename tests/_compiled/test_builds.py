@@ -61,9 +61,10 @@ def near_isotonic(near_isotonic_path):
     return near_isotonic_path.path(falls, sums, mass)
 
 
-def level_draws(monotone_level_draws):
+def monotone(monotone_draws):
+    drawn = monotone_draws.draw(uniforms(50, 2, 80), np.zeros(80), np.ones(80), POSITIVES, TOTALS - POSITIVES)
     table = np.triu(uniforms(60, 60))
-    return monotone_level_draws.draw(table, np.ascontiguousarray(table.T), uniforms(20, 10), 5)
+    return *drawn, monotone_draws.draw_levels(table, np.ascontiguousarray(table.T), uniforms(20, 10), 5)
 
 
 RUNS = {
@@ -71,10 +72,7 @@ RUNS = {
     "laplace": laplace_fits,
     "loess": lambda kernel: kernel.fit(SCORES, POSITIVES / TOTALS, TOTALS, 0.5, 2),
     "logistic_normal": curve_means,
-    "monotone_draws": lambda kernel: kernel.draw(
-        uniforms(50, 2, 80), np.zeros(80), np.ones(80), POSITIVES, TOTALS - POSITIVES
-    ),
-    "monotone_level_draws": level_draws,
+    "monotone_draws": monotone,
     "near_isotonic_path": near_isotonic,
     "partition_draws": binnings,
     "partition_sweep": lambda kernel: kernel.NEGLIGIBLE,  # `partitions` runs it

@@ -5,3 +5,9 @@ one text, which runs uncompiled too; tests compare the two. In a kernel indices 
 negative numbers, functions called in loops come from `math` or `fast_math`, constants that loops use are declared, and
 nothing is written but arguments and what is returned, so that threads may run kernels side by side.
 """
+
+from pathlib import Path
+
+from calibrant._compiled import fallback
+
+fallback.warn_if_slow(Path(__file__).parent)

@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 
-from calibrant._compiled import fallback, fast_math
+from calibrant._compiled import fast_math
 from calibrant._typing import Floats, Ints
 
 try:
     import cython
 except ImportError:
     from calibrant._compiled import fallback as cython
-
-fallback.warn_if_slow(__file__)
 
 _INFINITE = math.inf
 MOST_STEPS = 60

@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from calibrant._compiled import fallback
 from calibrant._typing import Floats
 
 try:
     import cython
 except ImportError:
     from calibrant._compiled import fallback as cython
-
-fallback.warn_if_slow(__file__)
 
 _SINGULAR = 1e-10
 

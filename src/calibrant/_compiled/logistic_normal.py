@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 
-from calibrant._compiled import fallback, fast_math
+from calibrant._compiled import fast_math
 from calibrant._typing import Floats, Ints
 
 try:
     import cython
 except ImportError:
     from calibrant._compiled import fallback as cython
-
-fallback.warn_if_slow(__file__)
 
 _SMALLEST = 1e-300  # logits beyond ±690 are as good as infinite
 

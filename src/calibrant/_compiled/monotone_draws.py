@@ -1,8 +1,8 @@
-"""Monotone maps drawn from Bayes-Iso's prior within bounds."""
+"""Monotone maps drawn from Bayes-Iso's prior within bounds, and from its posterior on levels."""
 
 import numpy as np
 
-from calibrant._compiled import fallback, fast_math
+from calibrant._compiled import fast_math
 from calibrant._numerics import links
 from calibrant._typing import Floats, Ints
 
@@ -10,8 +10,6 @@ try:
     import cython
 except ImportError:
     from calibrant._compiled import fallback as cython
-
-fallback.warn_if_slow(__file__)
 
 _EPS = links.EPS
 
@@ -56,3 +54,60 @@ def _draw_one(uniforms: Floats, lower: Floats, upper: Floats, waiting: Ints, val
         if x < last:
             waiting[n_waiting, 0], waiting[n_waiting, 1] = x + 1, last
             n_waiting += 1
+
+
+def draw_levels(table: Floats, transposed: Floats, uniforms: Floats, size: int) -> Ints:
+    """For each row of `uniforms` the step of its window that each cell has, (n, m).
+
+    `table` is that of `bayes_iso_posterior.sum_inside`. O(m log m · size) for each map.
+    """
+    n, m = uniforms.shape[0], uniforms.shape[1]
+    steps = np.zeros((n, m + 2), dtype=np.intp)
+    waiting = np.empty((m + 1, 2), dtype=np.intp)
+    with cython.nogil:
+        for t in range(n):
+            steps[t, m + 1] = size - 1
+            _draw_one_of_levels(table, transposed, uniforms[t], size, waiting, steps[t])
+    return np.asarray(steps)[:, 1:-1]
+
+
+def _draw_one_of_levels(
+    table: Floats, transposed: Floats, uniforms: Floats, size: int, waiting: Ints, steps: Ints
+) -> None:
+    """One map; `waiting` has room for pairs of cells between which there are cells without values."""
+    waiting[0, 0], waiting[0, 1] = 0, len(steps) - 1
+    n_waiting, used = 1, 0
+    # A stack in place of recursion: the pair on top is split by the cell that the prior picks first between its two,
+    # and what is left on both sides waits in turn. Every cell uses one uniform number, so m of them are enough.
+    while n_waiting > 0:
+        n_waiting -= 1
+        left, right = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        x, y = left * size + steps[left], right * size + steps[right]
+        node = _pick(table, transposed, x, y, (left + 1) * size, right * size, uniforms[used])
+        used += 1
+        # A node of the table is a level of a cell: `size` nodes for each cell, one cell after the other.
+        cell = node // size
+        steps[cell] = node - cell * size
+        if cell > left + 1:
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = left, cell
+            n_waiting += 1
+        if cell < right - 1:
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = cell, right
+            n_waiting += 1
+
+
+def _pick(table: Floats, transposed: Floats, x: int, y: int, first: int, end: int, uniform: float) -> int:
+    """One of the nodes from `first` to `end`, by the product of what is between it and x and between it and y."""
+    total = 0.0
+    for node in range(first, end):
+        total += table[x, node] * transposed[y, node]
+    missing = uniform * total
+    last = first
+    for node in range(first, end):
+        mass = table[x, node] * transposed[y, node]
+        if mass > 0.0:
+            last = node
+            missing -= mass
+            if missing < 0.0:
+                break
+    return last

@@ -5,10 +5,7 @@ import math
 
 import numpy as np
 
-from calibrant._compiled import fallback
 from calibrant._typing import Floats, Ints
-
-fallback.warn_if_slow(__file__)
 
 _INFINITE = math.inf
 

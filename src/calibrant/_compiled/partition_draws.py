@@ -9,10 +9,8 @@ import math
 
 import numpy as np
 
-from calibrant._compiled import fallback, fast_math
+from calibrant._compiled import fast_math
 from calibrant._typing import Floats, Ints
-
-fallback.warn_if_slow(__file__)
 
 _INFINITE = math.inf
 _BLOCK = 32

@@ -8,15 +8,13 @@ import math
 
 import numpy as np
 
-from calibrant._compiled import fallback, partition_sweep
+from calibrant._compiled import partition_sweep
 from calibrant._typing import Floats, Ints
 
 try:
     import cython
 except ImportError:
     from calibrant._compiled import fallback as cython
-
-fallback.warn_if_slow(__file__)
 
 # What `backward` sums over bins.
 MEAN, ONE, PER_POSITIVE, PER_NEGATIVE = range(4)

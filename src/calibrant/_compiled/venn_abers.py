@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from calibrant._compiled import fallback
 from calibrant._typing import Floats
-
-fallback.warn_if_slow(__file__)
 
 
 def _turns_left(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:

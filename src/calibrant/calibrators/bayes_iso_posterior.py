@@ -21,7 +21,7 @@ from numpy.lib.stride_tricks import as_strided
 from scipy.optimize import isotonic_regression
 from scipy.special import betainc, betaincinv, ndtri, xlogy
 
-from calibrant._compiled import monotone_level_draws
+from calibrant._compiled import monotone_draws
 from calibrant._numerics import links
 from calibrant._typing import Bools, Floats, Ints
 
@@ -288,7 +288,7 @@ class Posterior(NamedTuple):
         model = build_model(self.positives, self.totals, self.levels, self.values.shape[1])
         table, cells = sum_inside(model), np.arange(model.n_cells)
         uniforms = rng.random((n_draws, model.n_cells))
-        steps = monotone_level_draws.draw(table, np.ascontiguousarray(table.T), uniforms, model.size)
+        steps = monotone_draws.draw_levels(table, np.ascontiguousarray(table.T), uniforms, model.size)
         # Within its step a value is anywhere. Values that share a step nearly share their place in it: pooled cells do.
         within = (1.0 - OWN_PART) * rng.random((n_draws, 1)) + OWN_PART * rng.random(steps.shape)
         low, high = (self._shares()[cells, steps + side] for side in (0, 1))
