@@ -70,6 +70,10 @@ class PlainResult:
         """Plain Python values, arrays as lists and tables as lists by column, ready for JSON."""
         return {key: plain(value) for key, value in vars(self).items()}
 
+    def __repr__(self) -> str:
+        known = (f"{key}={value}" for key, value in vars(self).items() if isinstance(value, float | str | Interval))
+        return f"{type(self).__name__}({', '.join(known)})"
+
 
 def plain(result: Any) -> Any:
     """Results as dicts, arrays as lists (tables by column), inside dicts too, and all else as it is, ready for JSON."""

@@ -95,7 +95,7 @@ def test_derived_numbers():
     assert curve.advantage == pytest.approx([0.4375 - 0.375, 0.25])
     assert curve.interventions_avoided == pytest.approx([0.25, 0.25])  # one row of four is not acted on in vain
     assert curve.to_dict()["treat_all"] == pytest.approx([0.375, 0.0])
-    assert repr(curve) == "DecisionCurve(m: 4 rows, 50 % positive, thresholds 0.2 … 0.5, no intervals)"
+    assert repr(curve) == "DecisionCurve(base_rate=0.5, total=4.0, level=0.9, band=none, name=m)"
     assert len(decision_curve([0, 1], [0.2, 0.7]).thresholds) == 99
 
 

@@ -85,4 +85,5 @@ def test_the_curve_has_what_was_asked_for() -> None:
     assert at.value == coverage_at_risk(right, scores, risk=0.2)
     assert risk_coverage_curve(right, scores, n_resamples=10).coverage_at_risk is None
     assert list(curve.to_frame().columns) == ["thresholds", "coverages", "risks"]
-    assert "500 rows" in repr(curve)
+    assert repr(curve).startswith("RiskCoverage(aurc=0.")
+    assert repr(curve).endswith("total=500.0)")

@@ -27,7 +27,9 @@ def test_arrays_and_tally_give_the_same(data):
 def test_it_says_what_it_is(data):
     result = reliability(data.labels, data.scores, name="raw", curve=None)
     assert isinstance(result, Reliability)
-    assert repr(result) == "Reliability(raw: 2000 rows, 50 % positive, 13 bins, no curve)"
+    assert (
+        repr(result) == "Reliability(total=2000.0, base_rate=0.5, level=0.9, strategy=quantile, scale=linear, name=raw)"
+    )
     assert (result.total, result.base_rate, result.level, result.curve) == (2000.0, 0.5, 0.9, None)
 
 

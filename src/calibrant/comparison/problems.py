@@ -114,11 +114,9 @@ def read_problem(
     scores: ArrayLike | Tally | Mapping[str, Any],
     y: ArrayLike | None = None,
     *,
-    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    groups: ArrayLike | None = None,
-    time: ArrayLike | None = None,
     space: str | Mapping[str, str] = "probability",
+    **beside: Any,
 ) -> Problem:
     """Read rows of any shape to compare methods on: three or more classes are a matrix, a dictionary several scores.
 
@@ -131,7 +129,7 @@ def read_problem(
     'panel'
     """
     panel = isinstance(scores, Mapping)
-    beside: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "time": time, "space": space}
+    beside = {"sample_weight": None, "groups": None, "time": None, "space": space} | beside
     if not panel:
         _validation.check_choice("space", space, _validation.SPACES)
     if isinstance(scores, Tally):

@@ -13,7 +13,7 @@ from calibrant.intervals import PlainResult
 from calibrant.metrics.reading import of_sample, of_tally
 from calibrant.metrics.samples import ScoreSample, Seed, both_classes
 from calibrant.metrics.scores import acted_on, benefit, check_thresholds
-from calibrant.tally import Tally, row_count
+from calibrant.tally import Tally
 
 CUTS = np.arange(1, 100) / 100  # default thresholds
 CUTS.setflags(write=False)  # results hold it
@@ -114,14 +114,6 @@ class DecisionCurve(PlainResult):
         """A pandas data frame with a row for each threshold."""
         names = ("thresholds", "net_benefit", "low", "high", "treat_all", "interventions_avoided")
         return make_frame({name: getattr(self, name) for name in names})
-
-    def __repr__(self) -> str:
-        owner = f"{self.name}: " if self.name else ""
-        kind = "no intervals" if self.band == "none" else f"{self.band} intervals at {100 * self.level:g} %"
-        return (
-            f"DecisionCurve({owner}{row_count(self.total)} rows, {100 * self.base_rate:.3g} % positive, thresholds "
-            f"{self.thresholds[0]:g} … {self.thresholds[-1]:g}, {kind})"
-        )
 
 
 @of_sample

@@ -9,10 +9,10 @@ from scipy import special
 from calibrant import _validation
 from calibrant._tables import make_frame
 from calibrant._typing import Floats
-from calibrant.intervals import Interval
+from calibrant.intervals import Interval, PlainResult
 from calibrant.metrics.bootstrap import bootstrap_interval
 from calibrant.metrics.samples import ClassSample, Column, Labels, Metric, ScoreSample, Seed, read_problem
-from calibrant.tally import Tally, row_count
+from calibrant.tally import Tally
 
 __all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage_curve"]
 
@@ -111,7 +111,7 @@ def coverage_at_risk(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskCoverage:
+class RiskCoverage(PlainResult):
     """The share of errors among accepted rows, over the share of rows that are accepted.
 
     Attributes
@@ -149,12 +149,6 @@ class RiskCoverage:
     def to_frame(self) -> Any:
         """A pandas data frame with a row for each threshold."""
         return make_frame({name: getattr(self, name) for name in ("thresholds", "coverages", "risks")})
-
-    def __repr__(self) -> str:
-        return (
-            f"RiskCoverage({row_count(self.total)} rows, {100 * self.risks[-1]:.3g} % wrong, AURC {self.aurc}, "
-            f"{self.excess_aurc.value:.4f} above the ideal order)"
-        )
 
 
 def risk_coverage_curve(
@@ -230,13 +224,7 @@ def risk_coverage_curve(
 
 
 def read_confidence(
-    y_true: Labels,
-    scores: Column = None,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-    *,
-    groups: Column = None,
-    space: str = "decision",
+    y_true: Labels, scores: Column = None, sample_weight: Column = None, pos_label: Any = None, **how: Any
 ) -> ScoreSample:
     """Read right and wrong rows of one score; a matrix of several classes as its top class, which is right or wrong.
 
@@ -247,7 +235,8 @@ def read_confidence(
     >>> tally.scores.tolist(), tally.positives.tolist()
     ([0.5, 0.6, 0.8], [1.0, 0.0, 1.0])
     """
-    sample = read_problem(y_true, scores, sample_weight, pos_label, groups, space=space, names=("y_true", "scores"))
+    how = {"space": "decision", "names": ("y_true", "scores")} | how
+    sample = read_problem(y_true, scores, sample_weight, pos_label, **how)
     if not isinstance(sample, ClassSample):
         return sample
     right = sample.scores.argmax(axis=1) == sample.labels

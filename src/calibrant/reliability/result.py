@@ -21,7 +21,7 @@ from calibrant.metrics.calibration_band import finite_sample_band
 from calibrant.metrics.reading import of_sample
 from calibrant.metrics.samples import GroupedRows, ScoreSample
 from calibrant.metrics.validation import ValidationSummary, summarise_validation
-from calibrant.tally import Tally, row_count
+from calibrant.tally import Tally
 
 STRATEGIES = ("quantile", "uniform")
 MAX_AUTO_BINS = 20  # more points than this hide each other in a picture
@@ -282,13 +282,6 @@ class Reliability(PlainResult):
     def to_frame(self) -> Any:
         """The bins as a pandas data frame: a row for each, with the columns of `points`."""
         return make_frame({name: self.points[name] for name in self.points.dtype.names or ()})
-
-    def __repr__(self) -> str:
-        owner = f"{self.name}: " if self.name else ""
-        return (
-            f"Reliability({owner}{row_count(self.total)} rows, {100 * self.base_rate:.3g} % positive, "
-            f"{len(self.points)} bins, {self.curve_name or 'no'} curve)"
-        )
 
 
 @of_sample
