@@ -269,8 +269,8 @@ def test_every_claim_of_a_summary_agrees_with_its_numbers(situation, seed):
     words = DESCRIPTIONS | ({"identity": "Platt scaling as it is"} if space == "decision" else {})
     for name, weight in blend.weights_.items():
         assert (words[name] in shape) == (weight >= 0.005)
-    low, high = blend.predict_interval(blend._raw.scores)
-    assert f"{np.average(high - low, weights=blend._raw.totals):.3f} wide" in width
+    low, high = blend.predict_interval(blend.interval_cells.scores)
+    assert f"{np.average(high - low, weights=blend.interval_cells.totals):.3f} wide" in width
     assert ("never falls" in text) == blend.map_.monotone
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, Tags
 
-from calibrant import _limits, _validation
+from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.grades import grade_dispersion
 from calibrant._typing import ArrayLike, Floats, RandomState
@@ -352,10 +352,6 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
     @abstractmethod
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
         """Lower and upper quantiles of the posterior at scores that have been checked, (n,) each."""
-
-    def interval_nodes(self) -> Floats:
-        """Scores of the fit between which straight lines come near the ends of its intervals."""
-        return self.labelled_.cells.coarsen(_limits.BLEND_CELLS).scores
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower quantiles and maps whose upper quantiles are ends of intervals; mostly the same maps."""

@@ -100,7 +100,7 @@ class Blend(BayesianCalibrator):
         self._draws: tuple[Floats, Floats] | None = None
         self._ends: dict[float, tuple[Floats, Floats]] = {}
         self._cells = tally.coarsen(_limits.BLEND_CELLS)
-        self._raw = self._cells  # of scores as they came
+        self.interval_cells = self._cells  # of scores as they came
         # Of the rows themselves: merged cells of a scale have many rows each, and are no answers.
         self._few_scores = len(tally) == len(self._cells) and has_few_scores(tally)
         if self.space == "decision":
@@ -220,9 +220,6 @@ class Blend(BayesianCalibrator):
         low, high = (interpolate(array, self._cells.scores, ends) for ends in self._ends[level])
         return low, high
 
-    def interval_nodes(self) -> Floats:
-        return self._raw.scores
-
     def _interval_draws(self) -> tuple[Floats, Floats]:
         """Draws for lower and for upper ends at the cells of the fit, made when they are first wanted."""
         if self._draws is None:
@@ -240,8 +237,8 @@ class Blend(BayesianCalibrator):
         self._fitted_map()
         if self.matrix_ is not None:
             return str(self.matrix_.summary())
-        low, high = self.predict_interval(self._raw.scores, level=0.9)
-        width = float(np.average(high - low, weights=self._raw.totals))
+        low, high = self.predict_interval(self.interval_cells.scores, level=0.9)
+        width = float(np.average(high - low, weights=self.interval_cells.totals))
         ranked = sorted(self.weights_.items(), key=lambda item: -item[1])
         words = DESCRIPTIONS if self._to_probability is None else DESCRIPTIONS | {"identity": "Platt scaling as it is"}
         shape = ", ".join(f"{words[name]} {100 * weight:.0f} %" for name, weight in ranked if weight >= 0.005)

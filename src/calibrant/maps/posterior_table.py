@@ -24,7 +24,6 @@ EVEN_NODES = 41  # and scores between them, where few rows leave wide gaps in wh
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 LARGEST = 16.0  # logits of draws are stored within ± this, as whole numbers of two bytes
 STEPS = 65535
-WIDEST = 1e300
 OUTER_LOGITS = np.arange(-36.0, 37.0)  # to the ends of the doubles, where classifiers that are too sure have rows
 
 WholeNumbers: TypeAlias = np.ndarray[Any, np.dtype[np.uint16]]
@@ -69,8 +68,10 @@ class PosteriorTable:
     def of(cls, calibrator: Any, space: str) -> PosteriorTable:
         """Tabulate the posterior of a fitted Bayesian calibrator."""
         rows = calibrator.labelled_
-        labelled = LabelledRows(rows.cells.coarsen(_limits.BLEND_CELLS), rows.low, rows.high)
-        scores = _choose_nodes(labelled, calibrator.interval_nodes(), space)
+        # Between the cells of Blend its ends are straight.
+        cells = getattr(calibrator, "interval_cells", rows.cells).coarsen(_limits.BLEND_CELLS)
+        labelled = LabelledRows(cells, rows.low, rows.high)
+        scores = _choose_nodes(labelled, space)
         draws = _to_whole_numbers(np.clip(calibrator.sample_maps(scores, N_DRAWS), 0.0, 1.0))
         ends = [calibrator.interval_ends(scores, level) for level in LEVELS]
         low, high = (np.clip([pair[side] for pair in ends], 0.0, 1.0) for side in (0, 1))
@@ -142,17 +143,17 @@ def _to_probabilities(draws: WholeNumbers) -> Floats:
     return links.expit(draws.astype(np.float64) * (2.0 * LARGEST / STEPS) - LARGEST)
 
 
-def _choose_nodes(rows: LabelledRows, nodes: Floats, space: str) -> Floats:
-    """Add scores between those of the method, and some outside of them, where maps go on as their models say."""
+def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
+    """Choose the labelled scores, and some outside of them, where maps go on as their models say."""
     if space == "probability":
         outer = np.concatenate(([0.0, 1.0], links.expit(OUTER_LOGITS)))
     else:
-        span = min(max(rows.high - rows.low, 1.0), WIDEST)
+        span = max(rows.high - rows.low, 1.0)
         outer = np.array([rows.low - span, rows.low - 0.25 * span, rows.high + 0.25 * span, rows.high + span])
         outer = outer[np.isfinite(outer)]
     share = np.linspace(0.0, 1.0, EVEN_NODES)
     between = rows.low * (1.0 - share) + rows.high * share  # whose difference may be no double
-    return np.unique(np.concatenate((nodes, between, outer)))
+    return np.unique(np.concatenate((rows.cells.scores, between, outer)))
 
 
 def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
