@@ -5,7 +5,7 @@
 - `validate` of a logistic regression that overfits: the mean of corrected minus true measures, and the intervals.
 
 Run with ``python -m benchmarks.accuracy.clinic [runs]``, or one part with ``summaries``, ``internal`` or ``centres``
-before the number of runs.
+before the number of runs; after ``internal`` may stand "bootstrap", "632+" or "cross_validation".
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from calibrant.metrics import validate_centres, validation_summary
 from calibrant.metrics.validation import LINKS, measure_named, measure_tally
 
 CUTS = np.array([0.1, 0.3])
+METHODS = {"bootstrap": 60, "632+": 60, "cross_validation": 20}  # of `validate`, and numbers of replicates
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -65,11 +66,11 @@ def internal(runs: int) -> None:
 
     model, names = LogisticRegression(C=np.inf), ("observed_expected", "slope", "auc", "brier_score", "ici", "e90")
     others, outcomes = rows(50_000, 10**6)
-    for method, n_resamples in (("bootstrap", 60), ("632+", 60), ("cross_validation", 4)):
+    for method in [word for word in sys.argv if word in METHODS] or METHODS:
         off, held, apparent = [], [], []
         for seed in range(runs):
             x, y = rows(250, seed)
-            found = calibrant.validate(model, x, y, method=method, n_resamples=n_resamples, level=0.95)
+            found = calibrant.validate(model, x, y, method=method, n_resamples=METHODS[method], level=0.95)
             p = model.fit(x, y).predict_proba(others)[:, 1]
             truth = measure_tally(Tally.from_arrays(p, outcomes), CUTS)
             off.append([found[name].value - truth[name] for name in names])

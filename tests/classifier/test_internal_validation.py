@@ -110,21 +110,35 @@ def test_groups_are_kept_together(method):
     Spy.seen.clear()
     found = calibrant.validate(Spy(), np.column_stack((unit, X)), y, method=method, n_resamples=2, cv=5, groups=unit)
     assert found.remarks == ("Rows are in 40 groups, which are kept together.",)
-    for train, test in Spy.seen[1:]:
-        if method == "bootstrap":
-            assert (np.unique(train, return_counts=True)[1] % 5 == 0).all()
-        else:
-            assert not set(train) & set(test)
+    folds = [(train, test) for train, test in Spy.seen[1:] if len(test) < 200]
+    assert len(folds) == (10 if method == "cross_validation" else 0)
+    assert all(not set(train) & set(test) for train, test in folds)
+    drawn = [train for train, test in Spy.seen[1:] if len(test) == 200]
+    assert len(drawn) == 2
+    assert all((np.unique(train, return_counts=True)[1] % 5 == 0).all() for train in drawn)
 
 
-@pytest.mark.parametrize(("method", "names"), [("bootstrap", ("slope", "auc", "ici")), ("632+", ("auc", "ici"))])
-def test_intervals_hold_the_measures_of_the_fitted_model(method, names):
+def test_folds_have_equally_many_cases():
+    X, y = simulated(200, 3)
+    Spy.seen.clear()
+    row = np.arange(200)
+    calibrant.validate(Spy(), np.column_stack((row, X)), y, method="cross_validation", n_resamples=2, cv=5)
+    cases = [y[test.astype(int)].sum() for _, test in Spy.seen if len(test) < 200]
+    assert len(cases) == 10
+    assert max(cases) - min(cases) <= 1
+
+
+@pytest.mark.parametrize(
+    ("method", "names", "n_resamples"),
+    [("bootstrap", ("slope", "auc", "ici"), 25), ("632+", ("auc", "ici"), 25), ("cross_validation", ("auc", "ici"), 8)],
+)
+def test_intervals_hold_the_measures_of_the_fitted_model(method, names, n_resamples):
     others, outcomes = simulated(20_000, 10**6)
     held = dict.fromkeys(names, 0)
     for seed in range(20):
         X, y = simulated(200, 100 + seed)
         truth = validation_summary(outcomes, PLAIN.fit(X, y).predict_proba(others)[:, 1], n_resamples=2)
-        found = calibrant.validate(PLAIN, X, y, method=method, n_resamples=25)
+        found = calibrant.validate(PLAIN, X, y, method=method, n_resamples=n_resamples, cv=5)
         for name in held:
             held[name] += found[name].low <= truth[name].value <= found[name].high
     assert min(held.values()) >= 14  # 18 are expected of 90 % intervals

@@ -79,8 +79,8 @@ class MethodFit:
     ----------
     calibrator : calibrator
         As it was given, not fitted.
-    out_of_fold : OutOfFold or None
-        Its cross-fitted predictions; None where there were too few rows to split.
+    out_of_fold : OutOfFold
+        Its cross-fitted predictions.
     problem : Problem
         The rows.
     fitted : calibrator
@@ -96,7 +96,7 @@ class MethodFit:
     """
 
     calibrator: Any
-    out_of_fold: OutOfFold | None
+    out_of_fold: OutOfFold
     problem: Problem
 
     @cached_property

@@ -31,6 +31,7 @@ ALTERNATIVES = len(SHIFTS) * len(SLOPES) - 1 + len(LOCAL_SHIFTS) * (len(LOCAL_ED
 LARGEST_LOG = 700.0  # an e-value beyond any use need not overflow; its logarithm goes on
 LARGE, LARGE_BY_CHANCE = 1.959964 * 6**0.5, 0.05  # a bend of three residuals that one in twenty exceeds
 LEAST_VARIANCE = 1e-12  # all probabilities 0 or 1
+LOG_OF_NOTHING = -1e300  # which JSON has, other than −∞
 RARE = 1e-4  # probability of a warning about independent rows, at one look
 MESSAGE = (
     "Rows of one period seem to share their outcome: whole periods miss their probabilities by far more than chance, "
@@ -61,7 +62,7 @@ class SequentialTest:
 
     looks: int = 0
     from_start: Floats = field(default_factory=lambda: np.zeros(ALTERNATIVES))
-    from_any: Floats = field(default_factory=lambda: np.full(ALTERNATIVES, -np.inf))
+    from_any: Floats = field(default_factory=lambda: np.full(ALTERNATIVES, LOG_OF_NOTHING))
 
     def updated(self, tally: Tally, *, clustered: bool = False) -> SequentialTest:
         """The test after one more look at rows whose scores are the probabilities to be tested.
@@ -94,20 +95,15 @@ class SequentialTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        if self.looks == 0:  # JSON has no infinity
-            return {"looks": 0, "from_start": None, "from_any": None}
         return {"looks": self.looks, "from_start": self.from_start.tolist(), "from_any": self.from_any.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SequentialTest:
         """The test that `to_dict` described."""
-        looks = int(data["looks"])
-        if looks == 0:
-            return cls()
         logs = [_validation.as_floats(data[name], name) for name in ("from_start", "from_any")]
         if any(log.shape != (ALTERNATIVES,) for log in logs):
             raise ModelFileError("This monitor is of a version with other alternatives; start a new one.")
-        return cls(looks, logs[0], logs[1])
+        return cls(int(data["looks"]), *logs)
 
 
 def _log_ratios(tally: Tally, *, clustered: bool) -> Floats:

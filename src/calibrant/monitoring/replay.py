@@ -11,7 +11,7 @@ from calibrant._tables import align, make_frame
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
-from calibrant.intervals import Interval, plain
+from calibrant.intervals import Interval, PlainResult
 from calibrant.metrics.samples import number_times, read_columns
 from calibrant.monitoring.adaptive import AdaptiveCalibrator
 from calibrant.monitoring.forecast_pool import log_likelihood
@@ -25,7 +25,7 @@ HEADERS = ("way", "log-loss", "Brier score", "log-loss − static", "Brier − s
 
 
 @dataclass(frozen=True)
-class WalkForwardResult:
+class WalkForwardResult(PlainResult):
     """What one way reached on periods that it had not seen.
 
     Attributes
@@ -51,10 +51,6 @@ class WalkForwardResult:
     brier_score: Interval
     log_loss_difference: Interval
     brier_difference: Interval
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {key: plain(value) for key, value in vars(self).items()}
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -219,8 +219,7 @@ def _split(subgroups: Mapping[str, Any], rows: list[Any], pos_label: Any) -> dic
 def _apply_update(sample: ScoreSample, update: UpdateChoice | Comparison) -> ScoreSample | None:
     """The rows with their probabilities updated, each by an update of the rows in other folds; None to keep them."""
     if isinstance(update, Comparison):
-        fit: Any = update.fits[update.recommended]
-        return None if update.recommended == RAW else fit.out_of_fold.sample()
+        return None if update.recommended == RAW else update.fits[update.recommended].out_of_fold.sample()
     if update.chosen.name == "keep":
         return None
 
