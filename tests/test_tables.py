@@ -1,6 +1,7 @@
+import re
 from dataclasses import dataclass
 
-from calibrant._tables import Table, TableResult
+from calibrant._tables import Table, TableResult, html_table
 
 
 @dataclass
@@ -73,3 +74,11 @@ def test_html():
     assert Costs().to_html() == Costs()._repr_html_()
     assert Costs().to_html().endswith("<ul><li>All of 50 % &amp; more.</li></ul>")
     assert "<ul>" not in Costs(()).to_html()
+
+
+def test_names_of_rows_are_not_as_bold_as_the_headings_of_their_groups():
+    html = html_table("", ["measure", "value"], ["proper scores"], [["log-loss", "0.5"]])
+    (heading,) = re.findall('<th colspan="2"[^>]*>', html)
+    (name,) = re.findall('<th scope="row"[^>]*>', html)
+    assert "font-weight" not in heading  # browsers print such a cell in bold
+    assert "font-weight: normal" in name

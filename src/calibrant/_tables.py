@@ -119,7 +119,7 @@ def html_table(
 
 
 def _html_row(texts: Sequence[str], strong: str) -> str:
-    style = "; font-weight: bold" if texts[0] == strong else "; font-weight: normal" if strong else ""
+    style = f"; font-weight: {'bold' if texts[0] == strong else 'normal'}"  # headings of groups are bold
     name = f'<th scope="row" style="{_align(0)}{style}">{escape(texts[0])}</th>'
     cells = "".join(f'<td style="{_align(1)}{style}">{escape(text)}</td>' for text in texts[1:])
     return f"<tr>{name}{cells}</tr>"
