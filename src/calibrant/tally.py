@@ -210,12 +210,8 @@ class Tally:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Tally:
         """The tally that `to_dict` described; anything that no tally can be is refused."""
-        try:
-            columns = [_validation.as_floats(data[name], name) for name in ("scores", "positives", "totals")]
-        except (KeyError, TypeError) as error:
-            raise ModelFileError(
-                "A tally needs the lists `scores`, `positives` and `totals`; this is not one."
-            ) from error
+        given = data or {}
+        columns = [_validation.as_floats(given.get(name, np.nan), name) for name in ("scores", "positives", "totals")]
         scores, positives, totals = columns
         sound = (
             all(c.shape == scores.shape and c.ndim == 1 and np.isfinite(c).all() for c in columns)
@@ -225,8 +221,8 @@ class Tally:
         )
         if not sound:
             raise ModelFileError(
-                "A tally needs increasing finite scores and 0 ≤ positives ≤ totals, totals > 0, of one length; "
-                "these lists are damaged."
+                "A tally needs lists of increasing finite `scores` and of 0 ≤ `positives` ≤ `totals`, totals > 0, of "
+                "one length; these are damaged."
             )
         return cls(scores, positives, totals)
 

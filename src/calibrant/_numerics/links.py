@@ -1,4 +1,4 @@
-"""The logit and the softmax, the one clipping policy of the library, Platt's targets, and a temperature.
+"""The logit and the softmax, the one clipping policy of the library, and Platt's targets.
 
 Every place that takes the logarithm of a probability goes through this file. Probabilities are moved to
 [EPS, 1 - EPS] first, where EPS is the spacing of doubles at 1, the smallest value for which both ends differ
@@ -7,15 +7,10 @@ from 0 and 1. So logits lie within ±36.04 and a log-loss never exceeds 36.04 pe
 
 import numpy as np
 
-from calibrant._typing import Floats, Ints
+from calibrant._typing import Floats
 
 EPS = float(np.finfo(np.float64).eps)
 AT_THE_END = 1e-12  # as near to 0 or 1 as scores that count as one
-SAMPLE_ROWS = 2000
-BLOCK_ROWS = 1024  # stay in the processor's cache
-MAX_STEPS = 100
-CLOSE = 1e-9  # relative change of β at the end
-LARGEST_LOGIT = 1e100
 
 
 def clip(probabilities: Floats) -> Floats:
@@ -80,65 +75,6 @@ def softmax(logits: Floats) -> Floats:
     with np.errstate(over="ignore"):  # a logit infinitely below the largest rightly becomes 0
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def fit_inverse_temperature(
-    logits: Floats, labels: Ints, weights: Floats, low: float, high: float, prior_sd: float = np.inf
-) -> float:
-    """The β in [low, high] with the smallest Σ weights · −ln softmax(β · logits)[label]. O(n K) a step.
-
-    With `prior_sd`, ln β is N(0, prior_sd²) beforehand, and β the mode. Many rows begin with every k-th of them, whose
-    answer is so near that two or three passes over all remain.
-    """
-    largest = float(np.abs(logits).max())
-    if largest > LARGEST_LOGIT:  # squares would overflow; here no β above 1 changes anything, and no prior either
-        scaled = logits / largest
-        return fit_inverse_temperature(scaled, labels, weights, low * largest, min(high, 1.0) * largest) / largest
-    start, stride = 1.0, len(labels) // SAMPLE_ROWS
-    if stride > 1:
-        some = slice(None, None, stride)
-        start = _newton(logits[some], labels[some], weights[some], low, high, start, prior_sd)
-    return _newton(logits, labels, weights, low, high, start, prior_sd)
-
-
-def _newton(
-    logits: Floats, labels: Ints, weights: Floats, low: float, high: float, start: float, prior_sd: float
-) -> float:
-    """The loss is convex in β: Newton's steps on its slope, inside a shrinking bracket."""
-    beta = float(np.clip(start, low, high))
-    for _ in range(MAX_STEPS):
-        slope, curvature = _derivatives(logits, labels, weights, beta)
-        slope += np.log(beta) / beta / prior_sd**2
-        curvature += (1.0 / (beta * prior_sd)) ** 2  # without the part that changes its sign: a step stays downhill
-        if slope == 0.0:
-            return beta
-        low, high = (low, beta) if slope > 0.0 else (beta, high)
-        following = beta - slope / curvature if curvature > 0.0 else low
-        if not low < following < high:
-            # Bisect on the scale of ln β, and end at a bound where the loss still falls there.
-            following = float(np.sqrt(low) * np.sqrt(high))
-        if abs(following - beta) <= CLOSE * beta:
-            return following
-        beta = following
-    return beta
-
-
-def _derivatives(logits: Floats, labels: Ints, weights: Floats, beta: float) -> tuple[float, float]:
-    """First and second derivative in β: Σ w (E[z] − z_label) and Σ w Var[z], in blocks that stay in the cache."""
-    slope = curvature = 0.0
-    for begin in range(0, len(labels), BLOCK_ROWS):
-        rows = slice(begin, begin + BLOCK_ROWS)
-        z = logits[rows]
-        z = z - z[np.arange(len(z)), labels[rows]][:, None]
-        scaled = beta * z
-        scaled -= scaled.max(axis=1, keepdims=True)
-        p = np.exp(scaled, out=scaled)
-        p /= p.sum(axis=1, keepdims=True)
-        p *= z
-        mean = p.sum(axis=1)
-        slope += float(weights[rows] @ mean)
-        curvature += float(weights[rows] @ (np.einsum("ij,ij->i", p, z) - mean * mean))
-    return slope, curvature
 
 
 def log_softmax(z: Floats) -> Floats:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from calibrant._numerics import links
+from calibrant._numerics.temperature import fit_inverse_temperature
 from calibrant._typing import Floats, Ints
 
 FLOOR = 1e-4  # of probabilities whose logarithms are taken
@@ -21,7 +22,7 @@ def fit_log_pool(scores: Floats, labels: Ints, rows: Floats) -> Floats:
     Each matrix first gets its own temperature; then its weight is N(1 / J, SPREAD²). O(n K J²) a step.
     """
     logs, count = np.log(np.maximum(scores, FLOOR)), scores.shape[2]
-    slopes = np.array([links.fit_inverse_temperature(logs[..., j], labels, rows, 1e-3, 1e3) for j in range(count)])
+    slopes = np.array([fit_inverse_temperature(logs[..., j], labels, rows, 1e-3, 1e3) for j in range(count)])
     logs, precision, start = logs * slopes, np.eye(count) / SPREAD**2, np.full(count, 1.0 / count)
     own, weights = logs[np.arange(len(labels)), labels], start
     for _ in range(STEPS):

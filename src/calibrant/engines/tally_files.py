@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from calibrant._files import AnyPath
 from calibrant.engines.tables import find_files
-from calibrant.errors import InvalidInputError, ModelFileError
-from calibrant.maps.files import read_model, reading, write_model
+from calibrant.errors import InvalidInputError
+from calibrant.maps.files import reading_kind, write_model
 from calibrant.tally import Tally
 
 KIND = "tally"
@@ -43,10 +43,7 @@ def load(path: AnyPath) -> Tally:
     ...     engines.load(path) == tally
     True
     """
-    document = read_model(path)
-    if document["kind"] != KIND:
-        raise ModelFileError(f"{path} is not a tally that calibrant saved; `calibrant.load` reads maps.")
-    with reading(path):
+    with reading_kind(path, KIND) as document:
         return Tally.from_dict(document[KIND])
 
 

@@ -137,14 +137,10 @@ class CalibrationMap(FrozenMap, EstimateMethods):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CalibrationMap:
         """The map that `to_dict` described."""
-        try:
-            space, monotone, method = data["space"], data["monotone"], data["method"]
-            function = data["function"]
-        except (KeyError, TypeError) as error:
-            raise ModelFileError(f"A calibration map needs the entry {error}; this is not one.") from error
+        space, monotone, method = (data.get(entry) for entry in ("space", "monotone", "method"))
         if space not in _validation.SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        loaded = cls(MapFunction.from_dict(function), space, method=method)
+        loaded = cls(MapFunction.from_dict(data.get("function", {})), space, method=method)
         if "fitted_range" in data:
             low, high = map(float, data["fitted_range"])
             loaded = replace(loaded, fitted_range=(low, high))

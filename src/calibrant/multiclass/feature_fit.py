@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.links import fit_inverse_temperature, log_softmax
+from calibrant._numerics.links import log_softmax
+from calibrant._numerics.temperature import fit_inverse_temperature
 from calibrant._typing import Floats, Ints
 from calibrant.calibrators.temperature import LOG_BOUND
 from calibrant.maps.matrix import EMPTY, MatrixMap, MatrixMember, chunks, log_scores

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._numerics import links
+from calibrant._numerics.temperature import fit_inverse_temperature
 from calibrant._typing import Floats, Ints
 from calibrant.maps.matrix import MatrixMap, MatrixMember, log_scores
 from calibrant.multiclass.base import MatrixCalibrator
@@ -69,7 +70,7 @@ class MatrixTemperature(MatrixCalibrator):
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         logits = log_scores(scores, self.space, links.EPS)
-        inverse = links.fit_inverse_temperature(logits, labels, weights, *BETA_LIMITS)
+        inverse = fit_inverse_temperature(logits, labels, weights, *BETA_LIMITS)
         self.temperature_ = float(1.0 / inverse)
         classes, member = tuple(self.classes_.tolist()), MatrixMember(1.0)
         return MatrixMap(classes, self.space, inverse, (member,), floor=links.EPS, method=type(self).__name__)
