@@ -3,6 +3,11 @@
 ``python -m benchmarks.accuracy.ensembles [SPLITS]`` prints mean log-losses on the data of scikit-learn's own test of
 forests (three classes, 250 rows), and those of `Blend` on six data sets after training on 100, 250 and 1000 rows, by
 learner. Three splits take about five minutes.
+
+``python -m benchmarks.accuracy.ensembles fallback`` asks of learners that give probabilities whether rows that did not
+train them show that they are better left alone: the log-loss of `Blend` on rows left out of it is higher than that of
+the raw scores of the same rows, all out of fold, beyond the 90 % interval. Beside that stand the losses on new rows of
+the model trained on all rows without calibration and of `CalibratedClassifier`.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ import warnings
 from unittest.mock import patch
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_digits,
@@ -24,14 +29,14 @@ from sklearn.datasets import (
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from calibrant import CalibratedClassifier
+from calibrant import Blend, CalibratedClassifier
 
 LEARNERS = {
     "naive Bayes": GaussianNB(),
@@ -44,6 +49,7 @@ LEARNERS = {
 SIZES = (100, 250, 1000)
 METHODS = ("blend", "platt", "isotonic", "beta")
 TEST_ROWS = 2000
+ONE_SIDED = 1.645  # standard errors to the end of a 90 % interval
 
 
 def data_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -115,7 +121,45 @@ def compare_methods(splits: int) -> None:
         print(f"{name:<24}{np.mean(column):10.4f}{lower[0]:6d}{lower[1]:6d}")
 
 
+def raw_is_proved_better(learner: ClassifierMixin, X: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the raw scores of rows out of fold have a lower log-loss than `Blend`, beyond the 90 % interval."""
+    blend = Blend().fit(cross_val_predict(learner, X, y, method="predict_proba"), y)
+    gain, error = blend._gain
+    return bool(gain + ONE_SIDED * error < 0.0)
+
+
+def compare_fallback() -> None:
+    """How often held-out rows would send a user back to the uncalibrated model, and whether they should."""
+    print(f"{'':>5} {'':<18}{'fits':>6}{'proved':>8}{'raw lower':>11}{'raw':>10}{'default':>10}")
+    found = []
+    for size in SIZES:
+        for name, learner in LEARNERS.items():
+            if not hasattr(learner, "predict_proba"):
+                continue
+            rows = []
+            for X, y in data_sets().values():
+                if len(y) < size + 300:
+                    continue
+                X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=size, stratify=y, random_state=0)
+                proved = raw_is_proved_better(learner, X_train, y_train)
+                both = clone(learner), CalibratedClassifier(learner)
+                raw, default = (
+                    log_loss(y_test[:TEST_ROWS], model.fit(X_train, y_train).predict_proba(X_test[:TEST_ROWS]))
+                    for model in both
+                )
+                rows.append((proved, raw < default, raw, default))
+            found += rows
+            _, _, raw, default = np.mean(rows, axis=0)
+            proved, lower = np.sum(rows, axis=0)[:2].astype(int)
+            print(f"{size:>5} {name:<18}{len(rows):>6}{proved:>8}{lower:>11}{raw:>10.4f}{default:>10.4f}", flush=True)
+    proved, lower = np.sum(found, axis=0)[:2].astype(int)
+    print(f"{'':>5} {'all':<18}{len(found):>6}{proved:>8}{lower:>11}")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["fallback"]:
+        compare_fallback()
+        sys.exit()
     n_splits = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     compare_methods(20)
     print()

@@ -1,6 +1,6 @@
 """Coverage of the intervals of `MatrixBlend` on score matrices with a known truth.
 
-    python -m benchmarks.accuracy.matrix_intervals
+    python -m benchmarks.accuracy.matrix_intervals [--sizes 15x1000 15x3000]
 
 Each truth is a function of the score matrix, so that a perfect calibrator could know it. The share of entries of fresh
 rows whose 90 % interval holds the true probability is averaged over repetitions.
@@ -17,7 +17,7 @@ from calibrant.multiclass.blend import MatrixBlend
 
 LEVEL = 0.9
 TEST_ROWS = 1000
-SIZES = ((3, 300), (3, 3000), (10, 300), (10, 3000))
+SIZES = ("3x300", "3x3000", "10x300", "10x3000")  # classes and rows
 Truth = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -74,19 +74,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--sizes", nargs="+", default=SIZES, help="classes and rows, such as 15x1000")
     options = parser.parse_args()
+    sizes = [(int(classes), int(rows)) for classes, rows in (size.split("x") for size in options.sizes)]
     seeds = range(options.first_seed, options.first_seed + options.repetitions)
     print(f"Coverage of {100 * LEVEL:g} % intervals, {options.repetitions} repetitions; in brackets the mean width")
-    print(f"{'truth':20s}" + "".join(f"{f'K = {k}, N = {n}':>20s}" for k, n in SIZES))
-    overall = {size: [] for size in SIZES}
+    print(f"{'truth':20s}" + "".join(f"{f'K = {k}, N = {n}':>20s}" for k, n in sizes))
+    overall = {size: [] for size in sizes}
     for name, truth in TRUTHS.items():
         cells = []
-        for size in SIZES:
+        for size in sizes:
             results = np.array([coverage(truth, *size, seed) for seed in seeds])
             overall[size].append(results[:, 0].mean())
             cells.append(f"{results[:, 0].mean():.3f} ({results[:, 1].mean():.3f})")
         print(f"{name:20s}" + "".join(f"{cell:>20s}" for cell in cells), flush=True)
-    print(f"{'mean':20s}" + "".join(f"{np.mean(overall[size]):>20.3f}" for size in SIZES))
+    print(f"{'mean':20s}" + "".join(f"{np.mean(overall[size]):>20.3f}" for size in sizes))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def test_curvature_side_by_side_is_positive_where_classes_have_functions_of_all(
     assert np.linalg.eigvalsh(found.own).min() > -1e-9
 
 
-@pytest.mark.parametrize("limits", [("KEPT_VALUES", "PASS_VALUES"), ("CACHED_ROWS",)])
+@pytest.mark.parametrize("limits", [("KEPT_VALUES", "PASS_VALUES"), ("BLOCK_ROWS",)])
 def test_chunks_change_nothing(monkeypatch, limits):
     whole, theta = make_rows(n=200)
     p = np.exp(whole.log_probabilities(theta))

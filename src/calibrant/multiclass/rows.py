@@ -21,7 +21,7 @@ from calibrant.multiclass.features import OWN, PAIRS, SHARED, Features, repeated
 KEPT_VALUES = 60_000_000  # features held in memory (480 MB); beyond, they are computed again in each pass,
 PASS_VALUES = 8_000_000  # so many at a time
 DENSE_UP_TO = 1500  # coefficients; beyond, curvature between different classes (−p_k p_l, small) is left out
-CACHED_ROWS = 1024  # a block of rows that stays in the processor's cache
+BLOCK_ROWS = 8192  # so many that a pass over the classes is arithmetic rather than calls
 DOUBLE_UP_TO = 60_000  # entries of the score matrix; features of more are held in single precision
 
 
@@ -105,7 +105,7 @@ class Rows:
 
     def chunks(self) -> Iterator[tuple[slice, Iterator[Floats] | list[Floats]]]:
         """Slices of rows with the features (M, rows) of one class after the other."""
-        step = self._step if self._kept is None else CACHED_ROWS
+        step = self._step if self._kept is None else BLOCK_ROWS
         for start in range(0, len(self.ell), step):
             rows = slice(start, start + step)
             yield rows, self._chunk(rows) if self._kept is None else [features[:, rows] for features in self._kept]
