@@ -5,7 +5,6 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from calibrant import metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import decomposition_by_recalibration
 
 P = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
 
@@ -74,27 +73,9 @@ def test_a_weight_of_two_is_a_row_twice(data):
         assert measure(y, p, sample_weight=weights) == pytest.approx(measure(y[twice], p[twice]))
 
 
-@pytest.mark.parametrize("loss", ["log", "brier"])
-def test_the_parts_add_up_and_the_identity_has_no_miscalibration(data, loss):
-    y, p, weights = data
-    better = 0.9 * p + 0.025
-    parts = decomposition_by_recalibration(y, p, better, loss=loss, sample_weight=weights)
-    assert parts.score == pytest.approx(parts.miscalibration - parts.discrimination + parts.uncertainty)
-    assert decomposition_by_recalibration(y, p, p, loss=loss).miscalibration == 0.0
-
-
-def test_uncertainty_by_hand():
-    """Class shares ½, ¼, ¼: entropy 1.5 ln 2 in nats, and 1 − Σ shares² for Brier."""
-    y, p = [0, 0, 1, 2], np.full((4, 3), 1 / 3)
-    assert decomposition_by_recalibration(y, p, p).uncertainty == pytest.approx(1.5 * np.log(2.0))
-    assert decomposition_by_recalibration(y, p, p, loss="brier").uncertainty == pytest.approx(1 - 3 / 8)
-
-
 def test_rows_must_sum_to_one_and_lengths_agree(data):
     y, p, _ = data
     with pytest.raises(InvalidInputError, match="rows sum to 1"):
         metrics.log_loss(y, 2.0 * p)
     with pytest.raises(InvalidInputError, match="`y_true` must have as many rows"):
         metrics.log_loss(y[:-1], p)
-    with pytest.raises(InvalidInputError, match="`loss` must be one of brier, log"):
-        decomposition_by_recalibration(y, p, p, loss="hinge")

@@ -26,7 +26,6 @@ from calibrant.metrics.curve_errors import tce_bpm as tce_bpm
 from calibrant.metrics.decomposition import Decomposition as Decomposition
 from calibrant.metrics.decomposition import Refinement as Refinement
 from calibrant.metrics.decomposition import corp_decomposition as corp_decomposition
-from calibrant.metrics.decomposition import decomposition_by_recalibration as decomposition_by_recalibration
 from calibrant.metrics.decomposition import refinement_by_recalibration as refinement_by_recalibration
 from calibrant.metrics.evaluation import Evaluation as Evaluation
 from calibrant.metrics.evaluation import evaluate as evaluate

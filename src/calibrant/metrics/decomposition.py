@@ -8,13 +8,13 @@ from scipy.optimize import isotonic_regression
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.logistic import fit_logistic
-from calibrant._typing import ArrayLike, Floats
+from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics.folds import OutOfFold, mean_with_error, predict_folds, split_sample
 from calibrant.metrics.reading import of_sample, of_tally
-from calibrant.metrics.samples import ScoreSample, Seed, both_classes, read_classes
-from calibrant.metrics.scores import CLASS_LOSSES, LOSSES, Loss, mean_loss
+from calibrant.metrics.samples import ScoreSample, Seed, both_classes
+from calibrant.metrics.scores import LOSSES, Loss, mean_loss
 from calibrant.tally import Tally
 
 RIDGE = 1.0  # holds intercept and slope near 0 and 1 where a fold separates the classes; a few rows outweigh it
@@ -213,51 +213,3 @@ def _recalibrated(train: Tally, scores: Floats) -> Floats:
     features = np.column_stack((np.ones(len(train)), links.logit(train.scores)))
     fit = fit_logistic(features, train.positives, train.totals, ridge=RIDGE, prior_mean=np.array([0.0, 1.0]))
     return links.expit(fit.coefficients[0] + fit.coefficients[1] * links.logit(scores))
-
-
-def decomposition_by_recalibration(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    recalibrated: ArrayLike,
-    *,
-    loss: str = "log",
-    sample_weight: ArrayLike | None = None,
-) -> Decomposition:
-    """Split a proper score of several classes by a recalibration of the same rows.
-
-    miscalibration = score − score of the recalibrated matrix; discrimination = score of the class frequencies − score
-    of the recalibrated matrix; uncertainty = score of the class frequencies. For two classes CORP takes isotonic
-    regression, which is optimal among monotone maps. For several there is no such map, so the parts belong to the
-    recalibration that is given: take one for rows that it was not fitted to, as the comparison of several classes
-    does, and miscalibration estimates, without flattery, what recalibrating gains. It can then be negative by chance.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight
-        As for `log_loss`, with a column for each class.
-    recalibrated : array-like of shape (n, K)
-        The same rows after recalibration.
-    loss : {"log", "brier"}
-        The proper score.
-
-    Returns
-    -------
-    Decomposition
-
-    Examples
-    --------
-    >>> from calibrant.metrics import decomposition_by_recalibration
-    >>> raw, better = [[0.9, 0.1, 0.0]] * 2 + [[0.0, 0.1, 0.9]], [[0.5, 0.5, 0.0]] * 2 + [[0.0, 0.1, 0.9]]
-    >>> parts = decomposition_by_recalibration([0, 1, 2], raw, better, loss="brier")
-    >>> round(parts.score, 3), round(parts.miscalibration, 3)
-    (0.553, 0.213)
-    """
-    _validation.check_choice("loss", loss, list(CLASS_LOSSES))
-    sample = read_classes(y_true, y_prob, sample_weight)
-    better = read_classes(sample.labels, recalibrated).probabilities
-    frequencies = np.bincount(sample.labels, sample.weights, sample.n_classes) / sample.weights.sum()
-    constant = np.broadcast_to(frequencies, better.shape)
-    score, after, least = (
-        sample.mean(CLASS_LOSSES[loss](sample.labels, matrix)) for matrix in (sample.probabilities, better, constant)
-    )
-    return Decomposition(score, score - after, least - after, least)

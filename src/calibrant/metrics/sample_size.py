@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from calibrant import _validation
 from calibrant._numerics import bins, links
@@ -132,20 +132,19 @@ def _expected_auc(p: Floats, weights: Floats) -> float:
 
 def auc_variance(auc: float, positives: Any, negatives: Any) -> Any:
     """The variance of the AUC of so many rows, by Newcombe's formula."""
-    spread = (1.0 - auc) / (2.0 - auc) + auc / (1.0 + auc)
-    return auc * (1.0 - auc) * (1.0 + (0.5 * (positives + negatives) - 1.0) * spread) / (positives * negatives)
+    pairs, spread = positives * negatives, _auc_spread(auc)
+    return auc * (1.0 - auc) * (1.0 + (0.5 * (positives + negatives) - 1.0) * spread) / pairs
+
+
+def _auc_spread(auc: float) -> float:
+    return (1.0 - auc) / (2.0 - auc) + auc / (1.0 + auc)
 
 
 def _rows_for_auc(auc: float, rate: float, error: float) -> float:
-    """Rows for the AUC by its standard error."""
-
-    def variance(rows: float) -> float:
-        return float(auc_variance(auc, rate * rows, (1.0 - rate) * rows))
-
-    most = 4.0
-    while variance(most) > error**2:
-        most *= 2.0
-    return float(optimize.brentq(lambda rows: variance(rows) - error**2, 2.0, most)) if most > 4.0 else most
+    """Rows for the AUC by its standard error: Newcombe's variance is its square at the root of a quadratic equation."""
+    scale, spread = auc * (1.0 - auc) / (rate * (1.0 - rate) * error**2), _auc_spread(auc)
+    middle = 0.25 * scale * spread
+    return max(middle + float(np.sqrt(middle**2 + scale * (1.0 - spread))), 4.0)
 
 
 def required_development_rows(
