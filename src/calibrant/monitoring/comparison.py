@@ -120,8 +120,7 @@ class TallyComparison:
         ]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.describe()
+    __str__ = describe
 
     def __repr__(self) -> str:
         rows = f"{row_count(self.whole.rows[0])} rows, now {row_count(self.whole.rows[1])}"

@@ -163,8 +163,7 @@ class CalibrationMonitor:
         now, most = map(e_values.e_text, (self.e_value, self.largest_e_value))
         return f"CalibrationMonitor({looks}{tests}, e-value {now} now, at most {most} so far, {of})"
 
-    def __str__(self) -> str:
-        return self.describe()
+    __str__ = describe
 
     def save(self, path: AnyPath) -> None:
         """Write the monitor with its map as JSON with a checksum; `load` goes on where it was."""

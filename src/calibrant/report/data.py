@@ -309,8 +309,6 @@ def _read_scores(
         raise InvalidInputError(f"`comparison` must be of the same rows as the report; {rows}.")
     comparison = comparison or compare(scores, y, **options)
     probabilities = options["space"] == "probability"
-    if probabilities:
-        _validation.check_unit_interval(tally.scores, "scores")
     cells, name = tally.coarsen(_limits.REPORT_CELLS), choose_name(method, comparison)
     fit, raw = _find_fits(comparison, name, method, (scores, y), options)
     map_ = tabulate_map(fit.fitted, _map_scores(fit.fitted, cells, probabilities=probabilities), LEVEL)
@@ -371,13 +369,12 @@ def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any
     usable = [one.name for one in comparison.results if one.name in comparison.fits and one.name != RAW]
     if not usable:
         raise InvalidInputError("A report needs a comparison with at least one method that could be fitted.")
-    several = RAW not in comparison.fits  # scores, of which a page shows all together
-    name = _validation.check_choice("method", method or (PANEL if several else choose_name(None, comparison)), usable)
-    fit: Any = comparison.fits[name]
-    sample = fit.problem.sample
-    if several:
-        return _assemble(comparison, name, fit, None, rows=None, map=None)
-    raw: Any = comparison.fits[RAW]
+    raw = comparison.fits.get(RAW)  # several scores have none; of them a page shows all together
+    chosen = method or (PANEL if raw is None else choose_name(None, comparison))
+    fit = comparison.fits[_validation.check_choice("method", chosen, usable)]
+    if raw is None:
+        return _assemble(comparison, chosen, fit, None, rows=None, map=None)
+    sample: Any = fit.problem.sample
     first = slice(len(sample.labels))  # of the first repeat; the others predict the same rows again
     rows = ClassPredictions(
         names=tuple(map(str, sample.classes if classes is None else classes)),
@@ -386,5 +383,4 @@ def _read_rows(comparison: Comparison, method: str | None, classes: Sequence[Any
         before=raw.out_of_fold.probabilities[first],
         after=fit.out_of_fold.probabilities[first],
     )
-    of_shape = {"rows": None, "map": rows.mean_map(), "classes": rows, "top_label": True}
-    return _assemble(comparison, name, fit, raw, **of_shape)
+    return _assemble(comparison, chosen, fit, raw, rows=None, map=rows.mean_map(), classes=rows, top_label=True)

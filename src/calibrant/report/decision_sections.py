@@ -119,12 +119,11 @@ def _worth_of_calibrating(data: ReportData, problem: DecisionProblem) -> tuple[s
     if data.before is None:
         return ()
     threshold = problem.threshold
-    # Without costs a false negative is the unit, and what is saved is net benefit.
-    cost_fp, cost_fn = problem.costs or (threshold / (1.0 - threshold), 1.0)
+    # Without costs what is saved is net benefit in 1000 rows: a false negative costs one of its units.
+    cost_fp, cost_fn = problem.costs or (1000.0 * threshold / (1.0 - threshold), 1000.0)
     worth = value_of_predictions(data.before.predictions, data.after.predictions, cost_fp, cost_fn, data.level)
     gain, opening, unit = worth.gain, say("value", "saves"), say("value", "in_costs")
     if problem.costs is None:
-        gain = Interval(1000.0 * gain.value, 1000.0 * gain.low, 1000.0 * gain.high, gain.level)
         opening, unit = say("value", "worth"), say("value", "in_rows", threshold=percent(threshold))
     if not worth.changed:
         return (say("value", "same", threshold=percent(threshold)),)
