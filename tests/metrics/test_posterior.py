@@ -10,6 +10,9 @@ from calibrant.errors import InvalidInputError
 class Draws:
     """A posterior of lines s + shift."""
 
+    def predict(self, scores):
+        return np.clip(scores + 0.1, 0, 1)
+
     def sample_maps(self, scores, n_draws=100, random_state=0):
         shifts = np.random.default_rng(random_state).normal(0.1, 0.01, n_draws)
         return np.clip(scores + shifts[:, None], 0, 1)

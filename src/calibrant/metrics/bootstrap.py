@@ -8,7 +8,7 @@ import numpy as np
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
 from calibrant._validation import check_choice
-from calibrant.errors import InvalidInputError
+from calibrant.estimates.rows import check_posterior
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import expected_calibration_error
 from calibrant.metrics.samples import Column, Labels, Metric, ScoreSample, Seed, as_tally, read_sample
@@ -160,11 +160,7 @@ def metric_posterior(
     >>> print(metrics.metric_posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1]), level=0.5))
     0.1000 [0.0500, 0.1500]
     """
-    if not hasattr(calibrator, "sample_maps"):
-        raise InvalidInputError(
-            f"`calibrator` must have a posterior over maps (`sample_maps`); {type(calibrator).__name__} has none. Use "
-            "a Bayesian method such as ABB or BayesIso."
-        )
+    check_posterior(calibrator)
     _validation.check_level(level)
     cells = as_tally(tally).coarsen(_limits.POSTERIOR_CELLS)
     judge = partial(expected_calibration_error, strategy="cells") if metric is None else metric

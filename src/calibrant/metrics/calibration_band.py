@@ -11,7 +11,6 @@ from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._numerics.beta import lower_limit
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import sums_from
 from calibrant.metrics.reading import of_tally
 from calibrant.tally import Tally
@@ -175,14 +174,7 @@ class EquivalenceTest:
 
 
 @of_tally
-def equivalence_test(
-    tally: Tally,
-    *,
-    tolerance: float,
-    measure: str = "mean",
-    between: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.9,
-) -> EquivalenceTest:
+def equivalence_test(tally: Tally, *, tolerance: float, measure: str = "mean", level: float = 0.9) -> EquivalenceTest:
     """Test whether the probabilities are calibrated within a tolerance; not being able to tell is a third answer.
 
     The usual tests can only fail to reject calibration, which few rows always do. Here calibration within the tolerance
@@ -202,9 +194,7 @@ def equivalence_test(
         The largest distance that does not matter, strictly between 0 and 1.
     measure : {"mean", "max"}
         The distance averaged over the rows, or the largest one. At the ends of the scores few rows bound the curve from
-        one side only, so give "max" a range with `between`.
-    between : (float, float)
-        Look only at probabilities from here to there.
+        one side only, so give "max" the rows of the range that matters.
     level : float
         Confidence level.
     sample_weight : array-like of shape (n,), optional
@@ -234,17 +224,12 @@ def equivalence_test(
     """
     _validation.check_number("tolerance", tolerance, "rate")
     _validation.check_choice("measure", measure, MEASURES)
-    inside = (tally.scores >= between[0]) & (tally.scores <= between[1])
-    if not inside.any():
-        raise InvalidInputError(f"`between` must hold at least one probability of the model; got {between!r}.")
     if measure == "max":
         band = finite_sample_band(tally, level=level)
-        p, lowest, highest = band.scores[inside], band.low[inside], band.high[inside]
-        low = max(float(np.maximum(lowest - p, p - highest).max()), 0.0)
-        high = max(float(np.maximum(highest - p, p - lowest).max()), 0.0)
+        low = max(float(np.maximum(band.low - band.scores, band.scores - band.high).max()), 0.0)
+        high = max(float(np.maximum(band.high - band.scores, band.scores - band.low).max()), 0.0)
     else:
-        columns = (column[inside] for column in (tally.scores, tally.positives, tally.totals))
-        low, high = _mean_distance(Tally(*columns), _validation.check_level(level))
+        low, high = _mean_distance(tally, _validation.check_level(level))
     conclusion = "calibrated" if high <= tolerance else "not calibrated" if low > tolerance else "undecided"
     return EquivalenceTest(conclusion, low, high, float(tolerance), float(level), measure)
 

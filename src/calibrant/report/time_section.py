@@ -5,16 +5,13 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import create
-from calibrant.displays.axes import name_places
+from calibrant.displays.curves import WalkForwardDisplay
 from calibrant.errors import InvalidInputError
 from calibrant.monitoring import walk_forward
-from calibrant.monitoring.adaptive import Period
-from calibrant.report.figures import COLORS, open_figure, to_svg
+from calibrant.report.figures import open_figure, to_svg
 from calibrant.report.sections import Figure, Section, Table
 from calibrant.report.texts import say
 from calibrant.report.wording import count, percent
@@ -62,23 +59,8 @@ def time_section(
         moved = f"{100 * (one.adaptive - one.reference):+.1f}", f"{one.log_e_value / math.log(10):.1f}"
         rows.append((str(one.period), count(one.rows), *shares, *moved))
     numbers = Table(say("time", "numbers"), HEAD, tuple(rows), folded=True)
-    figure = Figure(_draw(history), say("time", "caption"), "whole", numbers)
-    return Section("time", "Over time", tuple(sentences), (figure,))
-
-
-def _draw(history: tuple[Period, ...]) -> str:
-    places = np.arange(len(history))
-    with open_figure(5.0, 9.0) as figure:
-        level, evidence = figure.subplots(2, sharex=True, height_ratios=(2, 1))
-        observed = [one.observed for one in history]
-        errors = [1.645 * one.deviation / one.rows for one in history]
-        level.errorbar(places, observed, errors, fmt="o", color=COLORS["ink"], markersize=4, label="observed")
-        level.plot(places, [one.reference for one in history], color=COLORS["before"], label="static map")
-        level.plot(places, [one.adaptive for one in history], color=COLORS["after"], label="adaptive")
-        level.set(ylabel="Share of positives")
-        level.legend(frameon=False)
-        evidence.plot(places, [one.log_e_value / math.log(10) for one in history], color=COLORS["after"])
-        evidence.axhline(math.log10(20.0), color=COLORS["soft"], linestyle=":", linewidth=1.0)
-        evidence.set(xlabel="Period", ylabel="E-value, log10")
-        name_places(evidence, [one.period for one in history])
-        return to_svg(figure, "time", say("time", "alt"))
+    with open_figure(4.6, 9.0, cycle=("ink", "soft", "before", "after")) as figure:
+        WalkForwardDisplay(found).plot(figure.subplots())
+        svg = to_svg(figure, "time", say("time", "alt"))
+    figures = (Figure(svg, say("time", "caption"), "whole", numbers),)
+    return Section("time", "Over time", tuple(sentences), figures)
