@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
-from calibrant import _limits
+from calibrant import _limits, _validation
 from calibrant._numerics import binomial_process, bins, links
 from calibrant._numerics.beta import expectation, sign_changes
 from calibrant._numerics.piecewise import halve
@@ -171,8 +171,7 @@ class Gaps(NamedTuple):
         """Fit the curve, to at most so many cells."""
         from calibrant._compiled import loess
 
-        if not 0.0 < span <= 1.0:
-            raise InvalidInputError(f"`span` must lie in (0, 1]; got {span!r}.")
+        _validation.check_number("span", span, "share")
         if degree not in (0, 1, 2):
             raise InvalidInputError(f"`degree` must be 0, 1 or 2; got {degree!r}.")
         cells = tally.coarsen(max_cells)

@@ -128,14 +128,8 @@ def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = No
     return float(tally.positives @ below / (tally.total_positive * negatives.sum()))
 
 
-def brier_skill_score(
-    y_true: Labels,
-    y_prob: ArrayLike | None = None,
-    *,
-    reference: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> float:
+@of_tally
+def brier_skill_score(tally: Tally, *, reference: float | Tally | None = None) -> float:
     """1 − Brier score / Brier score of a reference: 1 is perfect, 0 no better than the reference.
 
     Parameters
@@ -144,10 +138,10 @@ def brier_skill_score(
         Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
-    reference : float or array-like of shape (n,), optional
-        One probability for all rows, such as a climatological frequency that was known beforehand, or one for each
-        row, such as another forecast; with a tally only one for all. By default the share of positives in these rows,
-        which a forecaster could not have known: it makes the reference a little too good.
+    reference : float or Tally, optional
+        One probability for all rows, such as a climatological frequency that was known beforehand, or the tally of
+        another forecast of the same rows. By default the share of positives in these rows, which a forecaster could not
+        have known: it makes the reference a little too good.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     pos_label : label, optional
@@ -162,19 +156,16 @@ def brier_skill_score(
     >>> from calibrant.metrics import brier_skill_score
     >>> round(brier_skill_score([0, 0, 0, 1], [0.1, 0.2, 0.3, 0.8]), 3)
     0.76
-    >>> brier_skill_score([0, 1], [0.4, 0.6], reference=[0.4, 0.6])
+    >>> from calibrant import Tally
+    >>> brier_skill_score([0, 1], [0.4, 0.6], reference=Tally.from_arrays([0.4, 0.6], [0, 1]))
     0.0
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label)
-    constant = tally.base_rate if reference is None else reference
-    if np.ndim(constant) > 0:
-        if isinstance(y_true, Tally):
-            raise InvalidInputError("`reference` must be one number where a tally is given, since a tally has no rows.")
-        baseline = mean_loss(as_tally(y_true, constant, sample_weight, pos_label, name="reference"), brier_loss)
+    if isinstance(reference, Tally):
+        baseline = mean_loss(reference, brier_loss)
     else:
-        value = float(np.asarray(constant))
-        if not 0.0 <= value <= 1.0:
-            raise InvalidInputError(f"`reference` must lie in [0, 1]; got {value!r}.")
+        value = tally.base_rate if reference is None else reference
+        if np.ndim(value) or not 0.0 <= value <= 1.0:
+            raise InvalidInputError(f"`reference` must be a tally, or a number from 0 to 1; got {reference!r}.")
         baseline = mean_loss(tally, brier_loss, np.full(len(tally), value))
     if not baseline > 0.0:
         raise InvalidInputError("`reference` must make some error; its Brier score is 0 and no skill can be measured.")

@@ -197,12 +197,9 @@ def temperature_logits(
     ((1000, 4), True)
     """
     rows, generator = _validation.check_count("n", n), np.random.default_rng(rng)
-    if n_classes < 2:
-        raise InvalidInputError(f"`n_classes` must be at least 2; got {n_classes!r}.")
-    if not (temperature > 0 and sharpness >= 0):
-        raise InvalidInputError(
-            f"`temperature` must be positive and `sharpness` not negative; got {temperature!r} and {sharpness!r}."
-        )
+    _validation.check_count("n_classes", n_classes, 2)
+    _validation.check_number("temperature", temperature, "positive")
+    _validation.check_number("sharpness", sharpness, "not_negative")
     true_logits = sharpness * generator.standard_normal((rows, n_classes))
     probabilities = softmax(true_logits, axis=1)
     # The label is the first class whose cumulative probability exceeds a uniform number; the last ends at 1.
