@@ -41,7 +41,7 @@ def to_sql(
     A map of several scores finds its columns by their names; levels are compared as text, and NULL is missing. Of more
     than three numeric scores, only those that were missing in some rows of the fit may be; else the result is NULL.
 
-    The text is run before it is returned: by SQLite for sqlite, otherwise by DuckDB after a translation back.
+    The text is run before it is returned: by SQLite for sqlite, else by DuckDB, other dialects after a translation.
 
     Parameters
     ----------
@@ -272,18 +272,20 @@ def _run_sqlite(expression: Any, columns: Mapping[str, Sequence[Any]]) -> Floats
 
 
 def run_expression(text: str, dialect: str, columns: Mapping[str, Sequence[Any]]) -> Floats:
-    """Let DuckDB compute the text on these columns, after sqlglot has read it back from its dialect."""
+    """Let DuckDB compute the text on these columns; of another dialect, after sqlglot has read it back."""
     sqlglot = require("sqlglot", "tables", CALLER)
     duckdb, pa = require("duckdb", "tables", CALLER), require("pyarrow", "tables", CALLER)
-    expression = sqlglot.parse_one(text, dialect=dialect)
-    _rename_columns(expression, list(columns))
-    for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
-        extreme.set("ignore_nulls", True)  # as in the algebra: there are none
-    table = {f"column_{i}": pa.array(values) for i, values in enumerate(columns.values())}
-    table["row"] = pa.array(np.arange(len(table["column_0"])))
-    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        connection.register("probe", pa.table(table))
-        out = connection.sql(f"SELECT {expression.sql(dialect='duckdb')} AS p FROM probe ORDER BY row").fetchnumpy()
+    names = list(columns)
+    # Reading back takes as long as all else. Names with dots are those of tables, and DuckDB does not see capitals.
+    if dialect != "duckdb" or "." in "".join(names) or len({name.lower() for name in names}) < len(names):
+        expression = sqlglot.parse_one(text, dialect=dialect)
+        _rename_columns(expression, names)
+        for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
+            extreme.set("ignore_nulls", True)  # as in the algebra: there are none
+        text, names = expression.sql(dialect="duckdb"), [f"column_{i}" for i in range(len(names))]
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:  # of one, so that rows stay in their order
+        connection.register("probe", pa.table([pa.array(values) for values in columns.values()], names))
+        out = connection.sql(f"SELECT {text} AS p FROM probe").fetchnumpy()
     return np.ma.filled(np.ma.asarray(out["p"], dtype=np.float64), np.nan)
 
 
