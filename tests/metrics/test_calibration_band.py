@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant import Tally, simulate
+from calibrant import simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics import equivalence_test
 from calibrant.metrics.calibration_band import finite_sample_band
@@ -67,13 +67,6 @@ def test_notices_what_is_not_calibrated():
     data = simulate.from_truth("underconfident", 3000)
     assert not finite_sample_band(data.labels, data.scores).holds_identity
     assert finite_sample_band(data.labels, data.probabilities).holds_identity
-
-
-def test_bounds_extend_by_monotonicity():
-    band = finite_sample_band(Tally.from_dict({"scores": [0.2, 0.6], "positives": [1, 9], "totals": [10, 10]}))
-    low, high = band([0.0, 0.2, 0.4, 0.6, 1.0])
-    assert low.tolist() == [0.0, band.low[0], band.low[0], band.low[1], band.low[1]]
-    assert high.tolist() == [band.high[0], band.high[0], band.high[1], band.high[1], 1.0]
 
 
 @pytest.mark.parametrize("options", [{"level": 0.0}, {"max_blocks": 0}])

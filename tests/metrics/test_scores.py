@@ -128,5 +128,5 @@ def test_refuses_references_without_error_or_rows():
         brier_skill_score([1, 1], [0.5, 0.6])
     with pytest.raises(InvalidInputError, match="must be a tally, or a number"):
         brier_skill_score(Tally.from_arrays([0.1, 0.9], [0, 1]), reference=[0.1, 0.9])
-    with pytest.raises(InvalidInputError, match="number from 0 to 1; got 1.5"):
+    with pytest.raises(InvalidInputError, match=r"number from 0 to 1; got 1\.5"):
         brier_skill_score([0, 1], [0.5, 0.6], reference=1.5)

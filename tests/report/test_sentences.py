@@ -59,8 +59,8 @@ def test_the_answer_holds(shown):
     for (most,) in matches(text, r"at most ([\d.]+) percentage points"):
         assert float(most) == pytest.approx(100 * data.before.error.high, rel=0.1, abs=0.6)
     for word, mean, rate in matches(text, r"predictions are too (high|low): (.*? %) predicted, (.*? %) "):
-        assert (word == "high") is (data.before.mean > data.base_rate)
-        assert (mean, rate) == (percent(data.before.mean), percent(data.base_rate))
+        assert (word == "high") is (data.before.mean > data.tally.base_rate)
+        assert (mean, rate) == (percent(data.before.mean), percent(data.tally.base_rate))
     slope = None if data.before is None else data.before.evaluation["slope"]
     assert "too close to" not in text or slope.high < 1.0
     assert "too far from" not in text or slope.low > 1.0
@@ -104,7 +104,7 @@ def test_the_tiles_hold(shown):
     side = data.before or data.after
     assert error.value == f"{points_estimate(side.error)[0]} points"
     assert mean.value == f"{percent(side.mean)} predicted"
-    assert mean.remark.startswith(percent(data.base_rate))
+    assert mean.remark.startswith(percent(data.tally.base_rate))
     assert "→" not in error.value + mean.value + mean.remark
     assert method.value.startswith("None") is not data.calibrate
     assert (method.value == "None needed") is (not data.calibrate and data.verdict.small)

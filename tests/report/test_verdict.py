@@ -120,7 +120,7 @@ def test_key_figures_are_error_prediction_and_method(with_facts):
     assert error.value == "6.0 points"
     assert error.remark.endswith(" points after calibration")
     assert predicted.value == f"{100 * data.before.mean:.1f} % predicted"
-    assert predicted.remark == f"{100 * data.base_rate:.1f} % happened; before calibration"
+    assert predicted.remark == f"{100 * data.tally.base_rate:.1f} % happened; before calibration"
     assert method.value == "Bayes-Iso"
     assert "not seen" in method.remark
     assert " % right;" in key_figures(replace(data, top_label=True))[1].remark

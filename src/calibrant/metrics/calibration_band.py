@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._numerics.beta import lower_limit
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import Floats, Ints
 from calibrant.metrics.binned import sums_from
 from calibrant.metrics.reading import of_tally
 from calibrant.tally import Tally
@@ -57,13 +57,6 @@ class CalibrationBand:
     def holds_identity(self) -> bool:
         """True if the diagonal lies in the band everywhere; if not, the model is not calibrated."""
         return bool(((self.low <= self.scores) & (self.scores <= self.high)).all())
-
-    def __call__(self, probabilities: ArrayLike) -> tuple[Floats, Floats]:
-        """Bounds at any probabilities: a lower bound extends to the right, an upper bound to the left."""
-        wanted = _validation.check_scores(probabilities, "probabilities")
-        left = np.searchsorted(self.scores, wanted, side="right")
-        right = np.searchsorted(self.scores, wanted, side="left")
-        return np.append(0.0, self.low)[left], np.append(self.high, 1.0)[right]
 
 
 @of_tally

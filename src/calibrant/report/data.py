@@ -176,11 +176,6 @@ class ReportData:
         return (self.before or self.after).tally
 
     @property
-    def base_rate(self) -> float:
-        """The share of positives; with several classes a row is positive where the predicted class was right."""
-        return self.tally.base_rate
-
-    @property
     def calibrate(self) -> bool:
         """Whether the page advises to calibrate."""
         return self.verdict.calibrate

@@ -186,7 +186,7 @@ def render(
         title=title,
         data=data,
         version=calibrant.__version__,
-        facts=f"{count(data.tally.total)} rows{weighted}, {percent(data.base_rate)} of them {outcome.positive}",
+        facts=f"{count(data.tally.total)} rows{weighted}, {percent(data.tally.base_rate)} of them {outcome.positive}",
         outcome=outcome,
         answer=answer(data),
         steps=[*_steps_in_time(more), *next_steps(data)],

@@ -144,7 +144,7 @@ def key_figures(data: ReportData, problem: DecisionProblem | None = None) -> lis
         remark = f"{after} points after calibration" if data.calibrate else f"{100 * data.level:g} % interval: {ends}"
         error = KeyFigure("Average error", f"{before} points", remark)
     side, when = (data.before, "before") if data.before is not None else (data.after, "after")
-    happened = f"{percent(data.base_rate)} {outcome_of(data.top_label).past}"
+    happened = f"{percent(data.tally.base_rate)} {outcome_of(data.top_label).past}"
     mean = KeyFigure("Mean of all rows", f"{percent(side.mean)} predicted", f"{happened}; {when} calibration")
     method = KeyFigure("Method", sentence_case(data.title_of(data.name)), "checked on rows that it had not seen")
     if not data.calibrate:
