@@ -42,10 +42,9 @@ def laplace_fits(laplace):
     reader = basis.line_reader(CENTRES)
     scales, rough = np.array([0.5, 2.0]), basis.roughness(CENTRES, 2)
     local = basis.local_basis(SCORES, KNOTS)
-    found = laplace.evidence_grid(
+    return laplace.evidence_grid(
         *local, UNIT, POSITIVES, TOTALS, reader.T @ reader, rough, scales, scales, 0.5, np.zeros((2, 2))
     )
-    return *found, laplace.inverses(found[2].reshape(-1, 10, 10))
 
 
 def curve_means(logistic_normal):

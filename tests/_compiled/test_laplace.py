@@ -110,10 +110,3 @@ def test_laplace_evidence_is_near_the_integral_in_two_dimensions():
 
     exact = [np.log(dblquad(integrand, -4, 4, -4, 4, args=(scale,))[0]) for scale in (1.0, 0.4)]
     assert evidence[0, 0] - evidence[1, 0] == pytest.approx(exact[0] - exact[1], abs=0.02)
-
-
-def test_inverses():
-    rng = np.random.default_rng(0)
-    factors = np.tril(rng.normal(size=(3, 5, 5))) + 3.0 * np.eye(5)
-    roots = laplace.inverses(factors)
-    np.testing.assert_allclose(roots @ factors, np.broadcast_to(np.eye(5), (3, 5, 5)), atol=1e-12)

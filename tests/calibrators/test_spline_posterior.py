@@ -86,3 +86,15 @@ def test_weights_sum_to_one_and_evidence_prefers_what_the_data_show():
         return np.abs(np.diff(posterior.mean(inside), 2)).max()
 
     assert bend(wild) > 10.0 * bend(calm)
+
+
+def test_roots_are_triangles_and_their_curves_as_sure_as_the_rows_allow():
+    tally = simulate.from_truth("underconfident", 2000).tally
+    posterior = fit_posterior(tally, 10)
+    assert all(np.abs(np.triu(part.roots, 1)).max() < 1e-12 for part in posterior.parts)
+    # In the middle a smooth curve is at most as sure as a level of all rows, and surer than that of a tenth of them.
+    part = posterior.parts[0]
+    _, spreads = part.moments(np.zeros(1), part.readings[0])
+    spread = float(part.weights @ spreads[:, 0] / part.weights.sum())
+    information = float(tally.totals @ (tally.scores * (1.0 - tally.scores)))
+    assert information**-0.5 <= spread <= (0.1 * information) ** -0.5

@@ -16,15 +16,13 @@ cdef class Cells:
 
 @cython.locals(
     evidence=double[:, ::1], modes=double[:, :, ::1], factors=double[:, :, :, ::1], cells=Cells,
-    precision=double[:, ::1], mode=double[::1], work=double[:, ::1], best=double, line_variance=double, loss=double,
+    precision=double[:, ::1], mode=double[::1], work=double[:, ::1], best=double, line_variance=double, half_log_det=double, loss=double,
 )
 cpdef tuple evidence_grid(
     const double[:, ::1] values, const Py_ssize_t[::1] first, const double[::1] offset, const double[::1] positives,
     const double[::1] totals, const double[:, ::1] line, const double[:, ::1] rough, const double[::1] line_scales,
     const double[::1] rough_scales, double coupling, const double[:, ::1] log_prior
 )
-@cython.locals(total=double)
-cdef double _half_log_det(double[:, ::1] factor) noexcept nogil
 @cython.locals(
     gradient=double[::1], step=double[::1], trial=double[::1], loss=double, loss_there=double, decrement=double,
     length=double,
@@ -40,5 +38,3 @@ cdef void _add_likelihood(Cells cells, double[::1] gradient, double[:, ::1] hess
 cdef void _cholesky(double[:, ::1] matrix) noexcept nogil
 @cython.locals(size=Py_ssize_t)
 cdef void _solve(double[:, ::1] factor, double[::1] b) noexcept nogil
-@cython.locals(out=double[:, :, ::1], total=double)
-cpdef inverses(const double[:, :, ::1] factors)

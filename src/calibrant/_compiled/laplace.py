@@ -67,19 +67,14 @@ def evidence_grid(
                 loss = _newton(cells, precision, mode, factors[a, b], work)
                 modes[a, b] = mode
                 # ½ ln |prior precision| = const - ln(line variance) - (K - 2) ln t2
-                prior_part = math.log(line_variance) + (size - 2) * math.log(rough_scales[b])
-                evidence[a, b] = log_prior[a, b] - loss - _half_log_det(factors[a, b]) - prior_part
+                half_log_det = math.log(line_variance) + (size - 2) * math.log(rough_scales[b])
+                for i in range(size):
+                    half_log_det += math.log(factors[a, b, i, i])
+                evidence[a, b] = log_prior[a, b] - loss - half_log_det
                 best = max(best, evidence[a, b])
                 if b > 0 and evidence[a, b] < evidence[a, b - 1] and evidence[a, b] < best - NEGLIGIBLE:
                     break
     return np.asarray(evidence), np.asarray(modes), np.asarray(factors)
-
-
-def _half_log_det(factor: Floats) -> float:
-    total = 0.0
-    for i in range(len(factor)):
-        total += math.log(factor[i, i])
-    return total
 
 
 def _newton(cells: Cells, precision: Floats, mode: Floats, factor: Floats, work: Floats) -> float:
@@ -170,18 +165,3 @@ def _solve(factor: Floats, b: Floats) -> None:
         b[i] /= factor[i, i]
         for k in range(i):
             b[k] -= factor[i, k] * b[i]
-
-
-def inverses(factors: Floats) -> Floats:
-    """The inverse R of each lower Cholesky factor, (C, K, K): the covariance is RᵀR. O(C K³)."""
-    n, size = factors.shape[0], factors.shape[1]
-    out = np.zeros((n, size, size))
-    for c in range(n):
-        for j in range(size):
-            out[c, j, j] = 1.0 / factors[c, j, j]
-            for i in range(j + 1, size):
-                total = 0.0
-                for k in range(j, i):
-                    total -= factors[c, i, k] * out[c, k, j]
-                out[c, i, j] = total / factors[c, i, i]
-    return np.asarray(out)

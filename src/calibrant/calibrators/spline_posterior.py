@@ -252,8 +252,6 @@ class _Fits(NamedTuple):
 
 def fit_posterior(tally: Tally, n_basis: int) -> SplinePosterior:
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
-    from calibrant._compiled import laplace
-
     cells = _of_two_classes(tally)
     z = links.logit(cells.scores)
     readings = _readings(cells)
@@ -268,7 +266,7 @@ def fit_posterior(tally: Tally, n_basis: int) -> SplinePosterior:
     for fit, weight in zip(fits, weights, strict=True):
         kept = weight > NEGLIGIBLE
         if kept.any():
-            roots = laplace.inverses(fit.factors[kept])
+            roots = np.asarray(np.linalg.inv(np.tril(fit.factors[kept])), dtype=np.float64)
             parts.append(Curves(fit.readings, fit.knots, weight[kept] / total, fit.modes[kept], roots))
     return SplinePosterior(tuple(parts))
 
