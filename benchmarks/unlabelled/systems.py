@@ -1,16 +1,18 @@
-"""Differences between systems that a judge does not treat alike: a calibrator for each, or one with segments for all.
+"""Several systems that a judge does not treat alike: one calibrator with segments, or one for each, or counting.
 
-    python -m benchmarks.unlabelled.systems [--seeds 60]
+    python -m benchmarks.unlabelled.systems [--seeds 60] [--favour 0.4]
 
-Four systems are right with a probability from Beta(2.0 … 2.9, 2); the judge scores its rounded root, moved on the logit
-scale by a draw from N(0, 0.4) for each system. Of 4000 answers 240 have labels. Told are the differences of the share
-of right answers to the first system, among answers without labels: how many 90 % intervals hold the truth, their width,
-and the root of the mean squared error as a multiple of that of counting.
+Four systems are right with a probability from Beta(2.0 … 2.9, 2); the judge scores its rounded root, moved on the
+logit scale by a draw from N(0, favour) for each system. Of 1000 answers of each, 30, 60, 120 and 300 have labels. Told
+are the share of right answers of each system, among its answers without labels, and all differences of two: how many
+90 % intervals hold the truth, their width, and the root of the mean squared error as a multiple of that of counting.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
+from itertools import combinations
 
 import numpy as np
 
@@ -18,54 +20,63 @@ from calibrant import Blend, SegmentedCalibrator
 from calibrant._numerics import links
 from calibrant._typing import Floats
 
-N_ROWS, N_LABELS, SYSTEMS, FAVOUR = 4000, 240, 4, 0.4
-Means = list[tuple[float, Floats]]  # of each system the value and draws of it
+N_ROWS, LABELS = 1000, (30, 60, 120, 300)
+PAIRS = [*combinations(range(len(LABELS)), 2)]
+Told = tuple[float, float, float]  # a value and the ends of its interval
+Rows = list[tuple[Floats, Floats, Floats, Floats]]  # of each system: scores and labels, then scores and truth without
 
 
-def each(s: Floats, y: Floats, system: Floats, rest: Floats, system_of_rest: Floats) -> Means:
+def simulate(rng: np.random.Generator, favour: float) -> Rows:
     found = []
-    for k in range(SYSTEMS):
-        own = system == k
-        answer = Blend().fit(s[own], y[own]).estimate(rest[system_of_rest == k], rng=k)
-        found.append((answer.value, answer.draws))
+    for system, n_labels in enumerate(LABELS):
+        truth = rng.beta(2.0 + 0.3 * system, 2.0, N_ROWS)
+        moved = links.logit(np.sqrt(truth)) + rng.normal(0.0, favour)
+        scores, y = np.clip(np.round(links.expit(moved), 2), 0.01, 0.99), rng.random(N_ROWS) < truth
+        found.append((scores[:n_labels], y[:n_labels], scores[n_labels:], y[n_labels:]))
     return found
 
 
-def segmented(s: Floats, y: Floats, system: Floats, rest: Floats, system_of_rest: Floats) -> Means:
-    model = SegmentedCalibrator().fit(s, y, segment=system)
-    fitted = model.predict(rest, segment=system_of_rest)
-    draws = model.sample_maps(rest, 400, segment=system_of_rest)
-    members = [system_of_rest == k for k in range(SYSTEMS)]
-    return [(float(fitted[own].mean()), draws[:, own].mean(axis=1)) for own in members]
+def segmented(rows: Rows) -> tuple[list[Told], list[Told]]:
+    system = np.repeat(range(len(LABELS)), LABELS)
+    scores, labels = (np.concatenate([own[i] for own in rows]) for i in (0, 1))
+    model = SegmentedCalibrator().fit(scores, labels, segment=system)
+    answers = [model.estimate(own[2], segment=k) for k, own in enumerate(rows)]
+    apart = [model.estimate_difference(rows[j][2], rows[i][2], segment=(j, i)) for i, j in PAIRS]
+    values, differences = ([(one.value, one.low, one.high) for one in told] for told in (answers, apart))
+    return values, differences
+
+
+def each(rows: Rows) -> tuple[list[Told], list[Told]]:
+    answers = [Blend().fit(*own[:2]).estimate(own[2], rng=k) for k, own in enumerate(rows)]
+    apart = [
+        (answers[j].value - answers[i].value, *np.quantile(answers[j].draws - answers[i].draws, [0.05, 0.95]))
+        for i, j in PAIRS
+    ]
+    return [(one.value, one.low, one.high) for one in answers], apart
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=60)
-    found: dict[str, list[tuple[float, bool, float]]] = {"each": [], "segmented": []}  # error, held, width
-    counted = []
-    for seed in range(parser.parse_args().seeds):
-        rng = np.random.default_rng(900 + seed)
-        system = rng.integers(0, SYSTEMS, N_ROWS)
-        favour = rng.normal(0.0, FAVOUR, SYSTEMS)[system]
-        truth = rng.beta(2.0 + 0.3 * system, 2.0)
-        scores = np.clip(np.round(links.expit(links.logit(np.sqrt(truth)) + favour), 2), 0.01, 0.99)
-        y = rng.random(N_ROWS) < truth
-        own = rng.permutation(N_ROWS)[:N_LABELS]
-        rest = np.setdiff1d(np.arange(N_ROWS), own)
-        wanted, counts = ([y[i][system[i] == k].mean() for k in range(SYSTEMS)] for i in (rest, own))
-        counted += [counts[k] - counts[0] - (wanted[k] - wanted[0]) for k in range(1, SYSTEMS)]
-        for name, method in (("each", each), ("segmented", segmented)):
-            means = method(scores[own], y[own], system[own], scores[rest], system[rest])
-            for k in range(1, SYSTEMS):
-                low, high = np.quantile(means[k][1] - means[0][1], [0.05, 0.95])
-                apart = wanted[k] - wanted[0]
-                found[name].append((means[k][0] - means[0][0] - apart, low <= apart <= high, high - low))
-    unit = np.sqrt(np.mean(np.square(counted)))
-    for name, rows in found.items():
-        error, held, width = np.array(rows, dtype=float).T
-        ratio = np.sqrt(np.mean(error**2)) / unit
-        print(f"{name:10s} held {held.mean():.2f}  width {width.mean():.3f}  error {ratio:.2f}", flush=True)
+    parser.add_argument("--favour", type=float, default=0.4)
+    options = parser.parse_args()
+    found, counted = defaultdict(list), defaultdict(list)
+    for seed in range(options.seeds):
+        rows = simulate(np.random.default_rng(900 + seed), options.favour)
+        truth, counts = ([own[i].mean() for own in rows] for i in (3, 1))
+        wanted = {"value": truth, "difference": [truth[j] - truth[i] for i, j in PAIRS]}
+        counted["value"] += [count - value for count, value in zip(counts, truth, strict=True)]
+        counted["difference"] += [counts[j] - counts[i] - (truth[j] - truth[i]) for i, j in PAIRS]
+        for method in (segmented, each):
+            for (what, values), told in zip(wanted.items(), method(rows), strict=True):
+                found[method.__name__, what] += [
+                    (value - true, low <= true <= high, high - low)
+                    for true, (value, low, high) in zip(values, told, strict=True)
+                ]
+    for (name, what), told in found.items():
+        error, held, width = np.array(told, dtype=float).T
+        ratio = np.sqrt(np.mean(error**2) / np.mean(np.square(counted[what])))
+        print(f"{name:10s} {what:11s} held {held.mean():.3f}  width {width.mean():.3f}  error {ratio:.2f}", flush=True)
 
 
 if __name__ == "__main__":

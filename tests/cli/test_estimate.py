@@ -29,8 +29,10 @@ def test_it_prints_what_the_loaded_model_estimates(cli, files):
     assert answers[0]["value"] == pytest.approx(loaded.estimate(scores).value)
     text = cli("estimate", model, new, "--what", "mean,f1", "--threshold", "0.4", "--level", "0.8")
     assert text.code == 0
-    assert [line.partition(" 0.")[0] for line in text.out.splitlines()] == ["mean outcome", "F1"]
-    assert all(line.endswith("level 0.8, 800 rows") for line in text.out.splitlines())
+    mean, against, f1 = text.out.splitlines()
+    assert [line.partition(" 0.")[0] for line in (mean, f1)] == ["mean outcome", "F1"]
+    assert all(line.endswith("level 0.8, 800 rows") for line in (mean, f1))
+    assert f"would give {loaded.estimate(scores, level=0.8).counted}, 1." in against
     assert f"{loaded.estimate(scores, 'f1', threshold=0.4).value:.4f}" in text.out
 
 

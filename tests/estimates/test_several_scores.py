@@ -98,7 +98,7 @@ def test_one_score_is_close_to_what_blend_says():
 
 def test_what_makes_no_sense_is_refused(panel):
     rows, _ = draw(20, 8)
-    with pytest.raises(InvalidInputError, match="`target` must be 'probabilities' for several scores"):
+    with pytest.raises(InvalidInputError, match="`target` must be 'probabilities' for rows with several scores"):
         panel.estimate(rows, "accuracy", target="scores")
     with pytest.raises(InvalidInputError, match="must be a fitted one of one score"):
         labels_needed(panel, rows, width=0.1)

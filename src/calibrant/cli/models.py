@@ -169,7 +169,7 @@ def estimate(
         print_json(found[0] if prior else {"estimates": found})
         return
     for answer in found:
-        sys.stdout.write(f"{str(answer).splitlines()[0]}\n")
+        sys.stdout.write(f"{str(answer).removesuffix(answer.warning).rstrip()}\n")
     for warning in dict.fromkeys(answer.warning for answer in found if answer.warning):
         warn(warning)
 

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant import _limits
 from calibrant._typing import Floats, HasPosterior
 from calibrant.estimates import rows
 from calibrant.estimates.estimation import Estimate, estimate
@@ -59,7 +58,7 @@ class _Ensemble(NamedTuple):
     def predict(self, probabilities: Any) -> Floats:
         return np.asarray(probabilities)
 
-    def outside(self) -> tuple[float | None, str]:
+    def outside(self, probabilities: Floats) -> tuple[float | None, str]:  # noqa: ARG002 - rows have scores of each
         """The largest share of rows outside the labelled range of a member, and its warning."""
         found = (rows.outside(model, rows.count_scores(scores)) for model, scores in self.members)
         return max(found, key=lambda pair: pair[0] or 0.0)
@@ -69,10 +68,7 @@ class _Ensemble(NamedTuple):
         rng, each = np.random.default_rng(seed), -(-n_draws // len(self.members))
         drawn = []
         for model, scores in self.members:
-            distinct, inverse = np.unique(scores, return_inverse=True)
-            counts = np.bincount(inverse, minlength=len(distinct)).astype(np.float64)
-            group = rows.join(counts, _limits.ESTIMATE_CELLS)[inverse]
-            at = np.bincount(group, scores) / np.bincount(group)
+            group, at = rows.alike(scores)
             drawn.append((group, *rows.draw_levelled_maps(model, at, each, rng)))
         for start in range(0, len(probabilities), CHUNK_ROWS):
             part = slice(start, start + CHUNK_ROWS)

@@ -10,8 +10,16 @@ from calibrant import _validation
 from calibrant._typing import Floats, RandomState
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
-from calibrant.estimates.rows import Cells, check_posterior, draw_levelled_maps, make_cells, outside, read_rows
-from calibrant.intervals import Interval
+from calibrant.estimates.rows import (
+    Cells,
+    check_posterior,
+    count_labels,
+    draw_levelled_maps,
+    make_cells,
+    outside,
+    read_rows,
+)
+from calibrant.intervals import Interval, plain
 from calibrant.tally import row_count
 
 
@@ -37,14 +45,14 @@ class Answer(Interval):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without the draws, ready for JSON."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.repr}
+        return {entry.name: plain(getattr(self, entry.name)) for entry in fields(self) if entry.repr}
 
-    def describe(self, name: str, suffix: str) -> str:
+    def describe(self, name: str, suffix: str, more: str = "") -> str:
         """The value with its interval in words: whole rows without decimals, everything else with four."""
         digits = 0 if self.quantity == "positives" else 4
         value, low, high = (f"{number:.{digits}f}" for number in (self.value, self.low, self.high))
         text = f"{name} {value} [{low}, {high}], level {self.level:g}{suffix}"
-        return f"{text}\n{self.warning}" if self.warning else text
+        return "\n".join(filter(None, (text, more, self.warning)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +75,8 @@ class Estimate(Answer):
         Number of unlabelled rows.
     outside : float or None
         Share of them whose score lies outside the range of the labelled scores; None where that is not known.
+    counted : Interval or None
+        Of the mean outcome: what counting the labelled rows alone gives, if these rows are like them.
 
     Examples
     --------
@@ -79,9 +89,21 @@ class Estimate(Answer):
 
     rows: float
     outside: float | None
+    counted: Interval | None = None
+
+    @property
+    def against_counting(self) -> str:
+        """Whether the interval is narrower than that of counting, in a sentence; empty where that is not known."""
+        if self.counted is None:
+            return ""
+        does = "narrow" if self.width < self.counted.width else "do not narrow"
+        return (
+            f"The scores {does} the interval: counting the labels alone, if they are of rows like these, would give "
+            f"{self.counted}, {self.counted.width / self.width:.2f} times as wide."
+        )
 
     def __str__(self) -> str:
-        return self.describe(QUANTITIES[self.quantity].title, f", {row_count(self.rows)} rows")
+        return self.describe(QUANTITIES[self.quantity].title, f", {row_count(self.rows)} rows", self.against_counting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,8 +296,12 @@ def estimate_sets(
     for each, (fitted, worlds) in zip(rows, pushed, strict=True):
         share, warning = outside(model, each)
         facts: dict[str, Any] = {"rows": fitted.n_rows, "outside": share, "warning": warning}
-        computed = {name: (float(one.compute(fitted)[0]), one.compute(worlds)) for name, one in chosen.items()}
-        answers.append({name: Estimate.from_draws(name, *found, level, **facts) for name, found in computed.items()})
+        counted = count_labels(model, level, fitted.n_rows if sampling_noise else np.inf)
+        found = {}
+        for name, one in chosen.items():
+            facts["counted"] = counted if name == "mean" else None
+            found[name] = Estimate.from_draws(name, float(one.compute(fitted)[0]), one.compute(worlds), level, **facts)
+        answers.append(found)
     return answers
 
 

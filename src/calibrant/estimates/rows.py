@@ -17,6 +17,7 @@ from calibrant._numerics.logistic import adjust_curves
 from calibrant._typing import ArrayLike, Bools, Floats, HasPosterior, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import Outcomes, Quantity
+from calibrant.intervals import Interval
 from calibrant.tally import Tally
 
 LEAST_SHARE = 0.005  # fewer rows outside move no answer
@@ -92,10 +93,21 @@ def labelled_rows(model: Any) -> LabelledRows | None:
     return rows if isinstance(rows, LabelledRows) else None
 
 
+def count_labels(model: Any, level: float, n_rows: float) -> Interval | None:
+    """The mean outcome of the labelled rows, with an interval for that of as many other rows like them."""
+    rows = labelled_rows(model)
+    if rows is None:
+        return None
+    total, positive = rows.cells.total, rows.cells.total_positive
+    share = (positive + 0.5) / (total + 1.0)  # whose variance is never 0
+    error = float(np.sqrt(share * (1.0 - share) * (1.0 / total + 1.0 / n_rows)))
+    return Interval.normal(positive / total, error, level)
+
+
 def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
     """Return the share of rows outside the labelled range, and a warning where it matters."""
     if hasattr(model, "outside"):
-        return cast("tuple[float | None, str]", model.outside())
+        return cast("tuple[float | None, str]", model.outside(unlabelled))
     rows = labelled_rows(model)
     if rows is None:
         return None, ""
@@ -114,26 +126,27 @@ def draw_levelled_maps(
     prior is normal, with few labels a fraction of what they lack and with many all of it, as in prediction-powered
     inference. A model that remembers no labelled rows is taken as it is.
     """
+    rows = labelled_rows(model)
+    cells = Tally.empty() if rows is None else rows.cells
+    at = np.concatenate((cells.scores, scores))
+    draws = np.clip(model.sample_maps(at, n_draws, rng), 0.0, 1.0)
+    maps = set_to_level(np.vstack((model.predict(at), draws)), cells.positives, cells.totals, rng)
+    return maps[0], maps[1:]
+
+
+def set_to_level(maps: Floats, positives: Floats, totals: Floats, rng: np.random.Generator) -> Floats:
+    """A fitted map and draws of it, (1 + d, k + n), at k labelled cells and at others: at the others, as levelled."""
     from scipy.special import ndtri
 
-    rows = labelled_rows(model)
-    known = np.empty(0) if rows is None else rows.cells.scores
-    at = np.concatenate((known, scores))
-    draws = np.clip(model.sample_maps(at, n_draws, rng), 0.0, 1.0)
-    fitted = np.asarray(model.predict(at))[None, :]
-    if rows is None:
-        return fitted[0], draws
-
+    n_known, n_draws = len(totals), len(maps) - 1
+    if n_known == 0:
+        return maps
     # One from each of as many equal parts of the normal distribution: few draws have its spread, whatever the seed.
-    noise = ndtri((rng.permutation(n_draws) + rng.random(n_draws)) / n_draws)[:, None]
-
-    def levelled(maps: Floats, noise: Floats | None) -> Floats:
-        logits, ones = links.logit(maps), np.ones((len(known), 1))
-        given = (logits[:, : len(known)], ones, rows.cells.positives, rows.cells.totals)
-        shifts = adjust_curves(*given, scale=OFF_LEVEL, noise=noise)
-        return links.expit(logits[:, len(known) :] + shifts)
-
-    return levelled(fitted, None)[0], levelled(draws, noise)
+    noise = ndtri((rng.permutation(n_draws) + rng.random(n_draws)) / n_draws)
+    logits, ones = links.logit(maps), np.ones((n_known, 1))
+    given = (logits[:, :n_known], ones, positives, totals)
+    shifts = adjust_curves(*given, scale=OFF_LEVEL, noise=np.append(0.0, noise)[:, None])  # none for the fitted map
+    return links.expit(logits[:, n_known:] + shifts)
 
 
 def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> Tally:
@@ -156,13 +169,7 @@ def count_scores(scores: ArrayLike, sample_weight: ArrayLike | None = None) -> T
     >>> count_scores([0.2, 0.8, 0.8]).totals.tolist()
     [1.0, 2.0]
     """
-    array = _validation.check_scores(scores)
-    weights = _validation.check_weights(sample_weight, len(array))
-    if len(array) == 0:
-        raise InvalidInputError("`scores` must have at least one row; got 0.")
-    counts = np.ones(len(array)) if weights is None else weights
-    kept = counts > 0.0
-    return Tally(*bins.group_sums(array[kept], np.zeros(int(kept.sum())), counts[kept]))
+    return Tally.from_arrays(scores, np.zeros(len(_validation.as_array(scores, "scores"))), sample_weight)
 
 
 def merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
@@ -183,6 +190,13 @@ def merge_rows(probabilities: Floats, limit: float) -> tuple[Cells, Ints]:
 def join(counts: Floats, most: int) -> Ints:
     """Return the group of each value when neighbours join into at most `most` groups of nearly equal mass."""
     return bins.group_numbers(bins.coarse_starts(counts, most), len(counts))
+
+
+def alike(scores: Floats, most: int = _limits.ESTIMATE_CELLS) -> tuple[Ints, Floats]:
+    """Cells of rows of like scores: which of them each row is in, and their mean scores."""
+    distinct, inverse = np.unique(scores, return_inverse=True)
+    group = join(np.bincount(inverse, minlength=len(distinct)).astype(np.float64), most)[inverse]
+    return group, np.bincount(group, scores) / np.bincount(group)
 
 
 def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = None) -> Tally:
@@ -247,7 +261,7 @@ def make_cells(
     limit = check_threshold(quantities, target, threshold)
     if not isinstance(rows, Tally):
         if target == "scores":
-            raise InvalidInputError("`target` must be 'probabilities' for several scores of a row, which are not one.")
+            raise InvalidInputError("`target` must be 'probabilities' for rows with several scores, or with segments.")
         cells, owner = merge_rows(model.predict(rows), limit)
         return cells._replace(table=rows, owner=owner)
     tally = rows

@@ -159,13 +159,15 @@ class TermEffects:
         """Draws of the effect on each row, (n_draws, n); all rows of a new segment share their draw."""
         # Rows of one segment must share one draw of its coefficients. For a segment of the fit the block of rows is its
         # line in `levels`; a new one has no line (−1), and its block is its own combination of codes. So blocks are the
-        # distinct (line, codes if new), and `first` is a row of each, where its line can be read.
+        # distinct (line, codes if new), and `first` is a row of each, where its line can be read. New ones come last,
+        # and leave the noise of the others as it is.
         place = self.places(codes)
-        lines = np.column_stack((place, np.where(place[:, None] < 0, codes[:, list(self.keys)], 0)))
+        new = place == UNSEEN
+        lines = np.column_stack((new, place, np.where(new[:, None], codes[:, list(self.keys)], 0)))
         _, first, block = np.unique(lines, axis=0, return_index=True, return_inverse=True)
         mean, covariance = self._coefficients(place[first], wide=True)
-        noise = rng.standard_normal((n_draws, len(first), mean.shape[1]))
-        drawn = mean + np.einsum("gjk,dgk->dgj", _roots(covariance), noise)
+        noise = rng.standard_normal((len(first), n_draws, mean.shape[1]))
+        drawn = mean + np.einsum("gjk,gdk->dgj", _roots(covariance), noise)
         return multiply(columns, drawn[:, block.reshape(-1)])
 
     @classmethod
@@ -422,7 +424,8 @@ class SegmentedMap(FrozenMap):
             noise = rng.standard_normal((n_draws, len(lines)))
             out += noise @ np.array(lines).reshape(-1, len(scores))
         for term in self.terms:
-            out += term.draw(self.basis.columns(term.kind, scores, pooled), codes, rng, n_draws)
+            own = np.random.default_rng(rng.integers(2**63))  # new segments in one term change no other
+            out += term.draw(self.basis.columns(term.kind, scores, pooled), codes, own, n_draws)
         if self.last is not None:
             aligned = self.logits(scores, codes)
             drawn = self.last.sample_maps(self.basis.probabilities(aligned), n_draws, rng)

@@ -14,6 +14,7 @@ from calibrant.calibrators import registry
 from calibrant.calibrators.base import BayesianCalibrator, Calibrator, Estimator
 from calibrant.calibrators.platt import PlattScaling
 from calibrant.errors import InvalidInputError
+from calibrant.estimates.estimation import Difference, Estimate, estimate, estimate_difference
 from calibrant.maps.class_basis import ClassBasis
 from calibrant.maps.keys import SegmentCounts, SegmentKeys, melt_labels, name_labels
 from calibrant.maps.matrix import MatrixMap
@@ -22,6 +23,7 @@ from calibrant.maps.segments import AnyBasis, Basis, SegmentedMap, TermEffects
 from calibrant.metrics.samples import fill_weights
 from calibrant.metrics.scores import warn_of_reversal
 from calibrant.multiclass.scaling import MatrixIdentity, MatrixTemperature
+from calibrant.segments.estimation import SegmentWorlds
 from calibrant.segments.report import tabulate_segments
 from calibrant.segments.search import Cells, fit_terms, join_cells
 from calibrant.tally import Tally, row_count
@@ -224,6 +226,7 @@ class SegmentedCalibrator(Estimator):
             if term.difference > LEAST_DIFFERENCE
         )
         name = type(self).__name__
+        self._labelled = cells
         self.map_ = SegmentedMap(cells.keys, pooled, basis, deviations, terms, first, self.missing, name)
         self.segments_ = tabulate_segments(self.map_, cells)
 
@@ -255,6 +258,54 @@ class SegmentedCalibrator(Estimator):
     ) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n) or (n_draws, n, K); each is one map for all segments."""
         return self.frozen_map().sample_maps(scores, n_draws, random_state, segment=segment)
+
+    def estimate(self, scores: ArrayLike, quantity: str = "mean", *, segment: Any = None, **options: Any) -> Estimate:
+        """Say something about rows without labels: of one segment, or of several together.
+
+        Maps are drawn for all segments at once, and those of a segment are set to the level of its own labels.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            The unlabelled scores.
+        quantity : str
+            Any of those that `calibrant.estimates.estimate` knows.
+        segment : value, tuple, or as in `fit`
+            The segment of all these rows, with several keys a tuple; or a column, one for each key.
+        **options : dict
+            `threshold`, `level`, `sampling_noise`, `n_draws` and `rng`, as there.
+
+        Returns
+        -------
+        Estimate
+        """
+        worlds = self._worlds()
+        return estimate(worlds, worlds.read(scores, segment), quantity, **options)
+
+    def estimate_difference(
+        self, first: ArrayLike, second: ArrayLike, quantity: str = "mean", *, segment: tuple[Any, Any], **options: Any
+    ) -> Difference:
+        """Compare two sets of unlabelled rows, such as the answers of two systems, on maps drawn together.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (n,)
+            Their scores.
+        quantity, **options
+            As for `estimate`.
+        segment : tuple of two
+            The segment, or the segments, of the first and of the second.
+
+        Returns
+        -------
+        Difference
+        """
+        worlds = self._worlds()
+        one, other = (worlds.read(*each) for each in zip((first, second), segment, strict=True))
+        return estimate_difference(worlds, one, other, quantity, **options)
+
+    def _worlds(self) -> SegmentWorlds:
+        return SegmentWorlds(self._fitted_map(), self._labelled)
 
     def summary(self) -> str:
         """Say which segments differ from the pooled map, and what the pooled calibrator says of itself."""
