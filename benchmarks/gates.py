@@ -5,6 +5,7 @@ From the root of the repository; FOLDER holds tables (score, label) as Parquet:
     python -m benchmarks.gates simulated [--runs 500] [--methods finite_sample posterior naive exact sequence]
     python -m benchmarks.gates real FOLDER [--runs 200]
     python -m benchmarks.gates bound
+    python -m benchmarks.gates starts [--runs 500]
 
 Simulated scores are Beta(4, 1.2) with five truths. Of a real table, all rows are the population, and labelled rows are
 drawn from it with replacement. Beside the two guarantees: `naive`, the lowest score from which the labelled rows have
@@ -18,6 +19,11 @@ simulated one, whose precision is below the wanted one wherever more than m pass
 pass with probability 1 − confidence at most, so on the simulated truth no more often than the most powerful test
 between the two rejects that one (Neyman, Pearson). The mean over shares m, up to the best possible one, bounds the
 share that passes while the promise is kept.
+
+`starts` says what it costs not to know where to test. A gate that knew the truth could put all of its confidence on one
+number of rows, the best to start from, and if that passes take the lowest score whose own exact test passes, without
+allowing for the search. Told is what it lets pass as a multiple of `exact`, and what the same start gives on the other
+truths; a gate must do with part of the confidence at every start.
 """
 
 from __future__ import annotations
@@ -205,6 +211,29 @@ def bound(n_drawn: int = 4000, runs: int = 1500) -> None:
                 )
 
 
+def starts(runs: int) -> None:
+    """Print what the best single start of each truth lets pass, there and on the others, as a share of exact tests."""
+    population = SCORES.ppf((np.arange(FINE) + 0.5) / FINE)
+    for n_rows, precision in SETTINGS:
+        tried = np.unique(np.geomspace(20, n_rows, 40).astype(int))
+        found = {}
+        for name, truth in TRUTHS.items():
+            judge, passed = Population(population, truth(population)), np.zeros((runs, 1 + len(tried)))
+            for run in range(runs):
+                rng = np.random.default_rng(run)
+                drawn = rng.beta(4, 1.2, n_rows)
+                at, rows, right = cumulated(rng.random(n_rows) < truth(drawn), drawn)
+                accepted = stats.binom.sf(right - 1.0, rows, precision) <= 1.0 - CONFIDENCE
+                share = judge.judge(lowest(at, accepted), precision)[0]
+                passed[run] = share * np.append(1.0, accepted[tried - 1])
+            exact_share, *shares = passed.mean(axis=0)
+            found[name] = np.array(shares) / max(exact_share, 1e-9)
+        for name, shares in found.items():
+            best = int(np.argmax(shares))
+            others = "  ".join(f"{other} {share[best]:.2f}" for other, share in found.items() if other != name)
+            print(f"{name:14s} n={n_rows:<5d} from {tried[best]} rows {shares[best]:.2f}; {others}", flush=True)
+
+
 def worst_truth(truth: Floats, precision: float, passing: int) -> Floats:
     """A truth near to the given one with less than the precision wherever at least so many of its rows pass."""
     peak = passing + int(np.argmax(np.cumsum(truth - precision)[passing - 1 :]))
@@ -237,7 +266,7 @@ def most_power(truth: Floats, null: Floats, drawn: Any, rng: np.random.Generator
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("simulated", "real", "bound"))
+    parser.add_argument("what", choices=("simulated", "real", "bound", "starts"))
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS)[:-1])
@@ -246,6 +275,8 @@ def main() -> None:
         simulated(options.runs, options.methods)
     elif options.what == "bound":
         bound()
+    elif options.what == "starts":
+        starts(options.runs)
     else:
         real(options.folder, options.runs, options.methods)
 

@@ -76,6 +76,21 @@ def test_a_flat_truth_is_the_worst_and_breaks_the_promise_no_more_often_than_all
     assert broken / runs <= 0.1 + 2.0 * np.sqrt(0.09 / runs)
 
 
+def test_truths_that_cross_the_precision_several_times_break_the_promise_no_more_often() -> None:
+    # Cumulative precision just below .9 down to the first share and from the third on, above it in between.
+    shares, right = np.array([0.0, 0.15, 0.35, 0.37, 1.0]), np.array([0.0, 0.15 * 0.9, 0.35 * 0.93, 0.37 * 0.9, 0.9])
+    truth, rng, broken, runs = np.diff(right) / np.diff(shares), np.random.default_rng(5), 0, 600
+    truth = np.clip(truth, 0.0, 1.0)
+    right = np.append(0.0, np.cumsum(truth * np.diff(shares)))
+    for _ in range(runs):
+        rank = rng.random(400)  # of the population, from the highest score down
+        labels = rng.random(400) < truth[np.searchsorted(shares, rank) - 1]
+        threshold = GateRows.read(labels, 1.0 - rank)[None].exact_threshold(0.9, 0.1)
+        if threshold is not None:
+            broken += np.interp(1.0 - threshold, shares, right) < (0.9 + 1e-9) * (1.0 - threshold)
+    assert 0.02 < broken / runs <= 0.1 + 2.0 * np.sqrt(0.09 / runs)
+
+
 def test_rows_with_one_score_are_accepted_together() -> None:
     scores = np.repeat([0.9, 0.8, 0.3], 60)
     right = np.r_[np.ones(60), np.ones(58), np.zeros(2), np.zeros(60)]

@@ -7,7 +7,6 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics.beta import clopper_pearson
-from calibrant._numerics.piecewise import halve
 from calibrant._typing import ArrayLike, Floats, HasPosterior
 from calibrant.decisions.gate_results import Acceptance, AcceptanceCurve, SegmentAcceptance
 from calibrant.decisions.gate_rows import GateRows
@@ -23,7 +22,6 @@ __all__ = ["acceptance"]
 GUARANTEES = ("finite_sample", "posterior")
 N_DRAWS = 1000
 LESS = (0.99, 0.975, 0.95, 0.925, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)  # precisions that one may ask for instead
-HALVINGS = 12  # of the range of the probability that is left to each segment
 
 
 def acceptance(
@@ -72,8 +70,8 @@ def acceptance(
         the method of the pooled curve of a `SegmentedCalibrator`.
     segment : array-like of shape (n,) or (n, keys), table, or dict of columns, optional
         The segment of each row, by one key or several: each gets its own gate, and with the stated confidence all of
-        them keep the precision. "finite_sample" tests each by its own rows, at a level divided by the number of
-        segments; "posterior" lets segments learn from each other.
+        them keep the precision: each may be wrong with an equal part of the probability that is left. "finite_sample"
+        tests each by its own rows; "posterior" lets segments learn from each other.
     unlabelled : array-like of shape (m,) or Tally, optional
         Scores of the rows that the gate is for; otherwise it is for rows like the labelled ones.
     space : {"probability", "decision"}
@@ -137,7 +135,8 @@ def acceptance(
     if guarantee == "posterior" or calibrator is not None:
         models, joint = _fit(rows, calibrator, space)
         draws = _draw_precisions(rows, joint, rng) if guarantee == "posterior" else draws
-    each = _confidence_of_each(rows, draws, precision, confidence) if precision is not None else confidence
+    # To share out the chance of a mistake is enough even if no two segments go wrong together.
+    each = 1.0 - (1.0 - confidence) / len(rows)
     gates = {
         name: _gate(own, draws[name], models[name], wanted=precision, budget=budget, confidence=each)
         for name, own in rows.items()
@@ -145,25 +144,6 @@ def acceptance(
     if by_segment and precision is not None:
         return SegmentAcceptance(gates, precision, confidence, guarantee)
     return gates[None]
-
-
-def _confidence_of_each(
-    rows: Mapping[Any, GateRows], draws: Mapping[Any, Any], precision: float, confidence: float
-) -> float:
-    """The confidence of each segment with which all of them keep the precision with `confidence`.
-
-    To share out the chance of a mistake is enough even if no two of them go wrong together; draws say how often.
-    """
-    apart = 1.0 - (1.0 - confidence) / len(rows)
-    if len(rows) == 1 or next(iter(draws.values())) is None:
-        return apart
-
-    def too_few(each: float) -> bool:
-        found = {name: own.threshold(draws[name], precision, each) for name, own in rows.items()}
-        kept = [draws[name][:, rows[name].place(at)] >= precision for name, at in found.items() if at is not None]
-        return bool(np.logical_and.reduce(kept).mean() < confidence)
-
-    return float(halve(too_few, confidence, apart, HALVINGS)[1])
 
 
 def _fit(rows: Mapping[Any, GateRows], calibrator: Any, space: str) -> tuple[dict[Any, HasPosterior], Any]:
@@ -178,13 +158,13 @@ def _fit(rows: Mapping[Any, GateRows], calibrator: Any, space: str) -> tuple[dic
 
 
 def _draw_precisions(rows: Mapping[Any, GateRows], model: Any, rng: Seed) -> dict[Any, Floats]:
-    """Draws of the precision from each candidate of each segment up; a draw is of one world for all segments."""
-    cells = {name: own.cells.scores for name, own in rows.items()}
-    names = [name for name, scores in cells.items() for _ in scores]
-    segment = {"segment": name_columns(names)} if len(rows) > 1 else {}
-    maps = model.sample_maps(np.concatenate(list(cells.values())), N_DRAWS, rng, **segment)
-    parts = np.split(maps, np.cumsum([len(scores) for scores in cells.values()])[:-1], axis=1)
-    return {name: own.precision_draws(part, rng) for (name, own), part in zip(rows.items(), parts, strict=True)}
+    """Draws of the precision from each candidate of each segment up."""
+    draws = {}
+    for name, own in rows.items():
+        scores = own.cells.scores
+        segment = {"segment": name_columns([name] * len(scores))} if len(rows) > 1 else {}
+        draws[name] = own.precision_draws(model.sample_maps(scores, N_DRAWS, rng, **segment), rng)
+    return draws
 
 
 def _gate(
