@@ -4,10 +4,10 @@
 forests (three classes, 250 rows), and those of `Blend` on six data sets after training on 100, 250 and 1000 rows, by
 learner. Three splits take about five minutes.
 
-``python -m benchmarks.accuracy.ensembles fallback`` asks of learners that give probabilities whether rows that did not
-train them show that they are better left alone: the log-loss of `Blend` on rows left out of it is higher than that of
-the raw scores of the same rows, all out of fold, beyond the 90 % interval. Beside that stand the losses on new rows of
-the model trained on all rows without calibration and of `CalibratedClassifier`.
+``python -m benchmarks.accuracy.ensembles fallback [SPLITS]`` asks of learners that give probabilities whether rows that
+did not train them show that they are better left alone: `Blend`, on rows left out of it, has a higher log-loss than the
+raw scores of the same rows, all out of fold, beyond the 90 % interval. Beside that stands what the model trained on all
+rows, without calibration, loses on new rows beyond `CalibratedClassifier`.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def raw_is_proved_better(learner: ClassifierMixin, X: np.ndarray, y: np.ndarray)
     return bool(gain + ONE_SIDED * error < 0.0)
 
 
-def compare_fallback() -> None:
-    """How often held-out rows would send a user back to the uncalibrated model, and whether they should."""
-    print(f"{'':>5} {'':<18}{'fits':>6}{'proved':>8}{'raw lower':>11}{'raw':>10}{'default':>10}")
+def compare_fallback(splits: int) -> None:
+    """How often held-out rows would send a user back to the uncalibrated model, and what that would change."""
+    print(f"{'':>5} {'':<18}{'fits':>6}{'proved':>8}{'raw - default where proved':>28}{'everywhere':>12}")
     found = []
     for size in SIZES:
         for name, learner in LEARNERS.items():
@@ -138,29 +138,32 @@ def compare_fallback() -> None:
                 continue
             rows = []
             for X, y in data_sets().values():
-                if len(y) < size + 300:
-                    continue
-                X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=size, stratify=y, random_state=0)
-                proved = raw_is_proved_better(learner, X_train, y_train)
-                both = clone(learner), CalibratedClassifier(learner)
-                raw, default = (
-                    log_loss(y_test[:TEST_ROWS], model.fit(X_train, y_train).predict_proba(X_test[:TEST_ROWS]))
-                    for model in both
-                )
-                rows.append((proved, raw < default, raw, default))
+                for seed in range(splits if len(y) >= size + 300 else 0):
+                    split = train_test_split(X, y, train_size=size, stratify=y, random_state=seed)
+                    X_train, X_test, y_train, y_test = split[0], split[1][:TEST_ROWS], split[2], split[3][:TEST_ROWS]
+                    models = clone(learner), CalibratedClassifier(learner)
+                    raw, default = (
+                        log_loss(y_test, model.fit(X_train, y_train).predict_proba(X_test)) for model in models
+                    )
+                    rows.append((raw_is_proved_better(learner, X_train, y_train), raw - default))
             found += rows
-            _, _, raw, default = np.mean(rows, axis=0)
-            proved, lower = np.sum(rows, axis=0)[:2].astype(int)
-            print(f"{size:>5} {name:<18}{len(rows):>6}{proved:>8}{lower:>11}{raw:>10.4f}{default:>10.4f}", flush=True)
-    proved, lower = np.sum(found, axis=0)[:2].astype(int)
-    print(f"{'':>5} {'all':<18}{len(found):>6}{proved:>8}{lower:>11}")
+            _print_fallback(f"{size:>5} {name}", rows)
+    _print_fallback(f"{'':>5} all", found)
+
+
+def _print_fallback(name: str, rows: list[tuple[bool, float]]) -> None:
+    proved, change = np.array(rows).T
+    where = f"{change[proved > 0].mean():28.4f}" if proved.any() else f"{'':>28}"
+    print(f"{name:<24}{len(rows):>6}{int(proved.sum()):>8}{where}{change.mean():>12.4f}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["fallback"]:
-        compare_fallback()
+    fallback = sys.argv[1:2] == ["fallback"]
+    numbers = sys.argv[2:] if fallback else sys.argv[1:]
+    n_splits = int(numbers[0]) if numbers else 3
+    if fallback:
+        compare_fallback(n_splits)
         sys.exit()
-    n_splits = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     compare_methods(20)
     print()
     compare_sharing(n_splits)
