@@ -112,7 +112,7 @@ def test_several_classes_are_shown_by_their_predicted_class(classes, class_rows,
     scores, y = class_rows
     right = np.array(["ant", "bee", "cow"])[scores.argmax(axis=1)] == y
     assert classes.top_label
-    assert classes.base_rate == right.mean()
+    assert classes.tally.base_rate == right.mean()
     assert classes.before.error.value > classes.after.error.value
     assert (np.diff(classes.map["score"]) > 0).all()
     assert (classes.map["probability"] < classes.map["score"]).mean() > 0.9  # they were too sure
