@@ -130,7 +130,7 @@ def test_folds_have_equally_many_cases():
 
 @pytest.mark.parametrize(
     ("method", "names", "n_resamples"),
-    [("bootstrap", ("slope", "auc", "ici"), 25), ("632+", ("auc", "ici"), 25), ("cross_validation", ("auc", "ici"), 8)],
+    [("bootstrap", ("slope", "auc", "ici"), 15), ("632+", ("auc", "ici"), 15), ("cross_validation", ("auc", "ici"), 5)],
 )
 def test_intervals_hold_the_measures_of_the_fitted_model(method, names, n_resamples):
     others, outcomes = simulated(20_000, 10**6)
