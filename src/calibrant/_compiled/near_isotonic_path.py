@@ -1,6 +1,5 @@
 """In which order the boundaries of nearly-isotonic regression vanish; `near_isotonic` says what that is."""
 
-import heapq
 import math
 
 import numpy as np
@@ -8,6 +7,35 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 
 _INFINITE = math.inf
+
+
+def _push(keys: Floats, items: Ints, size: int, key: float, item: int) -> None:
+    """Add to a binary heap of `size` entries."""
+    i = size
+    while i > 0:
+        parent = (i - 1) // 2
+        if keys[parent] <= key:
+            break
+        keys[i], items[i] = keys[parent], items[parent]
+        i = parent
+    keys[i], items[i] = key, item
+
+
+def _drop_first(keys: Floats, items: Ints, size: int) -> None:
+    """Remove the smallest entry of a binary heap of `size` entries."""
+    key, item = keys[size - 1], items[size - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[i], items[i] = keys[child], items[child]
+        i = child
+    keys[i], items[i] = key, item
 
 
 def _meeting(j: int, falls: Floats, sums: Floats, mass: Floats, first: Ints, last: Ints) -> float:
@@ -33,22 +61,28 @@ def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
     cell already.
     """
     m = len(mass) - 1
-    # first[j] is where the block that ends at j begins, and last the reverse.
-    first, last = np.arange(m, dtype=np.intp), np.arange(m, dtype=np.intp)
-    order, when = [], []
+    first, last = (
+        np.arange(m, dtype=np.intp),
+        np.arange(m, dtype=np.intp),
+    )  # first[j]: where the block that ends at j begins, and the reverse
+    order, when = np.empty(m, dtype=np.intp), np.empty(m)
     due = np.full(m, _INFINITE)  # the current meeting time; entries of the heap with another one are out of date
+    keys, items = np.empty(3 * m + 2), np.empty(3 * m + 2, dtype=np.intp)
+    size, n_merged, penalty = 0, 0, 0.0
     for j in range(m - 1):
         due[j] = _meeting(j, falls, sums, mass, first, last)
-    heap = [(due[j], j) for j in range(m - 1) if due[j] < _INFINITE]
-    heapq.heapify(heap)
-    penalty = 0.0
-    while heap:
-        key, j = heapq.heappop(heap)
+        if due[j] < _INFINITE:
+            _push(keys, items, size, due[j], j)
+            size += 1
+    while size > 0:
+        key, j = keys[0], items[0]
+        _drop_first(keys, items, size)
+        size -= 1
         if key != due[j]:
             continue  # a neighbour merged since, and another entry has the new time; removing this one was not worth it
         penalty = max(penalty, key)
-        order.append(j)
-        when.append(penalty)
+        order[n_merged], when[n_merged] = j, penalty
+        n_merged += 1
         due[j] = -1.0
         # Only the two ends of a block are looked at, so only they have to know the new block.
         a, b = first[j], last[j + 1]
@@ -57,5 +91,6 @@ def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
             if 0 <= outer < m - 1:
                 due[outer] = _meeting(outer, falls, sums, mass, first, last)
                 if due[outer] < _INFINITE:
-                    heapq.heappush(heap, (due[outer], outer))
-    return np.array(order, dtype=np.intp), np.array(when)
+                    _push(keys, items, size, due[outer], outer)
+                    size += 1
+    return np.asarray(order)[:n_merged], np.asarray(when)[:n_merged]
