@@ -11,6 +11,8 @@ from calibrant.decisions import value_of_calibration
 from calibrant.maps.functions import Sigmoid
 from calibrant.metrics import cutoff_calibration_interval, equivalence_test, refinement_by_recalibration
 
+MORE = 4  # times as many runs: each costs little, and says of an interval only whether it holds
+
 
 def row(finding: str, cell: str, runs: int, coverage: float, width: float = np.nan) -> Row:
     return Row(finding, cell, runs, float(coverage), float(width))
@@ -38,6 +40,7 @@ def equivalence(repeats: int, seed: int) -> list[Row]:
 
 def changed_rows(repeats: int, seed: int) -> list[Row]:
     """The gain by a map that changes few decisions, where it is right and where it is too careful."""
+    repeats = MORE * repeats
     map_ = CalibrationMap(Sigmoid(1.0, -0.4, "logit"), "probability", True)
     out = []
     for name, shift in (("right", -0.4), ("too weak", -1.5)):
@@ -61,6 +64,7 @@ def changed_rows(repeats: int, seed: int) -> list[Row]:
 
 def recalibration(repeats: int, seed: int) -> list[Row]:
     """The gain by recalibration against its own expectation."""
+    repeats = MORE * repeats
     out = []
     for name, slope in (("calibrated", 1.0), ("miscalibrated", 0.5)):
         for n in (200, 1000):
@@ -77,6 +81,7 @@ def recalibration(repeats: int, seed: int) -> list[Row]:
 
 def cutoff(repeats: int, seed: int) -> list[Row]:
     """The cutoff error of calibrated probabilities, which is 0."""
+    repeats = MORE * repeats
     out = []
     for n in (50, 200, 500, 2000):
         found = []
