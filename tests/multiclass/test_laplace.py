@@ -133,7 +133,7 @@ def test_draws_agree_with_the_posterior_when_the_scale_is_unknown(monkeypatch):
     monkeypatch.setattr(laplace, "FREEDOM", 1e9)
     rows, prior = make_rows(("slope",), n=20), ScalePrior({"slope": 0.5})
     posterior = fit(rows, prior)
-    draws = laplace.draw(posterior, posterior.mean, prior, {}, 4000, np.random.default_rng(0))[:, 0]
+    draws = laplace.draw(posterior, posterior.mean, prior, 4000, np.random.default_rng(0))[:, 0]
     curvature = posterior.curvature.times(np.ones(1))[0]
     linear = (curvature + posterior.precision[0]) * posterior.mean[0]
     grid = np.linspace(-4.0, 4.0, 8001)

@@ -309,11 +309,7 @@ class BayesianCalibrator(Calibrator, EstimateMethods):
         if self.matrix_ is not None:
             return self.matrix_.frozen_map()
         map_ = self._fitted_map()
-        return replace(map_, posterior=PosteriorTable.of(self, map_.space)) if self._has_posterior() else map_
-
-    def _has_posterior(self) -> bool:
-        """Tell whether this fit has a posterior; some kinds of a method have none."""
-        return True
+        return replace(map_, posterior=PosteriorTable.of(self, map_.space))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n) or (n_draws, n, K)."""

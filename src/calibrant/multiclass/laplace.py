@@ -28,7 +28,7 @@ from calibrant.multiclass.curvature import Curvature
 from calibrant.multiclass.rows import Layout, Rows
 
 SWEEPS, FIXED_SWEEPS = 12, 60  # while scales are learned, and where they are given
-SHORTEST = 1e-8  # share of a Newton step
+HALVINGS, CENTRE_HALVINGS = 27, 11  # of a Newton step, before it is given up
 SCALE_STEPS = 12  # of MacKay's rule under one curvature
 # The rule converges slowly, and blocks that can stand in for each other make it swing: its steps on the log scale are
 # stretched while they keep their direction and shortened when they turn.
@@ -52,6 +52,7 @@ class ScalePrior:
 
     centers: Mapping[str, float]
     strength: float = 0.5  # infinite: the scales are given, not learned
+    pivots: Mapping[str, Floats] = field(default_factory=dict)  # see `Features.pivots`
 
     @property
     def learns(self) -> bool:
@@ -79,7 +80,6 @@ class Posterior(Start):
     precision: Floats  # of the prior
     evidence: float
     expected: float
-    sweeps: int
 
 
 @dataclass
@@ -120,7 +120,7 @@ def fit(rows: Rows, prior: ScalePrior, start: Start | None = None) -> Posterior:
             break
     determined = len(precision) - float(precision @ curvature.variances())
     expected = rows.log_likelihood(state.log_p) - determined
-    return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected, sweep + 1)
+    return Posterior(rows.layout, state.theta, state.scales, curvature, precision, evidence, expected)
 
 
 def _update_scales(
@@ -131,39 +131,27 @@ def _update_scales(
     precision = precision_of(members, state.scales)
     target = curvature.with_prior(precision).solve(linear)
     for _ in range(SCALE_STEPS if learning and prior.learns else 0):
-        new = _mackay_step(members, state, target, curvature.variances(), prior, before)
-        moved = max(abs(np.log(new[b] / state.scales[b])) for b in members)
-        state.scales, precision = new, precision_of(members, new)
+        variances, moved = curvature.variances(), 0.0
+        for b, places in members.items():
+            # γ of the module's text: a coefficient whose posterior is as wide as its prior is not determined at all.
+            old = state.scales[b]
+            determined = max(len(places) - float(variances[places].sum()) / old**2, 0.0)
+            size = float((target[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
+            step = 0.5 * float(np.log(size / (determined + prior.strength) / old**2))
+            pace = STRETCH if step * state.steps.get(b, 0.0) >= 0.0 else SHORTEN
+            state.pace[b] = min(state.pace.get(b, 1.0) * pace, LONGEST)
+            state.steps[b] = step
+            # The quadratic approximation holds near θ only, so scales may not run away under one curvature.
+            nearest = np.clip(
+                old * np.exp(state.pace[b] * step), before[b] / LARGEST_CHANGE, before[b] * LARGEST_CHANGE
+            )
+            state.scales[b] = float(np.clip(nearest, *SCALE_LIMITS))
+            moved = max(moved, abs(np.log(state.scales[b] / old)))
+        precision = precision_of(members, state.scales)
         target = curvature.with_prior(precision).solve(linear)
         if moved < SETTLED:
             break
     return precision, target
-
-
-def _mackay_step(
-    members: dict[str, Ints],
-    state: _State,
-    theta: Floats,
-    variances: Floats,
-    prior: ScalePrior,
-    before: dict[str, float],
-) -> dict[str, float]:
-    """Every scale one step further by MacKay's rule, with the prior's coefficients added to the block's."""
-    new = {}
-    for b, places in members.items():
-        # γ of the module's text: a coefficient whose posterior is as wide as its prior is not determined at all.
-        old = state.scales[b] ** 2
-        determined = max(len(places) - float(variances[places].sum()) / old, 0.0)
-        size = float((theta[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
-        step = 0.5 * float(np.log(size / (determined + prior.strength) / old))
-        pace = STRETCH if step * state.steps.get(b, 0.0) >= 0.0 else SHORTEN
-        state.pace[b] = min(state.pace.get(b, 1.0) * pace, LONGEST)
-        state.steps[b] = step
-        scale = state.scales[b] * np.exp(state.pace[b] * step)
-        # The quadratic approximation holds near θ only, so scales may not run away under one curvature.
-        low, high = max(before[b] / LARGEST_CHANGE, SCALE_LIMITS[0]), min(before[b] * LARGEST_CHANGE, SCALE_LIMITS[1])
-        new[b] = float(np.clip(scale, low, high))
-    return new
 
 
 def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
@@ -174,14 +162,7 @@ def precision_of(members: dict[str, Ints], scales: dict[str, float]) -> Floats:
     return precision
 
 
-def draw(
-    posterior: Posterior,
-    centre: Floats,
-    prior: ScalePrior,
-    pivots: Mapping[str, Floats],
-    count: int,
-    rng: np.random.Generator,
-) -> Floats:
+def draw(posterior: Posterior, centre: Floats, prior: ScalePrior, count: int, rng: np.random.Generator) -> Floats:
     """Coefficients (count, D) whose scales are unknown, by Gibbs sampling in the quadratic approximation at `centre`.
 
     Coefficients are Gaussian given their scales. A set of scales costs O(D³) and serves several draws where D is large.
@@ -193,7 +174,7 @@ def draw(
     scales, theta, mean, drawn = posterior.scales, centre, centre, []
     for size in sizes:
         if prior.learns:
-            scales, variances = _draw_scales(theta, scales, members, prior, pivots, rng)
+            scales, variances = _draw_scales(theta, scales, members, prior, rng)
             mean = curvature.with_prior(1.0 / variances).solve(linear)
         shifts = curvature.draw(rng.standard_normal((len(centre), size + 1))).T
         theta = mean + shifts[0]
@@ -202,12 +183,7 @@ def draw(
 
 
 def _draw_scales(
-    theta: Floats,
-    scales: Mapping[str, float],
-    members: dict[str, Ints],
-    prior: ScalePrior,
-    pivots: Mapping[str, Floats],
-    rng: np.random.Generator,
+    theta: Floats, scales: Mapping[str, float], members: dict[str, Ints], prior: ScalePrior, rng: np.random.Generator
 ) -> tuple[dict[str, float], Floats]:
     """Scales given the coefficients, and the prior variance of each coefficient under them.
 
@@ -216,14 +192,14 @@ def _draw_scales(
     own, bias = theta.copy(), members.get("bias", np.empty(0, np.intp))
     if len(bias):
         # What a bias owes to the pivots of slopes says nothing about the scale of biases: it is drawn and taken away.
-        share = scales["bias"] ** 2 / (scales["bias"] ** 2 + _pivot_variances(scales, pivots))
+        share = scales["bias"] ** 2 / (scales["bias"] ** 2 + _pivot_variances(scales, prior.pivots))
         own[bias] = share * theta[bias] + scales["bias"] * np.sqrt(1.0 - share) * rng.standard_normal(len(bias))
     new = {}
     for b, places in members.items():
         size = float((own[places] ** 2).sum()) + prior.strength * prior.centers[b] ** 2
         new[b] = float(np.clip(np.sqrt(size / rng.chisquare(len(places) + prior.strength)), *SCALE_LIMITS))
     variances = 1.0 / precision_of(members, new)
-    variances[bias] += _pivot_variances(new, pivots)
+    variances[bias] += _pivot_variances(new, prior.pivots)
     return new, variances
 
 
@@ -234,15 +210,13 @@ def _pivot_variances(scales: Mapping[str, float], pivots: Mapping[str, Floats]) 
 def _line_search(rows: Rows, state: _State, target: Floats, precision: Floats) -> None:
     """Go from θ towards the target as far as the posterior rises."""
     here = rows.log_likelihood(state.log_p) - 0.5 * float(precision @ state.theta**2)
-    share = 1.0
-    while share > SHORTEST:
+    for share in 0.5 ** np.arange(HALVINGS):
         theta = state.theta + share * (target - state.theta)
         log_p = rows.log_probabilities(theta)
         there = rows.log_likelihood(log_p) - 0.5 * float(precision @ theta**2)
         if there >= here - ROUNDING:
             state.theta, state.log_p, state.value, state.gain = theta, log_p, there, there - here
             return
-        share *= 0.5
     state.value, state.gain = here, 0.0
 
 
@@ -264,12 +238,11 @@ def centre(rows: Rows, posterior: Posterior, deviations: Floats) -> Floats:
     value, average = _expected(rows, posterior, mean, deviations)
     for _ in range(CENTRE_STEPS):
         step = posterior.curvature.solve(rows.gradient(average) - posterior.precision * mean)
-        share = 1.0
-        new, new_average = _expected(rows, posterior, mean + step, deviations)
-        while new < value and share > 1e-3:
-            share *= 0.5
+        for share in 0.5 ** np.arange(CENTRE_HALVINGS):
             new, new_average = _expected(rows, posterior, mean + share * step, deviations)
-        if new < value:
+            if new >= value:
+                break
+        else:
             break
         gain, mean, value, average = new - value, mean + share * step, new, new_average
         if gain < CENTRE_GAIN:

@@ -186,9 +186,9 @@ class MultinomialCalibrator(BayesianMatrixCalibrator):
         shares = [m.weight / PRIOR_OF_NEXT_MODEL**place for place, m in zip(kept, self._fitted, strict=True)]
         counts = rng.multinomial(n_draws, np.array(shares) / sum(shares))
         members: list[MatrixMember] = []
-        pivots = self._feature_fit.features.pivots()
+        prior = replace(self._prior, pivots=self._feature_fit.features.pivots())
         for model, count in zip(self._fitted, counts, strict=True):
-            thetas = draw(model.posterior, model.centre, self._prior, pivots, count, rng)
+            thetas = draw(model.posterior, model.centre, prior, count, rng)
             members += [self._feature_fit.formula(theta, model.posterior.layout, 1.0 / n_draws) for theta in thetas]
         return members
 
