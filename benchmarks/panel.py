@@ -3,8 +3,9 @@
 FOLDER holds the development tables, one Parquet file each: `y`, and a column for each score. Of every table 30 % of the
 rows judge, and 50 to 2000 of the others are labels, three times; all methods get the same rows. Printed are mean
 log-losses of `PanelCalibrator`, and how much higher those of the others are, in thousandths. Then simulated truths: the
-excess over the true probabilities, the regret against Blend of the one informative score, and the coverage of 90 %
-intervals. LightGBM, CatBoost and pyGAM take part where they are installed.
+excess over the true probabilities, the regret against Blend of the one informative score, the coverage of 90 %
+intervals, and the price of not knowing which score dominates. LightGBM, CatBoost and pyGAM take part where they are
+installed.
 """
 
 import argparse
@@ -253,6 +254,35 @@ def simulate(sizes, repetitions):
     print(f"coverage on average {np.mean(coverages):.3f}, lowest {min(coverages):.2f}")
 
 
+def know_all_but_which(repetitions=300):
+    """What it costs not to know which score dominates: exact maps of each and of the mean, by Bayes' rule."""
+    nodes, masses = np.polynomial.hermite_e.hermegauss(40)
+
+    def exact(own, slope, variance):
+        """The mean of expit(2 z) where own = slope · z + noise, z ~ N(0, 1)."""
+        share = slope / (slope**2 + variance)
+        spread = np.sqrt(variance / (slope**2 + variance))
+        return expit(2.0 * (share * own[:, None] + spread * nodes)) @ masses / masses.sum()
+
+    def maps(scores):
+        own = logit(np.clip(scores.to_numpy(), 1e-12, 1.0 - 1e-12))
+        weak = [exact(own[:, j], 1.0, 2.25) for j in range(1, 5)]
+        return np.array([expit(own[:, 0]), *weak, exact(own.mean(axis=1), 1.2, 0.36)])
+
+    print("| one dominating: prior of each score and the mean | labels | price |")
+    for name, prior in ((".1 each, .4", [0.1] * 5 + [0.4]), ("equal", [1 / 6] * 6)):
+        for size in (50, 100, 250):
+            prices = []
+            for repetition in range(repetitions):
+                rng = np.random.default_rng([repetition, size, 7])
+                (train, y, _), (test, _, p) = draw("one dominating", size, rng), draw("one dominating", 500, rng)
+                likelihoods = np.log(np.where(y > 0.0, maps(train), 1.0 - maps(train))).sum(axis=1) + np.log(prior)
+                shares = np.exp(likelihoods - likelihoods.max())
+                prices.append(1000 * (log_loss(shares @ maps(test) / shares.sum(), p) - log_loss(p, p)))
+            error = np.std(prices) / repetitions**0.5
+            print(f"| {name} | {size} | {np.mean(prices):.1f} ± {error:.1f} |", flush=True)
+
+
 def compare_segments(repetitions):
     """Three scores in 12 segments that differ not at all, in their level, or in the weights of the scores, too."""
     print("| segments differ in | labels | all as one | one each | `segment` | coverage |")
@@ -309,6 +339,7 @@ def main():
         warnings.simplefilter("ignore")
         measure_time()
         simulate(SIZES[:5], options.repetitions)
+        know_all_but_which()
         compare_segments(options.repetitions)
         compare_tables(options.folder, None if options.alone else known)
 

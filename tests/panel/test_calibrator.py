@@ -66,7 +66,7 @@ def test_it_recovers_a_known_truth():
 def test_leaving_a_row_out_is_a_refit_without_it():
     frame, y, _ = draw(120)
     panel = fit(frame, y)
-    some = np.arange(0, 120, 8)
+    some = np.arange(0, 120, 4)
     refits = []
     for row in some:
         others = np.arange(120) != row
@@ -74,6 +74,25 @@ def test_leaving_a_row_out_is_a_refit_without_it():
     said = panel._pool.left_out(panel._pool.columns, panel._pool.apart) @ panel._pool.weights
     assert -np.log(said[some]).mean() == pytest.approx(log_loss(np.array(refits), y[some]), abs=0.005)
     assert panel.log_loss_ > log_loss(panel.predict(frame), y)
+
+
+@pytest.mark.parametrize("seed", [2, 12, 18])
+def test_one_good_score_is_found_among_useless_ones(seed):
+    """Rows on which a search that tries curves before centres kept the mean of all ten scores, .05 to .1 too high."""
+    rng = np.random.default_rng([seed, 50])
+
+    def rows(n):
+        z = rng.standard_normal((n, 10))
+        p = expit(1.5 * z[:, 0])
+        return {f"score {j}": expit(1.5 * z[:, j]) for j in range(10)}, (rng.random(n) < p).astype(float), p
+
+    (train, y, _), (test, _, p) = rows(50), rows(2000)
+    found, alone = (
+        PanelCalibrator().fit(train, y).predict(test),
+        Blend().fit(train["score 0"], y).predict(test["score 0"]),
+    )
+    loss, best = (-np.mean(p * np.log(q) + (1.0 - p) * np.log1p(-q)) for q in (found, alone))
+    assert loss < best + 0.02
 
 
 def test_the_order_of_columns_and_rows_does_not_matter(fitted):

@@ -8,15 +8,14 @@ import numpy as np
 from scipy import linalg
 
 from calibrant._numerics import links
+from calibrant._numerics.logistic import fit_logistic
 from calibrant._typing import Floats
 from calibrant.panel.prior import CANDIDATE_PAIR, Prior, Setting, Told
 
-EXACT_ROWS = 500  # up to so many, each setting has its own mode; with more, one expansion serves all of them
+EXACT_ROWS = 500  # by weight; up to so many, each setting has its own mode; with more, one expansion serves all of them
 SWEEPS = 5
 WINDOW, MOST_SETTINGS = 7.0, 40  # settings within so many nats of the best are averaged
 MOST_PAIRS, MOST_PAIR_COLUMNS, LEAST_GAIN = 6, 60, -1.0
-MOST_STEPS, SHORTEST = 50, 1e-6
-DECREMENT = 1e-10  # nats that the next Newton step could still gain
 LEAST_REST = 0.05  # of a row's variance after its own curvature is taken out
 
 
@@ -54,29 +53,13 @@ class Average(NamedTuple):
 
 def laplace(rows: Rows, offset: Floats, directions: Floats, start: Floats | None = None) -> Posterior:
     """Laplace's method for β = offset + directions · v, v ~ N(0, I), by Newton's steps. O(n d²) a step."""
-    x, base = rows.columns @ directions, rows.columns @ offset
-    v = np.zeros(x.shape[1]) if start is None else start
-    eta = base + x @ v
-    value = _log_density(rows, eta, v)
-    for _ in range(MOST_STEPS):
-        p = links.expit(eta)
-        gradient = x.T @ (rows.weights * (rows.y - p)) - v
-        factor = np.linalg.cholesky(x.T @ (x * (rows.weights * p * (1.0 - p))[:, None]) + np.eye(len(v)))
-        step = linalg.cho_solve((factor, True), gradient, check_finite=False)
-        if gradient @ step < DECREMENT:
-            break
-        length = 1.0
-        while _log_density(rows, base + x @ (v + length * step), v + length * step) < value and length > SHORTEST:
-            length *= 0.5
-        v = v + length * step
-        eta = base + x @ v
-        value = _log_density(rows, eta, v)
+    x, base, (_, y, weights) = rows.columns @ directions, rows.columns @ offset, rows
+    start = np.zeros(x.shape[1]) if start is None else start
+    v, precision = fit_logistic(x, weights * y, weights, ridge=1.0, offsets=base, start=start)
+    factor, eta = np.linalg.cholesky(precision), base + x @ v
     root = linalg.solve_triangular(factor, directions.T, lower=True, check_finite=False).T
-    return Posterior(value - float(np.log(np.diag(factor)).sum()), offset + directions @ v, root, v)
-
-
-def _log_density(rows: Rows, eta: Floats, v: Floats) -> float:
-    return float(rows.weights @ (rows.y * eta - np.logaddexp(0.0, eta)) - 0.5 * v @ v)
+    density = weights @ (y * eta - np.logaddexp(0.0, eta)) - 0.5 * v @ v
+    return Posterior(float(density - np.log(np.diag(factor)).sum()), offset + directions @ v, root, v)
 
 
 class Expansion:
@@ -145,7 +128,7 @@ class Search:
         """The posterior of one setting: from the expansion, and with few rows from there by Newton's steps."""
         columns = self.prior.columns(setting)
         found = self.expansion.posterior(*columns)
-        return found if len(self.rows.y) > EXACT_ROWS else laplace(self.rows, *columns, found.standard)
+        return found if self.rows.weights.sum() > EXACT_ROWS else laplace(self.rows, *columns, found.standard)
 
     def average(self, rows: Rows) -> Average:
         """The posterior averaged over all settings that were tried, by evidence times prior, on these rows."""

@@ -226,7 +226,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
     def summary(self) -> str:
         """Say in a few lines what the fit found."""
         worth = self.scores_
-        lines = [f"On rows left out, the log-loss of {len(worth)} scores together is {self.log_loss_:.4f}; "]
+        lines = [f"Leaving out one row at a time, {len(worth)} scores together have log-loss {self.log_loss_:.4f}; "]
         lines[0] += f"{worth[0].name}, the best alone, has {worth[0].alone:.4f}."
         return "\n".join(lines + align([HEADERS, *(row.texts() for row in worth)]))
 

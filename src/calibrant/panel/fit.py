@@ -8,6 +8,7 @@ import numpy as np
 from calibrant._numerics import linear_pool, links
 from calibrant._typing import Bools, Floats, Ints
 from calibrant.maps.functions import MapFunction
+from calibrant.maps.panel import MEMBERS
 from calibrant.maps.panel_features import Features
 from calibrant.panel.additive import Average, Posterior, Rows, Search, laplace, leave_one_out, likely_pairs
 from calibrant.panel.prior import Prior, Told
@@ -16,7 +17,7 @@ from calibrant.tally import Tally
 
 SAMPLE_ROWS = 10_000  # from more, scales and weights are found on so many
 #: The Dirichlet prior of the pool, in rows: raw sum, calibrated sum, mean score, all single scores together.
-PRIOR_ROWS = (4.0, 4.0, 2.0, 0.5)
+PRIOR_ROWS = np.array([4.0, 4.0, 2.0, 1.0])
 SHRINK_ROWS = 10.0  # of correlations towards 0
 LEAST_EIGENVALUE, LEAST_SPREAD, LEAST_BASE = 0.02, 1e-3, 1e-3
 MEAN_THINNED = 1e-3
@@ -91,8 +92,11 @@ def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
     prior = raw_search.prior
     opened = laplace(rows, *prior.columns(prior.opened(raw.best)))  # with an open mind, for intervals
     pool = Pool(features, (raw, calibrated), opened, mean_map, sample, own, apart, mean_said[some])
-    prior_rows = np.array([*PRIOR_ROWS[:3], *[PRIOR_ROWS[3] / len(singles)] * len(singles)])
-    return pool._replace(weights=linear_pool.pool_weights(pool.left_out(own, apart), sample.weights, prior_rows))
+    said = pool.left_out(own, apart)
+    (alone,) = links.softmax(np.log(said[:, MEMBERS:]).T.dot(counts)[None])  # that it is this score, if one alone
+    said = np.column_stack((said[:, :MEMBERS], said[:, MEMBERS:] @ alone))
+    shares = linear_pool.pool_weights(said, counts, PRIOR_ROWS)
+    return pool._replace(weights=np.append(shares[:-1], shares[-1] * alone))
 
 
 def _mean_weights(features: Features, told: Told) -> Floats:

@@ -29,7 +29,7 @@ ODDS_PAIR, EXPECTED_PAIRS, PAIR_ROWS = 0.2, 1.0, 500.0
 
 # Logits of single fits have seen the labels, so the sum of them must not choose its scores by the same labels: it is
 # told the shares of centres and slopes that the raw sum found, at least this much for each.
-LEAST_TOLD = 1e-4
+LEAST_TOLD = 1e-9
 
 Setting = dict[Any, Any]
 Told = dict[str, dict[Any, float]]
@@ -55,16 +55,17 @@ class Prior:
             "pair": math.log(min(ODDS_PAIR, 2.0 * EXPECTED_PAIRS / (count * max(count - 1, 1)))),
         }
         self.log_odds["pair"] += math.log(min(1.0, n_rows / PAIR_ROWS))
+        # In the order in which the search tries them: a curve of the right score must not keep the wrong centre.
         self.options: dict[Any, tuple[Any, ...]] = {
-            key: SCALES[_kind(key)]
-            for key in sorted(features.places, key=lambda key: key[0] != "pair")
-            if _kind(key) in SCALES
-        }
-        self.options |= {
             "centre": tuple(range(SUM, size)) if size > 1 else (MEAN,),
             "reading": (CALIBRATED,) if calibrated else RAW if features.n_numeric else RAW[:1],
             "slopes": (SLOPES[:-1] if calibrated else SLOPES) if size > 1 else (0.0,),
             "trust": TRUST[:-1] if calibrated else TRUST,
+        }
+        self.options |= {
+            key: SCALES[_kind(key)]
+            for key in sorted(features.places, key=lambda key: key[0] != "pair")
+            if _kind(key) in SCALES
         }
 
     def first(self) -> Setting:
