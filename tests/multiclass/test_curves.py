@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant._numerics.bins import weighted_quantiles
-from calibrant.multiclass.features import Curve, separate
+from calibrant.multiclass.features import Curve
 
 
 def test_curves_have_neither_constant_nor_line_and_unit_variance():
@@ -38,7 +38,7 @@ def test_too_few_knots_make_no_curve(knots):
 
 
 def test_separate_drops_knots_that_nearly_repeat():
-    assert separate(np.array([0.0, 1e-4, 0.5, 0.5, 2.0])).tolist() == [0.0, 0.5, 2.0]
+    assert Curve.over([0.0, 1e-4, 0.5, 0.5, 2.0]).knots.tolist() == [0.0, 0.5, 2.0]
 
 
 def test_weighted_quantiles_count_weight_two_as_two_values():

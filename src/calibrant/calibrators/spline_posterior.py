@@ -240,16 +240,6 @@ def _mixture_quantile(probability: float, weights: Floats, means: Floats, spread
     return 0.5 * (low + high)
 
 
-class _Fits(NamedTuple):
-    """The fits of all kinds of curves and all scales with one reading of extreme scores."""
-
-    readings: tuple[Reading, ...]
-    knots: Floats
-    evidence: Floats
-    modes: Floats
-    factors: Floats
-
-
 def fit_posterior(tally: Tally, n_basis: int) -> SplinePosterior:
     """Fit every pair of scales, for all kinds and both readings of extreme scores; weigh them by their evidence."""
     cells = _of_two_classes(tally)
@@ -257,17 +247,17 @@ def fit_posterior(tally: Tally, n_basis: int) -> SplinePosterior:
     readings = _readings(cells)
     # Without extreme scores both readings fit alike; they differ only in what they say of extreme scores to come.
     groups = [readings] if (readings[0].hold(z) == z).all() else [readings[:1], readings[1:]]
-    fits = [_fit_kinds(z, cells, group, n_basis) for group in groups]
+    fits = [_fit_kinds(group[0].hold(z), cells, n_basis) for group in groups]
     # Evidences of both readings are on one scale: a component counts among all, whichever reading it has.
-    best = max(float(fit.evidence.max()) for fit in fits)
-    weights = [np.exp(fit.evidence - best) for fit in fits]
+    best = max(float(evidence.max()) for _, evidence, _, _ in fits)
+    weights = [np.exp(evidence - best) for _, evidence, _, _ in fits]
     total = sum(float(weight[weight > NEGLIGIBLE].sum()) for weight in weights)
     parts = []
-    for fit, weight in zip(fits, weights, strict=True):
+    for group, (knots, _, modes, factors), weight in zip(groups, fits, weights, strict=True):
         kept = weight > NEGLIGIBLE
         if kept.any():
-            roots = np.asarray(np.linalg.inv(np.tril(fit.factors[kept])), dtype=np.float64)
-            parts.append(Curves(fit.readings, fit.knots, weight[kept] / total, fit.modes[kept], roots))
+            roots = np.asarray(np.linalg.inv(np.tril(factors[kept])), dtype=np.float64)
+            parts.append(Curves(group, knots, weight[kept] / total, modes[kept], roots))
     return SplinePosterior(tuple(parts))
 
 
@@ -292,14 +282,15 @@ def _of_two_classes(cells: Tally) -> Tally:
     return Tally(cells.scores, cells.positives + added * missing, cells.totals + added)
 
 
-def _fit_kinds(z: Floats, cells: Tally, readings: tuple[Reading, ...], n_basis: int) -> _Fits:
-    x = readings[0].hold(z)
+def _fit_kinds(x: Floats, cells: Tally, n_basis: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """The knots, and the evidence, the mode and the factor of the precision of all kinds of curves."""
     knots = knot_vector(x, cells.totals, n_basis, DENSITY)
     data = (*local_basis(x, knots), x, cells.positives, cells.totals)
     # The unit of length of the priors: a quarter of the range, at least half a unit of the logit.
     centre = centres(knots) / (0.25 * max(2.0, knots[-1] - knots[0]))
     grids = [_fit_kind(data, centre, kind) for kind in KINDS]
-    return _Fits(readings, knots, *(np.concatenate(columns) for columns in zip(*grids, strict=True)))
+    evidence, modes, factors = (np.concatenate(columns) for columns in zip(*grids, strict=True))
+    return knots, evidence, modes, factors
 
 
 def _fit_kind(

@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -226,12 +226,12 @@ def compare(
         name: _run(name, method, problem, folds=folds, repeats=repeats, progress=progress)
         for name, method in candidates.items()
     }
-    predictions = {name: run.out_of_fold for name, run in runs.items() if run.out_of_fold is not None}
+    predictions = {name: unseen for name, (_, unseen) in runs.items() if unseen is not None}
     if not predictions:
-        first = next(iter(runs))
-        raise InvalidInputError(f"No method could be fitted to these data. {first}: {runs[first].note}")
+        first, _ = next(iter(runs.values()))
+        raise InvalidInputError(f"No method could be fitted to these data. {first.name}: {first.note}")
     reference = next((name for name in REFERENCES if name in predictions), next(iter(predictions)))
-    results = [_judge(name, runs[name], predictions[reference], candidates[name], level) for name in runs]
+    results = [_judge(*run, predictions[reference], level) for run in runs.values()]
     results.sort(key=lambda result: result.log_loss.value if result.log_loss is not None else np.inf)
     ranking = [result.name for result in results if result.log_loss is not None]
     barred = [name for name in ranking if getattr(candidates[name], "measures_only", False)]
@@ -263,28 +263,26 @@ def _worth_of_scores(panel: MethodFit | None) -> list[str]:
     return [f"Were a score missing in every row, the log-loss of the panel would change: {costs}."] if worth else []
 
 
-class Run(NamedTuple):
-    """Predictions of one method, or None where it failed; mean time of a fit; and a warning or the reason."""
-
-    out_of_fold: OutOfFold | None
-    seconds: float
-    note: str
-
-
-def _run(name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repeats: int, progress: Progress) -> Run:
+def _run(
+    name: str, calibrator: Any, problem: Problem, *, folds: list[Any], repeats: int, progress: Progress
+) -> tuple[MethodResult, OutOfFold | None]:
+    """The row of one method with its time and its note, and its predictions, or None where it failed."""
+    title = title_of(calibrator, name)
     if progress is not None:
         progress(name)
     if name == RAW and not problem.has_raw:
-        return Run(None, 0.0, "decision scores are not probabilities, so they cannot be used as they are.")
+        note = "decision scores are not probabilities, so they cannot be used as they are."
+        return MethodResult(name, note=note, title=title), None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = perf_counter()
         try:
             predictions = problem.crossfit(calibrator, folds, repeats)
         except Exception as error:  # whatever breaks one method must not take the others down
-            return Run(None, 0.0, _explain_failure(problem, calibrator, error))
+            return MethodResult(name, note=_explain_failure(problem, calibrator, error), title=title), None
         seconds = (perf_counter() - start) / len(folds)
-    return Run(predictions, seconds, str(caught[0].message) if caught else "")
+    note = str(caught[0].message) if caught else ""
+    return MethodResult(name, seconds=seconds, note=note, title=title), predictions
 
 
 def _explain_failure(problem: Problem, calibrator: Any, error: Exception) -> str:
@@ -295,20 +293,17 @@ def _explain_failure(problem: Problem, calibrator: Any, error: Exception) -> str
     return str(error) if isinstance(error, InvalidInputError) else f"failed ({type(error).__name__}: {error})"
 
 
-def _judge(name: str, run: Run, reference: OutOfFold, calibrator: Any, level: float) -> MethodResult:
-    title, unseen = title_of(calibrator, name), run.out_of_fold
+def _judge(row: MethodResult, unseen: OutOfFold | None, reference: OutOfFold, level: float) -> MethodResult:
+    """Fill the row of a method that has predictions."""
     if unseen is None:
-        return MethodResult(name, note=run.note, title=title)
+        return row
     log_loss, brier = unseen.losses("log"), unseen.losses("brier")
     itself = unseen is reference
-    return MethodResult(
-        name=name,
+    return replace(
+        row,
         log_loss=unseen.interval(log_loss, level, lowest=0.0),
         brier_score=unseen.interval(brier, level, lowest=0.0),
         smooth_error=smooth_calibration_error(unseen.tally()),
         log_loss_difference=None if itself else unseen.interval(log_loss - reference.losses("log"), level),
         brier_difference=None if itself else unseen.interval(brier - reference.losses("brier"), level),
-        seconds=run.seconds,
-        note=run.note,
-        title=title,
     )

@@ -58,8 +58,6 @@ class MethodResult(PlainResult):
 
     def texts(self) -> list[str]:
         """The cells of its row in the printed table."""
-        if self.log_loss is None:
-            return [self.name]
         return [
             self.name,
             str(self.log_loss),

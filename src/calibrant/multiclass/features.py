@@ -45,7 +45,8 @@ class Curve:
     @classmethod
     def over(cls, knots: ArrayLike) -> Self:
         """The curves over these knots. O(knots³)."""
-        apart = separate(np.asarray(knots, dtype=np.float64))
+        knots = np.asarray(knots, dtype=np.float64)
+        apart = knots[np.diff(knots, prepend=-np.inf) > LEAST_GAP]
         m = len(apart)
         if m < 3:
             return cls(apart, np.zeros((m, 0)))
@@ -80,15 +81,6 @@ class Curve:
         out *= share
         out += np.take(values, cell, axis=1)
         return out
-
-
-def separate(knots: Floats) -> Floats:
-    """Rising knots without those that nearly repeat the one before."""
-    kept = [knots[0]]
-    for knot in knots[1:]:
-        if knot - kept[-1] > LEAST_GAP:
-            kept.append(knot)
-    return np.array(kept)
 
 
 def floor_for_zeros(p: Floats) -> float:
