@@ -11,7 +11,7 @@ from calibrant.report.verdict import answer, key_figures
     ("p_value", "recommended", "error", "tone", "begins"),
     [
         (0.5, "identity", (0.004, 0.002, 0.008), "good", "Yes"),
-        (0.5, "identity", (0.06, 0.02, 0.12), "open", "Perhaps: no error shows"),
+        (0.5, "identity", (0.06, 0.02, 0.12), "open", "Perhaps: the test finds no error"),
         (0.03, "identity", (0.06, 0.02, 0.12), "fair", "Probably not quite"),
         (0.03, "platt", (0.06, 0.02, 0.12), "bad", "No,"),
         (0.0001, "identity", (0.06, 0.05, 0.07), "bad", "No, its probabilities are off."),

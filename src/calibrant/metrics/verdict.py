@@ -161,7 +161,8 @@ class Verdict:
             "not_repaired": f"The probabilities are off {self.test}, but calibrating does not lower the log-loss "
             "beyond chance.",
             "miscalibrated": f"Miscalibrated beyond chance {self.test}.",
-            "no_evidence": f"No evidence against the probabilities in {row_count(self.n_rows)} rows {self.test}.",
+            "no_evidence": "The test finds no evidence against the probabilities in "
+            f"{row_count(self.n_rows)} rows {self.test}.",
             "not_probabilities": f"{what}, so they cannot be used as they are.",
             "undecided": f"These rows cannot tell whether the probabilities are calibrated {self.test}.",
         }[self.state]
