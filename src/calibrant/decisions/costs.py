@@ -83,7 +83,7 @@ class DecisionCurve(PlainResult):
     >>> from calibrant.decisions import decision_curve
     >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], thresholds=[0.2, 0.5])
     >>> curve
-    DecisionCurve(4 rows, 50 % positive, thresholds 0.2 … 0.5, bootstrap intervals at 90 %)
+    DecisionCurve(base_rate=0.5, total=4.0, level=0.9, band=bootstrap)
     >>> curve.treat_all.round(3).tolist(), curve.advantage.round(4).tolist()
     ([0.375, 0.0], [0.0625, 0.25])
     """

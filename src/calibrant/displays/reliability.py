@@ -76,8 +76,8 @@ class ReliabilityDisplay(ModelsDisplay):
     >>> data = simulate.bayes_iso(1000, rng=0)
     >>> ax = Figure().subplots()
     >>> display = ReliabilityDisplay.from_predictions(data.labels, data.scores, ax=ax, name="raw scores")
-    >>> display.results[0]
-    Reliability(raw scores: 1000 rows, 50 % positive, 10 bins, CORP curve)
+    >>> display.results[0].name, display.results[0].total
+    ('raw scores', 1000.0)
     >>> len(display.points_.get_offsets())
     10
     """

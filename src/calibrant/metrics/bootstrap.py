@@ -155,6 +155,8 @@ def metric_posterior(
     >>> import numpy as np
     >>> from calibrant import Tally, metrics
     >>> class Shrinks:  # a posterior of two maps
+    ...     def predict(self, scores):
+    ...         return 0.25 + 0.5 * scores
     ...     def sample_maps(self, scores, n_draws=100, random_state=0):
     ...         return np.array([scores, 0.5 + 0.5 * (scores - 0.5)])
     >>> print(metrics.metric_posterior(Shrinks(), Tally.from_arrays([0.1, 0.9], [0, 1]), level=0.5))

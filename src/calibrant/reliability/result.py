@@ -350,7 +350,7 @@ def reliability(
     >>> from calibrant.reliability import reliability
     >>> result = reliability([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.2, 0.6, 0.7, 0.9], n_bins=2)
     >>> result
-    Reliability(6 rows, 50 % positive, 2 bins, CORP curve)
+    Reliability(total=6.0, base_rate=0.5, level=0.9, strategy=quantile, scale=linear, curve_name=CORP)
     >>> result.points["fraction"].round(3).tolist(), result.points["total"].tolist()
     ([0.333, 0.667], [3.0, 3.0])
     >>> result.curve["probability"].tolist()
