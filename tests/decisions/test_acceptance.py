@@ -307,7 +307,9 @@ def test_words_name_what_a_refusal_rests_on_and_what_a_low_gate_lets_through():
     rng = np.random.default_rng(3)
     scores = rng.random(60)
     labels = rng.random(60) < 0.5
-    assert "with a confidence of 90 %, whatever the truth, that 95 %" in str(acceptance(labels, scores, precision=0.95))
+    assert "with a confidence of 90 %, without a model of the truth, that 95 %" in str(
+        acceptance(labels, scores, precision=0.95)
+    )
     by_posterior = acceptance(labels, scores, precision=0.95, guarantee="posterior")
     assert "with a probability of 90 % by the posterior, that 95 %" in str(by_posterior)
     # Nine rows in ten have the highest score and are right; so few others pass along that the promise holds with them.

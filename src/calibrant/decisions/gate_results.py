@@ -221,8 +221,8 @@ def _in_words(gate: Acceptance, precision: Interval) -> str:
         text += "The promise is about all rows that pass; those with the lowest scores are mostly wrong.\n"
     if exact:
         return text + (
-            f"This holds with a confidence of {level} for rows like the labelled ones, whatever the truth. Of the "
-            f"labelled rows that pass, {value} are right."
+            f"This holds with a confidence of {level} for rows like the labelled ones, without a model of the truth. "
+            f"Of the labelled rows that pass, {value} are right."
         )
     return text + (
         f"This holds with a probability of {level} if the truth is one that the posterior can draw. By the posterior, "
@@ -233,7 +233,7 @@ def _in_words(gate: Acceptance, precision: Interval) -> str:
 def _nothing_in_words(gate: Acceptance) -> str:
     wanted = "" if gate.wanted is None else f"{100 * gate.wanted:g} %"
     level = f"{100 * gate.confidence:g} %"
-    shown = f"with a confidence of {level}, whatever the truth"
+    shown = f"with a confidence of {level}, without a model of the truth"
     shown = shown if gate.guarantee == "finite_sample" else f"with a probability of {level} by the posterior"
     text = f"Nothing can be accepted: from no score up is it shown, {shown}, that {wanted} of the rows are right."
     if gate.instead is not None:

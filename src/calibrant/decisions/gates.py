@@ -61,8 +61,8 @@ def acceptance(
     confidence : float
         The probability with which the precision is kept.
     guarantee : {"finite_sample", "posterior"}
-        "finite_sample" holds for every truth: exact tests at all scores, none of which passes by chance with more than
-        the probability that `confidence` leaves. "posterior" accepts more and assumes more: it holds on average over
+        "finite_sample" needs no model of the truth: exact tests at all scores, none of which passes by chance with more
+        than the probability that `confidence` leaves. "posterior" accepts and assumes more: it holds on average over
         the posterior of `calibrator`.
     calibrator : str, calibrator or map, optional
         A Bayesian method, or a map with its posterior, for the draws of "posterior"; fitted to the labelled rows unless
