@@ -115,11 +115,13 @@ def test_a_sample_of_many_rows_does_not_depend_on_their_order(monkeypatch):
     assert np.abs(p - truth).mean() < 0.08
 
 
-@pytest.mark.parametrize("n", [150, 300])  # 300 rows with 600 in all are not fitted as 300 are
-def test_a_weight_of_two_is_a_row_twice(n):
+@pytest.mark.parametrize(("n", "every"), [(150, 3), (480, 10)])  # 480 rows with 528 in all are not fitted as 480 are
+def test_a_weight_of_two_is_a_row_twice(n, every):
+    """Not all rows are there twice: then every label is proved by its twin, and chance decides between steps."""
     frame, y, _ = draw(n)
     new, _, _ = draw(50, 1)
-    counts = np.arange(n) % 3 if n == 150 else np.full(n, 2)
+    counts = np.where(np.arange(n) % every == 0, 2, 1)
+    counts[1::every] -= every == 3
     twice = np.repeat(np.arange(n), counts)
     weighted, repeated = fit(frame, y, sample_weight=counts), fit(frame.iloc[twice], y[twice])
     np.testing.assert_allclose(weighted.predict(new), repeated.predict(new), atol=1e-9)
