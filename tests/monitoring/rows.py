@@ -30,6 +30,15 @@ def segments(rng, n, names, shifts=()):
     return {name: day(rng, n, shifted(dict(shifts).get(name, 0.0))) for name in names}
 
 
+def judges(n, seed, shift=0.0):
+    """Several scores of rows, with gaps and levels, and labels whose probability they tell."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=n)
+    scores = {name: special.expit(truth + rng.normal(size=n)) for name in ("anna", "ben")}
+    scores["ben"][rng.random(n) < 0.2] = np.nan
+    return scores | {"source": rng.choice(["web", "book"], n)}, rng.random(n) < special.expit(2.0 * truth + shift)
+
+
 #: Arguments of `updated` for a look of about n rows that are calibrated.
 SHAPES = {
     "score": lambda rng, n: (day(rng, n),),

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant import Blend, CalibrationMap, IsotonicCalibration, PlattScaling, SplineCalibration, Tally, load
+from calibrant import (
+    Blend,
+    CalibrationMap,
+    IsotonicCalibration,
+    PanelCalibrator,
+    PlattScaling,
+    SegmentedCalibrator,
+    SplineCalibration,
+    Tally,
+    load,
+)
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import functions
 from calibrant.maps.files import write_model
@@ -13,7 +23,7 @@ from calibrant.monitoring import AdaptiveCalibrator
 from calibrant.monitoring.adaptive import FORGETTING, Period
 from calibrant.monitoring.forecast_pool import ForecastPool
 
-from .rows import day, shifted
+from .rows import day, judges, shifted
 
 IDENTITY = CalibrationMap(functions.Identity(), "probability", True)
 
@@ -206,6 +216,73 @@ def test_scores_of_any_kind_and_a_reference_without_rows():
         assert low[0] < special.expit(1.5) < high[0]
 
 
+def test_several_scores_are_adapted_behind_their_panel(tmp_path):
+    """After a jump forecasts are those of somebody who knows its size; the state needs no rows."""
+    panel = PanelCalibrator().fit(*judges(500, 0))
+    adaptive = AdaptiveCalibrator(panel)
+    assert adaptive._tallies[0].total == 500  # rows that the panel predicted without each of them
+    for month in range(3):
+        adaptive = adaptive.updated(*judges(500, 1 + month), month)
+    assert not adaptive.promote(1e-4)
+    adaptive.save(tmp_path / "state.json")
+    assert (tmp_path / "state.json").stat().st_size < 250_000
+    again = AdaptiveCalibrator.load(tmp_path / "state.json")
+    for month in range(3, 6):
+        adaptive, again = (one.updated(*judges(500, 1 + month, 1.5), month) for one in (adaptive, again))
+    assert again.history == adaptive.history
+    assert adaptive.promote(1e-6)
+    new, _ = judges(1000, 90)
+    p, knowing = panel.predict(new), PanelCalibrator().fit(*judges(4000, 91, 1.5)).predict(new)
+    assert np.abs(adaptive.predict(new) - knowing).mean() < 0.05 < np.abs(p - knowing).mean()
+    np.testing.assert_array_equal(adaptive.correction(new), adaptive.predict(new) - p)
+    assert adaptive.weights @ adaptive.forecasts(new) == pytest.approx(adaptive.predict(new), abs=3e-5)
+    low, high = adaptive.predict_interval(new)
+    assert np.mean((low < knowing) & (knowing < high)) > 0.6
+    tally = Tally.from_arrays(panel.predict(new), np.arange(1000) % 2)
+    assert adaptive.updated(tally).history[-1] == adaptive.updated(new, np.arange(1000) % 2).history[-1]
+
+
+def test_a_panel_of_few_rows_does_not_seem_better_than_it_is():
+    """Refits begin with predictions of rows left out: on rows of the fit probabilities would be too near to 0 and 1."""
+    scores, y = judges(60, 3)
+    noise = np.random.default_rng(0).random((4, 60))
+    panel = PanelCalibrator().fit(scores | {f"noise {j}": column for j, column in enumerate(noise)}, y)
+    left_out = panel.left_out_
+    loss = -(left_out.positives @ np.log(left_out.scores) + left_out.negatives @ np.log1p(-left_out.scores)) / 60
+    assert loss == pytest.approx(panel.log_loss_, abs=1e-6)
+    single = PanelCalibrator().fit({"anna": scores["anna"]}, y)
+    left_out = single.left_out_
+    loss = -(left_out.positives @ np.log(left_out.scores) + left_out.negatives @ np.log1p(-left_out.scores)) / 60
+    assert loss == pytest.approx(single.log_loss_, abs=2e-3)
+    assert AdaptiveCalibrator(panel)._tallies[0] == panel.left_out_
+
+
+def test_segments_are_adapted_behind_their_map(tmp_path):
+    rng = np.random.default_rng(8)
+
+    def rows(n, shift):
+        scores, team = rng.random(n), rng.choice(["a", "b"], n)
+        return scores, rng.random(n) < shifted(shift)(np.where(team == "a", scores, scores**2)), team
+
+    scores, y, team = rows(2000, 0.0)
+    segmented = SegmentedCalibrator("platt").fit(scores, y, segment=team)
+    tallies = {name: Tally.from_arrays(scores[team == name], y[team == name]) for name in ("a", "b")}
+    adaptive = AdaptiveCalibrator(segmented, tallies)
+    for _ in range(4):
+        scores, y, team = rows(400, 1.0)
+        adaptive = adaptive.updated(scores, y, segment=team)
+    adaptive.save(tmp_path / "state.json")
+    adaptive = AdaptiveCalibrator.load(tmp_path / "state.json")
+    at, names = [0.5, 0.7], ["a", "b"]
+    truth = shifted(1.0)(np.array([0.5, 0.49]))
+    assert adaptive.predict(at, names) == pytest.approx(truth, abs=0.06)
+    low, high = adaptive.predict_interval(at, segment=names)
+    assert ((low < truth) & (truth < high)).all()
+    assert adaptive.predict(0.5, "a") == adaptive.predict(at, names)[0]
+    with pytest.raises(InvalidInputError, match="`segment`"):
+        adaptive.updated(scores, y)
+
+
 def test_members_without_rows_of_both_classes_are_the_reference():
     adaptive = AdaptiveCalibrator(IDENTITY).updated([0.2, 0.3, 0.4], [0, 0, 0])
     assert adaptive.predict([0.3])[0] == pytest.approx(0.3, abs=3e-5)
@@ -221,12 +298,15 @@ def test_late_labels_are_learnt_more_slowly_where_periods_move_together():
 
 def test_what_cannot_be_adapted_is_refused(tmp_path):
     rng = np.random.default_rng(7)
+    panel = PanelCalibrator().fit(*judges(60, 0))
     halves = MatrixMap((0, 1, 2), "decision", 0.5, (MatrixMember(1.0),))
     isotonic = AdaptiveCalibrator(IsotonicCalibration().fit_tally(day(rng)), day(rng), "isotonic")
     IDENTITY.save(tmp_path / "map.json")
     start(rng).save(tmp_path / "state.json")
     refused = {
-        "of one score": lambda: AdaptiveCalibrator(halves),
+        "of one probability for each row": lambda: AdaptiveCalibrator(halves),
+        "`segment` is for a reference with segments": lambda: start(rng).predict([0.5], ["a"]),
+        "`map_` is for a reference of one score": lambda: AdaptiveCalibrator(panel).map_,
         "`delay` must": lambda: AdaptiveCalibrator(IDENTITY, delay=-1),
         "`method` must be one of": lambda: AdaptiveCalibrator(IDENTITY, method="splin"),
         "must count whole rows": lambda: start(rng).updated(day(rng).scaled(0.5)),

@@ -6,7 +6,6 @@ from scipy import special, stats
 
 from calibrant import (
     CalibrationMap,
-    Identity,
     IsotonicCalibration,
     PanelCalibrator,
     PlattScaling,
@@ -17,10 +16,10 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps import functions
 from calibrant.maps.files import write_model
 from calibrant.maps.matrix import MatrixMap, MatrixMember
-from calibrant.monitoring import AdaptiveCalibrator, CalibrationMonitor, compare_tallies
+from calibrant.monitoring import CalibrationMonitor, compare_tallies
 from calibrant.monitoring.named_tallies import ALL, NEW, TOP
 
-from .rows import SHAPES, day, matrix, segments, shifted
+from .rows import SHAPES, day, judges, matrix, segments, shifted
 
 
 def test_one_alternative_by_hand():
@@ -298,55 +297,30 @@ def test_what_cannot_be_tested_is_refused():
 
 
 @pytest.fixture(scope="module")
-def judges():
-    """Several scores of rows, and labels whose probability they tell."""
-
-    def draw(n, seed):
-        rng = np.random.default_rng(seed)
-        truth = rng.normal(size=n)
-        scores = {name: 1.0 / (1.0 + np.exp(-truth - rng.normal(size=n))) for name in ("anna", "ben")}
-        scores["ben"][rng.random(n) < 0.2] = np.nan
-        return scores | {"source": rng.choice(["web", "book"], n)}, rng.random(n) < 1.0 / (1.0 + np.exp(-2.0 * truth))
-
-    return draw, PanelCalibrator().fit(*draw(1500, 0))
+def panel():
+    return PanelCalibrator().fit(*judges(1500, 0))
 
 
-def test_several_scores_are_watched_by_the_probability_of_their_map(judges, tmp_path):
-    draw, panel = judges
+def test_several_scores_are_watched_by_the_probability_of_their_map(panel, tmp_path):
     monitor, plain = CalibrationMonitor(panel.map_), CalibrationMonitor()
     for look in range(3):
-        scores, y = draw(200, 1 + look)
+        scores, y = judges(200, 1 + look)
         monitor, plain = monitor.updated(scores, y), plain.updated(panel.predict(scores), y)
     assert monitor.e_value == plain.e_value
     assert monitor.alarms() == []
     monitor.save(tmp_path / "monitor.json")
     loaded = CalibrationMonitor.load(tmp_path / "monitor.json")
-    scores, y = draw(400, 9)
+    scores, y = judges(400, 9)
     assert loaded.updated(scores, ~y).alarms() == ["(all)"]
     tally = Tally.from_arrays(panel.predict(scores), y)
     assert monitor.updated(tally).e_value == monitor.updated(scores, y).e_value
 
 
-def test_several_scores_by_segment_and_against_a_reference(judges):
-    draw, panel = judges
-    (scores, y), (now, later) = draw(600, 20), draw(900, 21)
+def test_several_scores_by_segment_and_against_a_reference(panel):
+    (scores, y), (now, later) = judges(600, 20), judges(900, 21)
     wrong = np.where(now["source"] == "web", ~later, later)
     monitor = CalibrationMonitor(panel.map_).updated(now, wrong, segment=now["source"])
     assert monitor.alarms() == ["web"]
     change = compare_tallies((scores, y), (now, wrong), map_=panel.map_)
     assert change.alarms() == ["(all)"]
     assert change.whole.mean_predicted == pytest.approx(panel.predict(now).mean())
-
-
-def test_a_panel_is_adapted_by_its_probability(judges):
-    """A composition: the reference that leaves the panel's probability as it is, and refits behind it."""
-    draw, panel = judges
-    with pytest.raises(InvalidInputError, match="of several scores, Identity over their probability"):
-        AdaptiveCalibrator(panel)
-    adaptive = AdaptiveCalibrator(Identity().fit([0.0, 1.0], [0, 1]))
-    for month in range(6):
-        scores, _ = draw(300, 30 + month)
-        p = panel.predict(scores)
-        adaptive = adaptive.updated(p, np.random.default_rng(month).random(300) < p**2)
-    assert adaptive.promote()
-    np.testing.assert_allclose(adaptive.predict([0.5]), [0.25], atol=0.1)

@@ -4,10 +4,12 @@ import pytest
 from scipy import special
 from sklearn.metrics import brier_score_loss, log_loss
 
-from calibrant import Blend, PlattScaling, SplineCalibration, Tally
+from calibrant import Blend, PanelCalibrator, PlattScaling, SplineCalibration, Tally
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.samples import number_times
 from calibrant.monitoring import AdaptiveCalibrator, walk_forward
+
+from .rows import judges
 
 
 def history(rng, n_periods=8, n_rows=250, jump=4, size=1.5):
@@ -54,6 +56,28 @@ def test_adapting_pays_after_a_jump_and_not_without():
     calm = walk_forward(*history(rng, 6, 1000, size=0.0), n_reference=2)
     assert calm.periods == (2, 3, 4, 5)
     assert "keep the map" in str(calm)
+
+
+@pytest.mark.parametrize("delay", [0, 1])
+def test_several_scores_are_replayed_behind_a_panel_of_the_first_periods(delay):
+    parts = [judges(300, t, 1.5 * (t >= 4)) for t in range(8)]
+    scores = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
+    y, period = np.concatenate([labels for _, labels in parts]), np.repeat(np.arange(8), 300)
+    found = walk_forward(scores, y, period, n_reference=2, delay=delay)
+    first = {name: column[period < 2] for name, column in scores.items()}
+    panel = PanelCalibrator().fit(first, y[period < 2])
+    adaptive, mixed = AdaptiveCalibrator(panel, delay=delay), []
+    for t in range(2, 8):
+        mixed.append(adaptive.weights @ adaptive.forecasts(parts[t][0]))
+        if t - delay >= 2:
+            adaptive = adaptive.updated(*parts[t - delay])
+    static = np.concatenate([panel.predict(part) for part, _ in parts[2:]])
+    seen = y[period >= 2]
+    assert found["static"].log_loss.value == pytest.approx(log_loss(seen, static))
+    assert found["adaptive"].log_loss.value == pytest.approx(log_loss(seen, np.concatenate(mixed)))
+    assert found["adaptive"].log_loss_difference.value < -0.02
+    given = walk_forward(scores, y, period, n_reference=2, delay=delay, reference=PanelCalibrator(space="decision"))
+    assert given["static"].log_loss.value != found["static"].log_loss.value
 
 
 def test_intervals_take_periods_as_draws():

@@ -17,14 +17,18 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.estimates.rows import labelled_rows
-from calibrant.maps.base import ends_like
+from calibrant.maps.base import FrozenMap, ends_like
 from calibrant.maps.files import plain_fields, reading_kind, write_model
 from calibrant.maps.functions import Chain, Identity, MapFunction
+from calibrant.maps.loading import KINDS
+from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
+from calibrant.maps.segments import SegmentedMap
 from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.monitoring.e_values import deviation_of, warn_if_together
 from calibrant.monitoring.forecast_pool import ForecastPool, log_likelihood
-from calibrant.tally import Tally, to_tally
+from calibrant.monitoring.named_tallies import predict_tallies, read_named_tallies, whole
+from calibrant.tally import Tally
 
 KIND = "adaptive calibrator"
 FORGETTING = (1.0, 0.97, 0.9, 0.7, 0.3)  # what a row counts a period later, in each refit
@@ -87,13 +91,15 @@ class AdaptiveCalibrator:
     likelihood of what they forecast, and the pool is mixed with the reference map, which keeps half of the prior
     weight. It is immutable: `updated` gives a new one.
 
+    Of several scores, or of a score and a segment, the reference makes one probability, and refits correct that.
+
     Parameters
     ----------
-    reference : CalibrationMap, or fitted calibrator of one score
+    reference : CalibrationMap, PanelMap, SegmentedMap, or fitted calibrator with such a map
         The map in use.
-    rows : Tally, optional
-        The rows to which the reference was fitted; by default what a Bayesian calibrator remembers of them. Without
-        them refits begin with the first period.
+    rows : Tally, or mapping of segment to Tally, optional
+        The rows to which the reference was fitted, as `updated` takes them; by default what a Bayesian calibrator
+        remembers of them, and a panel of rows that it left out. Without them refits begin with the first period.
     method : str
         The method of the refits.
     delay : int
@@ -135,30 +141,36 @@ class AdaptiveCalibrator:
             return
         _validation.check_count("delay", self.delay, least=0)
         map_ = getattr(self.reference, "map_", self.reference)
-        if not isinstance(map_, CalibrationMap):
+        if not isinstance(map_, FrozenMap) or isinstance(map_, MatrixMap):
             raise InvalidInputError(
-                f"`reference` must be a map or a fitted calibrator of one score; got {map_!r}. "
-                "Of several classes or segments, adapt each; of several scores, Identity over their probability."
+                f"`reference` must be a map or a fitted calibrator of one probability for each row; got {map_!r}. "
+                "Of several classes, adapt each against the rest."
             )
         registry.get(self.method)
-        known = self.rows if self.rows is not None else getattr(labelled_rows(self.reference), "cells", Tally.empty())
-        start = known.rescored(map_(known.scores)).coarsen(CELLS)
-        for name, value in {"reference": map_, "rows": None, "_tallies": (start,) * (len(FORGETTING) + 1)}.items():
+        left_out, known = getattr(self.reference, "left_out_", None), labelled_rows(self.reference)
+        object.__setattr__(self, "reference", map_)
+        if self.rows is not None or left_out is None:
+            cells = Tally.empty() if known is None else known.cells
+            left_out = self.tally_of(cells if self.rows is None else self.rows)
+        start = (left_out.coarsen(CELLS),) * (len(FORGETTING) + 1)
+        for name, value in {"rows": None, "_tallies": start}.items():
             object.__setattr__(self, name, value)
 
     def updated(
-        self, rows: ArrayLike | Tally, y: ArrayLike | None = None, period: Any = None, *, pos_label: Any = None
+        self, rows: Any, y: ArrayLike | None = None, period: Any = None, *, segment: Any = None, pos_label: Any = None
     ) -> AdaptiveCalibrator:
         """The calibrator after the labels of one more period; periods come in order, each in one call.
 
         Parameters
         ----------
-        rows : array-like of shape (n,), or Tally
-            Scores of the period, or a tally of scores and labels.
+        rows : array-like of shape (n,), table of several scores, Tally, or mapping of segment to Tally
+            Scores of the period, or a tally of scores and labels; of several scores, of the reference's probability.
         y : array-like of shape (n,), optional
             The labels, where scores are given.
         period : str or number, optional
             Its name in the history; by default its number.
+        segment : array-like or table, optional
+            The segment of each row, where the reference knows segments.
         pos_label : label, optional
             The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
 
@@ -166,14 +178,22 @@ class AdaptiveCalibrator:
         -------
         AdaptiveCalibrator
         """
-        tally = to_tally(rows, y, pos_label=pos_label)
+        return self.after(self.tally_of(rows, y, segment=segment, pos_label=pos_label), period)
+
+    def tally_of(self, rows: Any, y: ArrayLike | None = None, *, segment: Any = None, pos_label: Any = None) -> Tally:
+        """The tally of what the reference makes of rows: all that is learned from, whatever the shape of scores."""
+        tallies = read_named_tallies(rows, y, map_=self.reference, segment=segment, pos_label=pos_label)
+        return whole(predict_tallies(tallies, self.reference))
+
+    def after(self, tally: Tally, period: Any = None) -> AdaptiveCalibrator:
+        """The same as `updated`, of a tally of what the reference makes of the rows."""
         if len(tally) == 0:
             return self
         if period is not None and any(one.period == _validation.plain(period) for one in self.history):
             raise InvalidInputError(
                 f"`period` must be new, since rows that are counted twice look like evidence; got {period!r} again."
             )
-        forecasts = self.forecasts(tally.scores)
+        forecasts = self.forecasts_at(tally.scores)
         pool = self._pool.updated(forecasts, tally, delay=self.delay, clustered=self.clustered)
         mixed = self.weights @ forecasts
         now = Period(
@@ -189,9 +209,8 @@ class AdaptiveCalibrator:
         history = (*self.history, now)[-MOST_PERIODS:]
         if not self.clustered:
             warn_if_together([one.residual for one in history])
-        new = tally.rescored(forecasts[0])
-        forgetful = [old.scaled(factor) + new for old, factor in zip(self._tallies, FORGETTING, strict=False)]
-        tallies = tuple(one.coarsen(CELLS) for one in (*forgetful, new))  # the last one knows this period alone
+        forgetful = [old.scaled(factor) + tally for old, factor in zip(self._tallies, FORGETTING, strict=False)]
+        tallies = tuple(one.coarsen(CELLS) for one in (*forgetful, tally))  # the last one knows this period alone
         return replace(self, history=history, _pool=pool, _tallies=tallies)
 
     @cached_property
@@ -208,10 +227,21 @@ class AdaptiveCalibrator:
         share = self._pool.share
         return np.append(1.0 - share, share * self._pool.weights)
 
-    def forecasts(self, scores: ArrayLike) -> Floats:
+    def forecasts(self, scores: Any, segment: Any = None) -> Floats:
         """What the reference and each refit forecast, (1 + refits, n)."""
-        base = self.reference.function(self.reference.check_scores(scores))
+        return self.forecasts_at(self._said(scores, segment))
+
+    def forecasts_at(self, base: Floats) -> Floats:
+        """The same where the reference says `base`."""
         return np.array([function(base) for function in self._functions])
+
+    def _said(self, scores: Any, segment: Any) -> Floats:
+        """What the reference makes of rows, (n,)."""
+        if segment is None:
+            return np.atleast_1d(self.reference(scores))
+        if not isinstance(self.reference, SegmentedMap):
+            raise InvalidInputError("`segment` is for a reference with segments; a panel has it among its columns.")
+        return np.atleast_1d(self.reference(scores, segment))
 
     @property
     def _functions(self) -> list[MapFunction]:
@@ -219,18 +249,37 @@ class AdaptiveCalibrator:
         return [Identity(), *(Identity() if refit is None else refit.map_.function for refit in self._members)]
 
     @cached_property
+    def _follower(self) -> MapFunction:
+        """From what the reference says to the weighted mean of reference and refits, tabulated."""
+        return tabulate_mixture(self.weights, self._functions)
+
+    @property
     def map_(self) -> CalibrationMap:
-        """The map for the coming period: the weighted mean of reference and refits, tabulated; it can be saved."""
+        """The map for the coming period: the weighted mean of reference and refits; it can be saved."""
+        if not isinstance(self.reference, CalibrationMap):
+            raise InvalidInputError(
+                f"`map_` is for a reference of one score; of a {type(self.reference).__name__}, predict with the "
+                "adaptive calibrator itself, which `save` keeps."
+            )
         return CalibrationMap(
-            Chain((self.reference.function, tabulate_mixture(self.weights, self._functions))),
+            Chain((self.reference.function, self._follower)),
             space=self.reference.space,
             method=type(self).__name__,
             fitted_range=self.reference.fitted_range,
         )
 
-    def predict(self, scores: ArrayLike) -> Floats:
-        """Calibrated probabilities for the coming period, (n,)."""
-        return self.map_.predict(scores)
+    def predict(self, scores: Any, segment: Any = None) -> Any:
+        """Calibrated probabilities for the coming period, (n,); of a single score, a number."""
+        return self._like(scores, self._follower(self._said(scores, segment)))
+
+    def correction(self, scores: Any, segment: Any = None) -> Any:
+        """How far forecasts for the coming period are from the reference's; `history` has it over time."""
+        base = self._said(scores, segment)
+        return self._like(scores, self._follower(base) - base)
+
+    @staticmethod
+    def _like(scores: Any, values: Floats) -> Any:
+        return ends_like(scores, (values, values))[0]
 
     @cached_property
     def _draws(self) -> Floats:
@@ -262,20 +311,16 @@ class AdaptiveCalibrator:
         steps = 1.0 + self.delay  # since the labels that are known
         return math.sqrt(steps * max(variance - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
 
-    def predict_interval(self, scores: ArrayLike, level: float = 0.9) -> tuple[Floats, Floats]:
+    def predict_interval(self, scores: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
 
         Quantiles of the mixture of the refits' posteriors at up to 128 scores, joined by lines.
         """
-        predicted, base, nodes = self.map_(scores), self.reference(scores), self._tallies[0].scores
-        tail = 0.5 * (1.0 - _validation.check_level(level))
+        base, nodes = self._said(scores, segment), self._tallies[0].scores
+        predicted, tail = self._follower(base), 0.5 * (1.0 - _validation.check_level(level))
         ends = links.expit(np.quantile(self._draws, (tail, 1.0 - tail), axis=0))
         low, high = (np.interp(base, nodes, end) for end in ends)
         return ends_like(scores, (np.minimum(low, predicted), np.maximum(high, predicted)))
-
-    def correction(self, scores: ArrayLike) -> Floats:
-        """How far the map for the coming period is from the reference at each score; `history` has it over time."""
-        return self.map_(scores) - self.reference(scores)
 
     @property
     def log_e_value(self) -> float:
@@ -308,7 +353,7 @@ class AdaptiveCalibrator:
 
     def save(self, path: AnyPath) -> None:
         """Write the state as JSON of less than 100 kB with a checksum; `load` goes on where it was."""
-        write_model(path, {"kind": KIND, **plain_fields(self, "rows")})
+        write_model(path, {"kind": KIND, "map_kind": self.reference.kind, **plain_fields(self, "rows")})
 
     @classmethod
     def load(cls, path: AnyPath) -> AdaptiveCalibrator:
@@ -318,7 +363,7 @@ class AdaptiveCalibrator:
             if len(pool.weights) != len(FORGETTING):
                 raise ModelFileError("This adaptive calibrator is of a version with other refits; start a new one.")
             return cls(
-                reference=CalibrationMap.from_dict(document["reference"]),
+                reference=KINDS[document.get("map_kind", "score")].from_dict(document["reference"]),
                 history=tuple(Period(*period) for period in document["history"]),
                 _pool=pool,
                 _tallies=tuple(tallies),

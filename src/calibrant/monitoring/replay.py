@@ -1,5 +1,6 @@
 """Replay a history: what standing still, refits that forget and an adaptive calibrator would have brought."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators import registry
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, PlainResult
-from calibrant.metrics.samples import number_times, read_columns
+from calibrant.metrics.samples import RowSample, number_times, read_columns, read_panel
 from calibrant.monitoring.adaptive import AdaptiveCalibrator
 from calibrant.monitoring.forecast_pool import log_likelihood
 from calibrant.tally import Tally, row_count
@@ -119,7 +120,7 @@ class WalkForward:
 
 
 def walk_forward(
-    scores: ArrayLike,
+    scores: ArrayLike | Mapping[str, Any],
     y: ArrayLike,
     time: ArrayLike,
     *,
@@ -135,8 +136,8 @@ def walk_forward(
 
     Parameters
     ----------
-    scores : array-like of shape (n,)
-        Scores of the rows.
+    scores : array-like of shape (n,), or dict of columns
+        Scores of the rows; a dictionary has several scores of each row by name, as `PanelCalibrator` takes them.
     y : array-like of shape (n,)
         Labels.
     time : array-like of shape (n,)
@@ -148,7 +149,7 @@ def walk_forward(
     n_reference : int
         The first periods, to which the map that stands still is fitted; they are not predicted.
     reference : Calibrator, optional
-        The method of that map, not fitted; Blend by default.
+        The method of that map, not fitted; by default Blend, and `PanelCalibrator` for several scores.
     clustered : bool
         Whether rows of a period may share their outcome; see `AdaptiveCalibrator`.
     level : float
@@ -171,38 +172,43 @@ def walk_forward(
     >>> found["adaptive"].log_loss_difference.high < 0
     True
     """
-    values, positive, _ = read_columns(
-        y, scores, pos_label=_validation.choose_positive(y, pos_label), names=("y", "scores")
-    )
-    periods, period_of_row = number_times(time, len(values), every)
+    several, names, pos_label = isinstance(scores, Mapping), ("y", "scores"), _validation.choose_positive(y, pos_label)
+    if reference is None:
+        reference = registry.create("panel", "panel") if several else registry.create(registry.DEFAULT_METHOD)
+    if isinstance(scores, Mapping):
+        beside = {"sample_weight": None, "groups": None, "time": None, "space": reference.space}
+        rows: RowSample = read_panel(y, scores, pos_label, names=names, **beside)
+    else:
+        values, positive, weights = read_columns(y, scores, pos_label=pos_label, names=names)
+        rows = RowSample(values, positive.astype(np.intp), weights, np.arange(2))
+    periods, period_of_row = number_times(time, len(rows.labels), every)
     order = np.argsort(period_of_row, kind="stable")
-    starts = np.searchsorted(period_of_row[order], np.arange(1, len(periods)))
-    tallies = [Tally.from_arrays(values[rows], positive[rows]) for rows in np.split(order, starts)]
+    rows_of = np.split(order, np.searchsorted(period_of_row[order], np.arange(1, len(periods))))
     first = _validation.check_count("n_reference", n_reference)
     if len(periods) < first + 2:
         raise InvalidInputError(
             f"`time` must have at least two periods after the {first} of the reference; got {len(periods)} in all. "
             "Make shorter periods, or lower `n_reference`."
         )
-    known = sum(tallies[:first], Tally.empty())
-    fitted = (registry.create(registry.DEFAULT_METHOD) if reference is None else reference).fit_tally(known)
-    adaptive = AdaptiveCalibrator(fitted, known, delay=delay, clustered=clustered)
+    parts = [(rows.scores_of(own), rows.labels[own]) for own in (np.concatenate(rows_of[:first]), *rows_of[first:])]
+    known = None if several else Tally.from_arrays(*parts[0])  # a panel left each row out
+    adaptive = AdaptiveCalibrator(reference.fit(*parts[0]), known, delay=delay, clustered=clustered)
+    tallies = [adaptive.tally_of(*part) for part in parts[1:]]
     losses = []
-    for number in range(first, len(tallies) + delay):
+    for number in range(len(tallies) + delay):
         if number < len(tallies):
             losses.append(_losses(adaptive, tallies[number]))
-        learnt = number - delay  # its labels are known before the next period is predicted
-        if learnt >= first:
-            adaptive = adaptive.updated(tallies[learnt], period=periods[learnt])
-    sums, rows = np.array(losses), np.array([tally.total for tally in tallies[first:]])
-    results = _results(sums, rows, _validation.check_level(level))
-    log_losses = {name: sums[:, 0, way] / rows for way, name in enumerate(WAYS)}
-    return WalkForward(results, tuple(periods[first:]), rows, log_losses, adaptive)
+        if number >= delay:  # whose labels are known before the next period is predicted
+            adaptive = adaptive.after(tallies[number - delay], periods[first + number - delay])
+    sums, totals = np.array(losses), np.array([tally.total for tally in tallies])
+    results = _results(sums, totals, _validation.check_level(level))
+    log_losses = {name: sums[:, 0, way] / totals for way, name in enumerate(WAYS)}
+    return WalkForward(results, tuple(periods[first:]), totals, log_losses, adaptive)
 
 
 def _losses(adaptive: AdaptiveCalibrator, rows: Tally) -> Floats:
     """Summed log-loss and Brier score of each way, (2, ways)."""
-    forecasts = adaptive.forecasts(rows.scores)
+    forecasts = adaptive.forecasts_at(rows.scores)
     ways = links.clip(np.vstack((forecasts[list(REFITS.values())], adaptive.weights @ forecasts)))
     brier = (1.0 - ways) ** 2 @ rows.positives + ways**2 @ rows.negatives
     return np.array((-log_likelihood(ways, rows), brier))

@@ -73,6 +73,8 @@ class PanelCalibrator(Estimator, EstimateMethods):
         What each score is worth alone, what it costs to be without it, and how much of it is missing.
     log_loss_ : float
         Log-loss on rows left out.
+    left_out_ : Tally
+        What it says of labelled rows (at most 10 000) without each of them, with their labels.
     map_ : PanelMap
         The fitted map: frozen numbers that predict, and that are saved.
     classes_ : ndarray of shape (2,)
@@ -167,10 +169,13 @@ class PanelCalibrator(Estimator, EstimateMethods):
             blend = Blend(space=first.score.space).fit_tally(Tally.from_arrays(first.column, positive, weights))
             features = learn_features([first._replace(score=replace(first.score, alone=blend.map_.function))], weights)
             self._blend, self.log_loss_ = blend, blend.left_out_log_loss()
+            self.left_out_ = _tally_of(first.left_out, positive, weights)
             sums = np.zeros((2, features.size))
             return PanelMap(names, features, np.array([0.0, 0.0, 0.0, 1.0]), sums, blend.map_.function, None, method)
         self._pool = pool = fit_pool(self._singles, positive, weights)
-        self.log_loss_ = pool.left_out_loss(pool.columns, pool.apart)
+        said = pool.left_out(pool.columns, pool.apart) @ pool.weights
+        self.log_loss_ = float(-np.average(np.log(said), weights=pool.sample.weights))
+        self.left_out_ = _tally_of(said, pool.sample.y > 0.0, pool.sample.weights)
         linear = np.stack([average.linear for average in pool.sums])
         return PanelMap(names, pool.features, pool.weights, linear, pool.mean_map, None, method)
 
@@ -229,6 +234,11 @@ class PanelCalibrator(Estimator, EstimateMethods):
         lines = [f"Leaving out one row at a time, {len(worth)} scores together have log-loss {self.log_loss_:.4f}; "]
         lines[0] += f"{worth[0].name}, the best alone, has {worth[0].alone:.4f}."
         return "\n".join(lines + align([HEADERS, *(row.texts() for row in worth)]))
+
+
+def _tally_of(said: Floats, positive: Bools, weights: Floats) -> Tally:
+    """The tally of rows of whose own label this was said."""
+    return Tally.from_arrays(np.where(positive, said, 1.0 - said), positive, weights)
 
 
 def _join(X: Any, segment: Any) -> Any:
