@@ -9,6 +9,7 @@ import pytest
 import calibrant
 from calibrant import PanelCalibrator
 from calibrant.calibrators import registry
+from calibrant.monitoring import AdaptiveCalibrator, walk_forward
 
 SCORES = ("--score", "judge_a", "--score", "judge_b", "--score", "sure", "--label", "right")
 
@@ -137,7 +138,6 @@ def test_monitor_watches_the_probability_of_the_model(cli, refused, path, model,
 
 def test_what_takes_one_score_says_so(refused, path, table):
     assert "A gate takes one score" in refused("gate", path, *SCORES, "-p", "0.9")
-    assert "takes one score column" in refused("replay", path, *SCORES, "--time", "length")
     table.fillna(0.5).to_csv(path, index=False)
     for label in ("length", "right"):  # commas are for classes
         hint = refused("compare", path, "--score", "judge_a,judge_b", "--label", label)
@@ -173,3 +173,21 @@ def test_a_registered_method_goes_everywhere(cli, path, tmp_path, monkeypatch):
     done = cli("report", path, *SCORES, "--method", "last_score", "-o", page)
     assert done.code == 0, done.err
     assert "the last score" in page.read_text(encoding="utf-8").lower()
+
+
+def test_a_history_of_several_scores_is_replayed_and_goes_on(cli, refused, table, tmp_path):
+    path, state, month = tmp_path / "data.csv", tmp_path / "state.json", np.repeat(np.arange(6), 50)
+    table.assign(month=month).to_csv(path, index=False)
+    done = cli("replay", path, *SCORES, "--time", "month", "--first", "2", "--save", state)
+    assert done.code == 0, done.err
+    scores = {name: table[name].to_numpy() for name in ("judge_a", "judge_b", "sure")}
+    assert done.out == f"{walk_forward(scores, table['right'], month, n_reference=2)}\n"
+    assert "-o map.json" not in done.err
+    done = cli("adapt", state, path, *SCORES, "--period", "all")
+    assert done.code == 0, done.err
+    assert AdaptiveCalibrator.load(state).history[-1].rows == 300
+    assert "each of a panel by a --score of its own" in refused("adapt", state, path, "-s", "judge_a", "-l", "right")
+    PanelCalibrator().fit(scores, table["right"]).save(tmp_path / "panel.json")
+    begun = cli("adapt", tmp_path / "new.json", path, *SCORES, "--model", tmp_path / "panel.json")
+    assert begun.code == 0, begun.err
+    assert "After 1 period" in begun.out

@@ -61,13 +61,12 @@ def monitor(
     map_ = None if model is None else load_model(model, before)
     watched = _begin(state, map_, before)
     alarmed = bool(watched.alarms(alpha))
-    about: dict[str, Any] = {"map_": map_, "classes": before.classes or None}
     deployed = _rows_of(before, map_)
     looks: list[dict[str, Any]] = []
     for problem in _read_looks(rows, time, before):
         seen = _rows_of(problem, map_)
-        watched = watched.updated(*seen) if isinstance(seen, tuple) else watched.updated(seen)
-        change = compare_tallies(deployed, seen, **about)
+        watched = watched.updated(*seen)
+        change = compare_tallies(deployed, seen, map_=map_, classes=before.classes or None)
         shares = {"predicted": change.whole.mean_predicted, "happened": change.whole.base_rates[1]}
         result = {"e_value": watched.e_value, "alarm": bool(watched.alarms(alpha))}
         looks.append({"look": problem.name, "rows": int(problem.n_rows)} | shares | result)
@@ -115,12 +114,12 @@ def _read_looks(rows: options.RowOptions, time: str | None, before: Problem) -> 
 
 
 def _rows_of(problem: Problem, map_: Any) -> Any:
-    """Return tallies, or scores and labels, as the monitor takes them; without a map they must be probabilities."""
+    """Return tallies, or scores and labels, as monitors take them; without a map they must be probabilities."""
     if map_ is None:
         problem = problem.calibrated(None)
         problem.check_probabilities(FIT_FIRST)
     if problem.rows is None:
-        return problem.segments or problem.tally
+        return (problem.segments or problem.tally,)
     return problem.rows.scores, [problem.classes[k] if problem.classes else k for k in problem.rows.labels]
 
 
@@ -166,20 +165,21 @@ def replay(
 
     check_target(save, rows.files)
     check_target(output, rows.files)
-    scores, labels, _, periods, _ = _one_score(rows.read(time=time)).rows
-    method = registry.create(registry.DEFAULT_METHOD, space=rows.space or "probability")
+    problem = _check_shape(rows.read(time=time), "score", "panel")
+    shape, (scores, labels, _, periods, _) = problem.shape, problem.rows
+    method = registry.create("panel" if shape == "panel" else "blend", shape, space=rows.space or "probability")
     how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level, "every": every}
     with progress("replaying"):
         found = walk_forward(scores, labels, periods, reference=method, **how)
     made, length = len(found.periods) + first, f"each value of '{time}'" if every is None else f"each {every}"
-    note(f"{made} periods, one for {length}, {len(scores) / made:.0f} rows on average; --every makes others of dates.")
+    note(f"{made} periods, one for {length}, {len(labels) / made:.0f} rows on average; --every makes others of dates.")
     if as_json:
         print_json({"ways": found.results, "promote": found.adaptive.promote()})
     else:
         sys.stdout.write("\n".join(map(escape, str(found).split("\n"))) + "\n")
     if output is not None:
         found.adaptive.map_.save(output)
-    elif found.adaptive.promote():
+    elif found.adaptive.promote() and shape == "score":
         note("To use the better map, write it with -o map.json, and `calibrant apply` it.")
     if save is not None:
         found.adaptive.save(save)
@@ -212,16 +212,17 @@ def adapt(
         adaptive = AdaptiveCalibrator(load_model(model), delay=delay, clustered=clustered)
     else:
         raise Refusal(f"{state} does not exist; begin it with --model and the model in use.")
-    adaptive = adaptive.updated(_one_score(rows.read(space=adaptive.reference.space)).tally, period=period)
-    adaptive.save(state)
+    problem = _check_shape(rows.read(space=adaptive.reference.space), adaptive.reference.kind)
+    adaptive = adaptive.after(adaptive.tally_of(*_rows_of(problem, adaptive.reference)), period)
     if output is not None:
         adaptive.map_.save(output)
+    adaptive.save(state)
     sys.stdout.write(f"{escape(str(adaptive))}\n")
     if fail and adaptive.promote():
         raise typer.Exit(PROMOTE)
 
 
-def _one_score(problem: Problem) -> Any:
-    if problem.shape != "score":
-        raise Refusal("This takes one score column; name it with --score, and adapt classes one by one.")
+def _check_shape(problem: Problem, *shapes: str) -> Problem:
+    if problem.shape not in shapes:
+        raise Refusal("This takes one score column, or each of a panel by a --score of its own; adapt classes singly.")
     return problem
