@@ -8,7 +8,7 @@ from calibrant import Tally, metrics, simulate
 from calibrant._limits import SWEEP_BINS
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.binned import bin_number, binned
-from calibrant.metrics.samples import as_tally
+from calibrant.metrics.samples import read_sample
 
 Y, P = [0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8]
 
@@ -86,7 +86,7 @@ def test_the_square_is_unbiased_and_the_plain_error_is_not():
         p = rng.choice([0.2, 0.5, 0.8], 90)
         y = rng.random(90) < np.where(p == 0.8, 0.6, p)
         plain.append(metrics.expected_calibration_error(y, p, strategy="cells", p=2) ** 2)
-        bins = binned(as_tally(y, p), 1, "cells")
+        bins = binned(read_sample(y, p).tally, 1, "cells")
         corrected.append(bins.share @ metrics.binned._unbiased_square(bins))
     truth = 0.2**2 / 3
     assert np.mean(corrected) == pytest.approx(truth, abs=0.002)

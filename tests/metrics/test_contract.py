@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from calibrant import Tally, metrics
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.evaluation import number_repeated
-from calibrant.metrics.samples import as_tally
+from calibrant.metrics.samples import read_sample
 
 METRICS = {
     name: getattr(metrics, name)
@@ -132,8 +132,8 @@ def test_no_value_is_ever_nan(metric, data):
 def test_a_tally_comes_alone():
     tally = Tally.from_arrays([0.2, 0.4], [0, 1])
     with pytest.raises(InvalidInputError, match="pass it alone"):
-        as_tally(tally, [0.1, 0.2])
-    assert as_tally(tally) is tally
+        read_sample(tally, [0.1, 0.2])
+    assert read_sample(tally).tally is tally
 
 
 def test_repeated_names_get_numbers():

@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from calibrant import metrics as m
-from calibrant.metrics.samples import as_tally
+from calibrant.metrics.samples import read_sample
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
@@ -22,8 +22,8 @@ OURS = {
     "brier_score": m.brier_score,
     "log_loss": m.log_loss,
     "roc_auc": m.roc_auc,
-    "smooth": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight)),
-    "smooth_at_0.05": lambda y, p, sample_weight: relplot_1_0_3(as_tally(y, p, sample_weight), width=0.05),
+    "smooth": lambda y, p, sample_weight: relplot_1_0_3(read_sample(y, p, sample_weight).tally),
+    "smooth_at_0.05": lambda y, p, sample_weight: relplot_1_0_3(read_sample(y, p, sample_weight).tally, width=0.05),
     "debiased_width_10": partial(m.debiased_calibration_error, n_bins=10, strategy="uniform"),
     "plain_cells": partial(m.expected_calibration_error, p=2, strategy="cells"),
     "debiased_cells": partial(m.debiased_calibration_error, strategy="cells"),

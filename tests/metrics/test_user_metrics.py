@@ -7,7 +7,7 @@ from sklearn.metrics import brier_score_loss
 from calibrant import evaluate, metrics, simulate
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.evaluation import as_metric, name_of_metric
-from calibrant.metrics.samples import as_tally
+from calibrant.metrics.samples import read_sample
 
 
 def mean_score(tally):
@@ -22,7 +22,7 @@ def test_functions_of_a_tally_of_rows_and_of_weighted_rows():
     data = simulate.from_truth("D1", 300)
     assert as_metric(mean_score)(data.tally) == pytest.approx(data.scores.mean())
     assert as_metric(hit_rate)(data.tally) == pytest.approx(hit_rate(data.labels, data.scores))
-    weighted = as_tally(data.labels, data.scores, np.full(300, 0.5))
+    weighted = read_sample(data.labels, data.scores, np.full(300, 0.5)).tally
     assert as_metric(brier_score_loss)(weighted) == pytest.approx(metrics.brier_score(data.labels, data.scores))
     with pytest.raises(InvalidInputError, match="hit_rate takes no `sample_weight`"):
         as_metric(hit_rate)(weighted)

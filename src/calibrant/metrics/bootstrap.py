@@ -11,7 +11,7 @@ from calibrant._validation import check_choice
 from calibrant.estimates.rows import check_posterior
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import expected_calibration_error
-from calibrant.metrics.samples import Column, Labels, Metric, ScoreSample, Seed, as_tally, read_sample
+from calibrant.metrics.samples import Column, Labels, Metric, ScoreSample, Seed, read_sample
 from calibrant.tally import Tally
 
 METHODS = ("squared", "basic", "percentile")
@@ -164,7 +164,7 @@ def metric_posterior(
     """
     check_posterior(calibrator)
     _validation.check_level(level)
-    cells = as_tally(tally).coarsen(_limits.POSTERIOR_CELLS)
+    cells = read_sample(tally).tally.coarsen(_limits.POSTERIOR_CELLS)
     judge = partial(expected_calibration_error, strategy="cells") if metric is None else metric
     maps = calibrator.sample_maps(cells.scores, n_draws=n_draws, random_state=rng)
     values = [judge(Tally(cells.scores, np.clip(truth, 0.0, 1.0) * cells.totals, cells.totals)) for truth in maps]

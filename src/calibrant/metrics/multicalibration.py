@@ -8,9 +8,10 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import bins
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import Bools, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.maps.keys import SegmentCounts
+from calibrant.metrics.reading import reading
 from calibrant.metrics.samples import Seed, read_columns
 
 LEAST_SPREAD = 1.0  # rows; a gap of less than a row is never called large
@@ -66,16 +67,9 @@ class MulticalibrationError:
         )
 
 
+@reading(read_columns, "sample_weight", "pos_label")
 def multicalibration_error(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    segment: Any,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    depth: int = 2,
-    n_simulations: int = 999,
-    rng: Seed = 0,
+    columns: tuple[Floats, Bools, Floats], *, segment: Any, depth: int = 2, n_simulations: int = 999, rng: Seed = 0
 ) -> MulticalibrationError:
     """The largest standardised cumulative gap over segments, with a p-value for having looked at all of them.
 
@@ -117,7 +111,7 @@ def multicalibration_error(
     >>> found.segment, found.p_value
     ({'segment': 'b'}, 0.001)
     """
-    counts = SegmentCounts.of_rows(*read_columns(y_true, y_prob, sample_weight, pos_label), segment, "segment")
+    counts = SegmentCounts.of_rows(*columns, segment, "segment")
     _validation.check_unit_interval(counts.scores, "y_prob")
     rows = _arrange(counts, depth)
     count = _validation.check_count("n_simulations", n_simulations, least=19)

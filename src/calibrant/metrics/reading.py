@@ -6,7 +6,7 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from calibrant.metrics import samples
-from calibrant.metrics.samples import ClassSample, Column, Labels, Sample, ScoreSample
+from calibrant.metrics.samples import Column, Labels, Sample
 from calibrant.tally import Tally
 
 Options = ParamSpec("Options")
@@ -27,31 +27,33 @@ class RowMeasure(Protocol[Options, Result_co]):
     ) -> Result_co: ...
 
 
-def of_tally(function: Callable[Concatenate[Tally, Options], Result]) -> RowMeasure[Options, Result]:
-    """The function of a tally as one of `y_true`, `y_prob`, `sample_weight` and `pos_label`."""
-    return _reading(samples.as_tally, function, "sample_weight", "pos_label")
+def reading(
+    read: Callable[..., Any], *beside: str
+) -> Callable[[Callable[Concatenate[Any, Options], Result]], RowMeasure[Options, Result]]:
+    """What makes of a function of what `read` reads one of the rows, and of what is named beside them."""
+
+    def decorate(function: Any) -> Any:
+        @wraps(function)
+        def measure(y_true: Labels, y_prob: Column = None, **given: Any) -> Any:
+            columns = {name: given.pop(name, None) for name in beside}
+            return function(read(y_true, y_prob, **columns), **given)
+
+        own, rows = signature(function), list(signature(measure, follow_wrapped=False).parameters.values())[:2]
+        by_name = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in beside]
+        parameters = sorted([*rows, *list(own.parameters.values())[1:], *by_name], key=lambda one: one.kind)
+        vars(measure)["__signature__"] = Signature(parameters, return_annotation=own.return_annotation)
+        return measure
+
+    return decorate
 
 
-def of_sample(function: Callable[Concatenate[ScoreSample, Options], Result]) -> RowMeasure[Options, Result]:
-    """The function of a sample as one of the same and of `groups`."""
-    return _reading(samples.read_sample, function, "sample_weight", "pos_label", "groups")
+def _read_tally(*rows: Any, **beside: Any) -> Tally:
+    return samples.read_sample(*rows, **beside).tally
 
 
-def of_classes(function: Callable[Concatenate[ClassSample, Options], Result]) -> RowMeasure[Options, Result]:
-    """The function of a sample of several classes as one of `y_true`, `y_prob`, a matrix, and `sample_weight`."""
-    return _reading(samples.read_classes, function, "sample_weight")
-
-
-def _reading(read: Callable[..., Any], function: Callable[..., Any], *beside: str) -> Any:
-    """The function behind its reader, which takes the rows and what is named beside them."""
-
-    @wraps(function)
-    def measure(y_true: Labels, y_prob: Column = None, **given: Any) -> Any:
-        columns = {name: given.pop(name, None) for name in beside}
-        return function(read(y_true, y_prob, **columns), **given)
-
-    own, rows = signature(function), list(signature(measure, follow_wrapped=False).parameters.values())[:2]
-    by_name = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in beside]
-    parameters = sorted([*rows, *list(own.parameters.values())[1:], *by_name], key=lambda one: one.kind)
-    vars(measure)["__signature__"] = Signature(parameters, return_annotation=own.return_annotation)
-    return measure
+#: A function of a tally becomes one of `y_true`, `y_prob`, `sample_weight` and `pos_label`.
+of_tally = reading(_read_tally, "sample_weight", "pos_label")
+#: A function of a sample becomes one of the same and of `groups`.
+of_sample = reading(samples.read_sample, "sample_weight", "pos_label", "groups")
+#: A function of a sample of several classes becomes one of `y_true`, `y_prob`, a matrix, and `sample_weight`.
+of_classes = reading(samples.read_classes, "sample_weight")

@@ -11,10 +11,31 @@ from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.intervals import Interval, PlainResult
 from calibrant.metrics.bootstrap import bootstrap_interval
+from calibrant.metrics.reading import reading
 from calibrant.metrics.samples import ClassSample, Column, Labels, Metric, ScoreSample, Seed, read_problem
 from calibrant.tally import Tally
 
 __all__ = ["RiskCoverage", "aurc", "coverage_at_risk", "excess_aurc", "read_confidence", "risk_coverage_curve"]
+
+
+def read_confidence(
+    y_true: Labels, scores: Column = None, sample_weight: Column = None, pos_label: Any = None, **how: Any
+) -> ScoreSample:
+    """Read right and wrong rows of one score; a matrix of several classes as its top class, which is right or wrong.
+
+    Examples
+    --------
+    >>> from calibrant.metrics.risk_coverage import read_confidence
+    >>> tally = read_confidence([0, 1, 1], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.2, 0.2, 0.6]]).tally
+    >>> tally.scores.tolist(), tally.positives.tolist()
+    ([0.5, 0.6, 0.8], [1.0, 0.0, 1.0])
+    """
+    how = {"space": "decision", "names": ("y_true", "scores")} | how
+    sample = read_problem(y_true, scores, sample_weight, pos_label, **how)
+    if not isinstance(sample, ClassSample):
+        return sample
+    right = sample.scores.argmax(axis=1) == sample.labels
+    return sample.score_by(np.asarray(sample.scores.max(axis=1), dtype=np.float64), right)
 
 
 def aurc(y_true: Labels, scores: Column = None, *, sample_weight: Column = None, pos_label: Any = None) -> float:
@@ -151,18 +172,9 @@ class RiskCoverage(PlainResult):
         return make_frame({name: getattr(self, name) for name in ("thresholds", "coverages", "risks")})
 
 
+@reading(read_confidence, "sample_weight", "pos_label", "groups")
 def risk_coverage_curve(
-    y_true: Labels,
-    scores: Column = None,
-    *,
-    risk: float | None = None,
-    level: float = 0.9,
-    n_resamples: int = 1000,
-    groups: Column = None,
-    space: str = "probability",
-    rng: Seed = 0,
-    sample_weight: Column = None,
-    pos_label: Any = None,
+    sample: ScoreSample, *, risk: float | None = None, level: float = 0.9, n_resamples: int = 1000, rng: Seed = 0
 ) -> RiskCoverage:
     """The risk–coverage curve of a score, with bootstrap intervals of the area under it.
 
@@ -170,7 +182,7 @@ def risk_coverage_curve(
     ----------
     y_true : array-like of shape (n,) or Tally
         Whether each row is right, or a tally in place of all data. With several classes, the classes.
-    scores : array-like of shape (n,) or (n, K)
+    y_prob : array-like of shape (n,) or (n, K)
         Scores, the higher the surer. A column for each of several classes stands for the largest of each row, and a
         row is right if its top class is.
     risk : float, optional
@@ -181,8 +193,6 @@ def risk_coverage_curve(
         Number of replicates.
     groups : array-like of shape (n,), optional
         The group of each row, such as a customer: rows of one group are resampled together.
-    space : {"probability", "decision"}
-        What scores are: probabilities, or any finite numbers.
     rng : int, numpy.random.Generator or None
         The seed or generator.
     sample_weight : array-like of shape (n,), optional
@@ -203,9 +213,7 @@ def risk_coverage_curve(
     >>> curve.aurc.low < curve.aurc.value < curve.aurc.high
     True
     """
-    sample = read_confidence(y_true, scores, sample_weight, pos_label, groups=groups, space=space)
     coverages, risks = _curve(sample.tally)
-
     how: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "method": "percentile", "rng": rng}
 
     def interval(metric: Metric) -> Interval:
@@ -221,26 +229,6 @@ def risk_coverage_curve(
         risk=risk,
         total=sample.tally.total,
     )
-
-
-def read_confidence(
-    y_true: Labels, scores: Column = None, sample_weight: Column = None, pos_label: Any = None, **how: Any
-) -> ScoreSample:
-    """Read right and wrong rows of one score; a matrix of several classes as its top class, which is right or wrong.
-
-    Examples
-    --------
-    >>> from calibrant.metrics.risk_coverage import read_confidence
-    >>> tally = read_confidence([0, 1, 1], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.2, 0.2, 0.6]]).tally
-    >>> tally.scores.tolist(), tally.positives.tolist()
-    ([0.5, 0.6, 0.8], [1.0, 0.0, 1.0])
-    """
-    how = {"space": "decision", "names": ("y_true", "scores")} | how
-    sample = read_problem(y_true, scores, sample_weight, pos_label, **how)
-    if not isinstance(sample, ClassSample):
-        return sample
-    right = sample.scores.argmax(axis=1) == sample.labels
-    return sample.score_by(np.asarray(sample.scores.max(axis=1), dtype=np.float64), right)
 
 
 def _curve(tally: Tally) -> tuple[Floats, Floats]:

@@ -32,37 +32,6 @@ Metric: TypeAlias = Callable[[Tally], float]
 Seed: TypeAlias = int | np.random.Generator | None
 
 
-def as_tally(
-    y_true: Labels,
-    y_prob: Column = None,
-    sample_weight: Column = None,
-    pos_label: Any = None,
-    *,
-    probabilities: bool = True,
-    name: str = "y_prob",
-) -> Tally:
-    """The tally of `y_prob` and `y_true`, or the tally that was given in their place.
-
-    With `probabilities`, scores outside [0, 1] are refused.
-    """
-    if isinstance(y_true, Tally):
-        if y_prob is not None or sample_weight is not None or pos_label is not None:
-            raise InvalidInputError(
-                "A tally holds all: pass it alone, without `y_prob`, `sample_weight` or `pos_label`."
-            )
-        if len(y_true) == 0:
-            raise InvalidInputError("A metric needs at least one row; the tally is empty.")
-        if probabilities:
-            _validation.check_unit_interval(y_true.scores, "y_prob")
-        return y_true
-    if y_prob is None:
-        raise InvalidInputError("`y_prob` must be given together with `y_true`; or pass a Tally alone.")
-    scores = _validation.check_scores(y_prob, name)
-    if probabilities:
-        _validation.check_unit_interval(scores, name)
-    return Tally.from_arrays(scores, y_true, sample_weight, pos_label)
-
-
 def both_classes(tally: Tally, metric: str) -> None:
     """Refuse rows of one class only, where the metric has no value."""
     if not 0.0 < tally.total_positive < tally.total:
@@ -477,16 +446,25 @@ def read_sample(
     """
     if isinstance(y_true, ScoreSample):
         return y_true
-    probabilities = space == "probability"
-    if groups is None and time is None:
-        tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=probabilities, name=names[1])
-        return ScoreSample(tally, space=space)
-    if isinstance(y_true, Tally) or y_prob is None:
+    in_groups = groups is not None or time is not None
+    if in_groups and (isinstance(y_true, Tally) or y_prob is None):
         name = "time" if groups is None else "groups"
         raise InvalidInputError(f"`{name}` needs labels and scores of rows; a tally no longer knows its rows.")
-    scores, labels, weights = read_columns(y_true, y_prob, sample_weight, pos_label, names=names)
-    if probabilities:
+    if isinstance(y_true, Tally):
+        if y_prob is not None or sample_weight is not None or pos_label is not None:
+            raise InvalidInputError(f"A tally holds all: pass it alone, without `{names[1]}`, weights or `pos_label`.")
+        if len(y_true) == 0:
+            raise InvalidInputError("A metric needs at least one row; the tally is empty.")
+        scores = y_true.scores
+    elif y_prob is None:
+        raise InvalidInputError(f"`{names[1]}` must be given together with `{names[0]}`; or pass a Tally alone.")
+    else:
+        scores, labels, weights = read_columns(y_true, y_prob, sample_weight, pos_label, names=names)
+    if space == "probability":
         _validation.check_unit_interval(scores, names[1])
+    if not in_groups:
+        tally = y_true if isinstance(y_true, Tally) else Tally.from_arrays(scores, labels, sample_weight)
+        return ScoreSample(tally, space=space)
     rows = GroupedRows(scores, labels, weights, number_groups(groups, len(scores), time))
     return ScoreSample(rows.tally(), rows, space)
 
@@ -533,8 +511,7 @@ def read_classes(
     matrix = read_matrix(scores, space)
     labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), names[0])
-    beside = {"sample_weight": sample_weight, "groups": groups, "time": time, "space": space}
-    return ClassSample.of(matrix, labels, classes, **beside)
+    return ClassSample.of(matrix, labels, classes, sample_weight=sample_weight, groups=groups, time=time, space=space)
 
 
 def read_panel(

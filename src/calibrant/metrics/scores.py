@@ -12,7 +12,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.metrics.reading import of_tally
-from calibrant.metrics.samples import ClassSample, Column, Labels, ScoreSample, as_tally, both_classes, read_problem
+from calibrant.metrics.samples import ClassSample, Column, Labels, ScoreSample, both_classes, read_problem, read_sample
 from calibrant.tally import Tally, row_count
 
 Loss = Callable[[float, Floats], Floats]  # of a label, 0 or 1, at each probability
@@ -121,7 +121,7 @@ def roc_auc(y_true: Labels, y_prob: Column = None, *, sample_weight: Column = No
     >>> metrics.roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    tally = as_tally(y_true, y_prob, sample_weight, pos_label, probabilities=False)
+    tally = read_sample(y_true, y_prob, sample_weight, pos_label, space="decision").tally
     both_classes(tally, "The area under the ROC curve")
     negatives = tally.negatives
     below = np.cumsum(negatives) - 0.5 * negatives
