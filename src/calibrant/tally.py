@@ -166,8 +166,7 @@ class Tally:
         >>> Tally.from_arrays([1, 2], [0, 1]).scaled(0.5).totals.tolist()
         [0.5, 0.5]
         """
-        if not 0.0 < factor < np.inf:
-            raise InvalidInputError(f"`factor` must be positive and finite; got {factor!r}.")
+        factor = _validation.check_number("factor", factor, "positive")
         return Tally(self.scores, factor * self.positives, factor * self.totals)
 
     @property

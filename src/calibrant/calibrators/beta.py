@@ -4,7 +4,6 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import links
-from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.maps.functions import Beta
@@ -55,7 +54,7 @@ class BetaCalibration(Calibrator):
     def fit_map(self, tally: Tally) -> Beta:
         _validation.check_choice("parameters", self.parameters, PARAMETERS)
         log_s, minus_log_rest = links.log_odds_features(tally.scores)
-        positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
+        positives = links.platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         if self.parameters == "am":
             slopes, self.c_ = _curve([log_s + minus_log_rest], positives, tally.totals)
             self.a_ = self.b_ = slopes[0]

@@ -119,8 +119,7 @@ def _pool(y: Floats, mass: Floats) -> Floats:
 def _mass(x: Floats, cells: Tally) -> Floats:
     """The rows next to each node."""
     nearest = np.searchsorted(0.5 * (x[1:] + x[:-1]), links.logit(cells.scores))
-    rows: Floats = np.bincount(nearest, cells.totals, len(x)).astype(np.float64)
-    return rows + EMPTY * cells.total
+    return np.bincount(nearest, cells.totals, len(x)).astype(np.float64) + EMPTY * cells.total
 
 
 def _inside_flats(y: Floats) -> Bools:

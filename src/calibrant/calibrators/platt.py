@@ -3,7 +3,6 @@
 import numpy as np
 
 from calibrant._numerics import links
-from calibrant._numerics.links import platt_targets
 from calibrant._typing import Floats
 from calibrant.calibrators.base import Calibrator
 from calibrant.maps.functions import Chain, Linear, Sigmoid
@@ -58,7 +57,7 @@ class PlattScaling(Calibrator):
         clamp = _clamp(tally.scores) if on_logits else None
         scores = tally.scores if clamp is None else clamp(tally.scores)
         t = links.logit(scores) if on_logits else scores
-        positives = platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
+        positives = links.platt_targets(tally.positives, tally.totals) if self.target_correction else tally.positives
         centre, scale = logistic.standardise(t, tally.totals)
         features = np.stack(((t - centre) / scale, np.ones(len(t)))).T
         slope, height = logistic.fit_logistic(features, positives, tally.totals).coefficients

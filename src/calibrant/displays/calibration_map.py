@@ -12,7 +12,6 @@ from calibrant.displays import axes
 from calibrant.errors import InvalidInputError, NotFittedError
 from calibrant.maps.score import CalibrationMap
 from calibrant.reliability import result
-from calibrant.reliability.result import Table
 from calibrant.tally import Tally, to_tally
 
 MOST_KNOTS = 2000  # a curve with more corners than this looks the same without them
@@ -61,10 +60,10 @@ class CalibrationMapDisplay:
     ('IsotonicCalibration', 10)
     """
 
-    curve: Table
+    curve: result.Table
     _: KW_ONLY
-    points: Table | None = None
-    scores: Table | None = None
+    points: result.Table | None = None
+    scores: result.Table | None = None
     space: str = "probability"
     level: float = 0.9
     name: str | None = None

@@ -253,8 +253,7 @@ def _learn_column(name: str, column: np.ndarray[Any, Any], n_rows: int, missing:
 
 
 def _missing_rows(name: str, column: np.ndarray[Any, Any], n_rows: int, missing: str) -> Any:
-    if missing not in MISSING:
-        raise InvalidInputError(f"`missing` must be one of {', '.join(MISSING)}; got {missing!r}.")
+    _validation.check_choice("missing", missing, MISSING)
     _validation.check_same_length(n_rows, len(column), "segment")
     absent = _is_missing(column)
     if missing == "error" and absent.any():

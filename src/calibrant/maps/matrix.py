@@ -156,12 +156,10 @@ class MatrixMap(FrozenMap):
 
     def accepts(self, matrix: Floats) -> Bools:
         """Tell which rows are finite and, where probabilities are due, such that sum to 1."""
-        finite: Bools = np.all(np.isfinite(matrix), axis=1)
         if self.space == "decision":
-            return finite
-        with np.errstate(invalid="ignore"):
-            shares: Bools = (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
-        return finite & shares
+            return np.all(np.isfinite(matrix), axis=1)
+        with np.errstate(invalid="ignore"):  # NaN is neither at least 0 nor near 1
+            return (matrix.min(axis=1) >= 0.0) & (np.abs(matrix.sum(axis=1) - 1.0) <= ROW_SUM_TOLERANCE)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.classes[:SHOWN_CLASSES])) + ", …" * (len(self.classes) > SHOWN_CLASSES)
@@ -280,8 +278,7 @@ def _decode(part: Mapping[str, Any]) -> Floats:
 def nearness(u: Floats, landmarks: Floats, reach: float) -> Floats:
     """How near rows (n, K) are to landmarks (m, K): exp(−|u − c|² / 2 reach²), (n, m)."""
     squares = (u**2).sum(axis=1)[:, None] - 2.0 * (u @ landmarks.T) + (landmarks**2).sum(axis=1)
-    out: Floats = np.exp(np.maximum(squares, 0.0) / (-2.0 * reach**2))
-    return out
+    return np.exp(np.maximum(squares, 0.0) / (-2.0 * reach**2))
 
 
 def chunks(matrix: np.ndarray[Any, Any], entries: int = CHUNK_ENTRIES) -> Iterator[slice]:

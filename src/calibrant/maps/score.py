@@ -188,8 +188,7 @@ class CalibrationMap(FrozenMap, EstimateMethods):
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        draws: Floats = self.need_posterior().sample_maps(self.check_scores(scores), n_draws, random_state)
-        return draws
+        return self.need_posterior().sample_maps(self.check_scores(scores), n_draws, random_state)
 
     def with_posterior(self, data: Mapping[str, Any]) -> CalibrationMap:
         """The map with the table that `posterior_to_dict` described."""

@@ -7,7 +7,6 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._typing import ArrayLike, Floats, HasPosterior, RandomState
-from calibrant._validation import check_choice
 from calibrant.estimates.rows import check_posterior
 from calibrant.intervals import Interval
 from calibrant.metrics.binned import expected_calibration_error
@@ -88,7 +87,7 @@ def bootstrap_interval(
     >>> grouped.high - grouped.low > 2 * (copies.high - copies.low)  # every row is there ten times
     True
     """
-    check_choice("method", method, METHODS)
+    _validation.check_choice("method", method, METHODS)
     sample = read_sample(y_true, y_prob, sample_weight, pos_label, groups, space="decision")
     _validation.check_level(level)
     value = float(metric(sample.tally))

@@ -84,9 +84,7 @@ def corp_decomposition(tally: Tally, *, loss: str | Loss = "brier") -> Decomposi
     >>> round(parts.score, 4), round(parts.miscalibration, 4), parts.discrimination, parts.uncertainty
     (0.1675, 0.0425, 0.125, 0.25)
     """
-    if isinstance(loss, str) and loss not in LOSSES:
-        raise InvalidInputError(f"`loss` must be {' or '.join(LOSSES)} or a function; got {loss!r}.")
-    function = LOSSES[loss] if isinstance(loss, str) else loss
+    function = loss if callable(loss) else LOSSES[_validation.check_choice("loss", loss, list(LOSSES))]
     pooled = isotonic_regression(tally.positives / tally.totals, weights=tally.totals).x
     with np.errstate(invalid="ignore", over="ignore"):  # an infinite loss is refused below, with a reason
         score = mean_loss(tally, function)

@@ -11,7 +11,6 @@ import numpy as np
 from calibrant import _validation
 from calibrant._tables import Table, TableResult, make_frame
 from calibrant._typing import ArrayLike, Floats, Ints
-from calibrant._validation import check_choice
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval, plain
 from calibrant.metrics.binned import debiased_calibration_error, expected_calibration_error
@@ -85,7 +84,7 @@ class Evaluation(TableResult):
 
     def __getitem__(self, key: str) -> Any:
         """The estimate of a measure: an `Interval` or a p-value; with several models a dict of them by name."""
-        check_choice("key", key, [row.key for row in self.rows])
+        _validation.check_choice("key", key, [row.key for row in self.rows])
         estimates = next(row.estimates for row in self.rows if row.key == key)
         return estimates[0] if len(self.models) == 1 else dict(zip(self.models, estimates, strict=True))
 
@@ -307,7 +306,7 @@ def _select(metrics: Iterable[str | Callable[..., float]] | None, shape: str) ->
     if metrics is None:
         return list(known)
     given = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    keys = [check_choice("metrics", key, [m.key for m in known]) for key in given if not callable(key)]
+    keys = [_validation.check_choice("metrics", key, [m.key for m in known]) for key in given if not callable(key)]
     functions = [function for function in given if callable(function)]
     names = number_repeated(map(name_of_metric, functions))
     return [m for m in known if m.key in keys] + [

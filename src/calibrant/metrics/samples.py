@@ -15,7 +15,6 @@ from calibrant import _limits, _validation
 from calibrant._numerics import bins
 from calibrant._numerics.links import softmax
 from calibrant._typing import ArrayLike, Bools, Floats, Ints
-from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
 from calibrant.maps.panel_columns import CATEGORY, read_column, space_of
 from calibrant.maps.panel_columns import read_columns as read_columns_by_name
@@ -508,8 +507,8 @@ def read_classes(
     """
     if isinstance(y_true, ClassSample):
         return y_true
-    matrix = read_matrix(scores, space)
-    labels, classes = _validation.encode_classes(as_numpy(y_true), matrix.shape[1])
+    matrix = _validation.read_matrix(scores, space)
+    labels, classes = _validation.encode_classes(_validation.as_numpy(y_true), matrix.shape[1])
     _validation.check_same_length(len(matrix), len(labels), names[0])
     return ClassSample.of(matrix, labels, classes, sample_weight=sample_weight, groups=groups, time=time, space=space)
 

@@ -42,8 +42,7 @@ def class_log_losses(labels: Ints, matrix: Floats) -> Floats:
 def class_brier_losses(labels: Ints, matrix: Floats) -> Floats:
     """Σ over classes of (indicator − p)² for each row, (n,): from 0 to 2."""
     hit = matrix[np.arange(len(labels)), labels]
-    out: Floats = np.einsum("nk,nk->n", matrix, matrix) + 1.0 - 2.0 * hit
-    return np.maximum(out, 0.0)
+    return np.maximum(np.einsum("nk,nk->n", matrix, matrix) + 1.0 - 2.0 * hit, 0.0)
 
 
 LOSSES: dict[str, Loss] = {"brier": brier_loss, "log": logarithmic_loss}
@@ -338,5 +337,4 @@ def acted_on(tally: Tally, thresholds: Floats, side: Literal["left", "right"] = 
 
 def benefit(true_positives: Floats, false_positives: Floats, total: Any, thresholds: Floats) -> Floats:
     """The formula; the last axis is that of the thresholds."""
-    out: Floats = (true_positives - false_positives * (thresholds / (1.0 - thresholds))) / total
-    return out
+    return (true_positives - false_positives * (thresholds / (1.0 - thresholds))) / total

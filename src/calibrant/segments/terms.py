@@ -47,8 +47,7 @@ class Settings:
         prior = (1.0 - none) * self.shares / self.shares[1:].sum()
         prior[0] = none
         with np.errstate(divide="ignore"):
-            out: Floats = np.log(prior)
-        return out
+            return np.log(prior)
 
 
 def _line() -> Settings:
