@@ -24,7 +24,7 @@ from calibrant.maps.panel_features import NumericScore
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.segments import SegmentedMap
 
-CALLER = "calibrant.engines.apply_file"
+pa: Any = require("pyarrow", "tables", "calibrant.engines.apply_file")
 FORMATS = ("csv", "parquet", "json")
 FEW_ROWS, NARROW = 20, 0.05  # so many scores in so small a share of the range of the fit are on another scale
 TEXT_TYPES = {"numbers": "float64", "booleans": "bool"}
@@ -130,9 +130,7 @@ def apply_file(
             table, new.sources if only_new else None, as_text=table.format == kind == "csv"
         )
         new.check(table.name, old.names, only_new)
-        schema = table_batches.add_fields(
-            require("pyarrow", "tables", CALLER).schema([]) if only_new else old, new.names
-        )
+        schema = table_batches.add_fields(pa.schema([]) if only_new else old, new.names)
         keep = table.format == kind == "parquet" and not only_new
         options = table_batches.parquet_options(table.files[0], schema) if keep else {}
         appended = (_append(batch, new, schema) for batch in batches)
@@ -161,7 +159,6 @@ def output_format(output: str, given: str | None) -> str:
 
 def _append(batch: Any, new: NewColumns, schema: Any) -> Any:
     """Return a batch with the new columns, or the new columns alone if the schema has no others."""
-    pa = require("pyarrow", "tables", CALLER)
     added = [pa.array(column, from_pandas=True) for column in new.from_batch(batch)]
     old = batch.columns if len(schema) > len(added) else []
     return pa.RecordBatch.from_arrays([*old, *added], schema=schema)
@@ -320,7 +317,6 @@ class NewColumns:
 
 def to_doubles(column: Any, name: str) -> Floats:
     """Return an Arrow column of numbers, booleans or texts of numbers as doubles; NaN is missing."""
-    pa = require("pyarrow", "tables", CALLER)
     try:
         if pa.types.is_string(column.type):
             column = pa.compute.utf8_trim_whitespace(column)
@@ -358,7 +354,6 @@ class SegmentReader:
 
     def _encode(self, k: int, column: Any) -> Ints:
         """The numbers of the segments in a column of key `k`; each distinct value is looked up once."""
-        pa = require("pyarrow", "tables", CALLER)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         encoded = self._read(k, column).dictionary_encode(null_encoding="encode")
@@ -372,7 +367,6 @@ class SegmentReader:
 
     def _read(self, k: int, column: Any) -> Any:
         """The column in the type of its key: text of CSV is read as in the fit, dates and the like become text."""
-        pa = require("pyarrow", "tables", CALLER)
         kind, is_text = self.keys.kinds[k], pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         plain = is_text or pa.types.is_boolean(column.type) or pa.types.is_integer(column.type)
         try:

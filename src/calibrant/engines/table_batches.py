@@ -13,6 +13,10 @@ from calibrant.engines.tables import Table, codec_of_name, connect, first_senten
 from calibrant.errors import InvalidInputError
 
 CALLER = "Writing tables"
+duckdb: Any = require("duckdb", "tables", CALLER)
+pa: Any = require("pyarrow", "tables", CALLER)
+pc: Any = require("pyarrow.compute", "tables", CALLER)
+parquet: Any = require("pyarrow.parquet", "tables", CALLER)
 ROWS = 122_880  # of a batch, and so of a row group: DuckDB's own number, so that its groups need not be cut
 SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 NOT_WRITTEN = {
@@ -37,7 +41,6 @@ def read_batches(table: Table, only: list[str] | None, as_text: bool) -> tuple[A
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # DuckDB renamed it
         batches = reader(ROWS)
         return batches.schema, iter(batches)
-    parquet = require("pyarrow.parquet", "tables", CALLER)
     files = [parquet.ParquetFile(name) for name in table.files]
     schema = files[0].schema_arrow
     for name, file in zip(table.files, files, strict=True):
@@ -55,14 +58,14 @@ def _described(schema: Any) -> set[str]:
 
 def write_parquet(path: Path, schema: Any, batches: Iterable[Any], **options: Any) -> None:
     """Write batches as Parquet, by Arrow, which keeps types and metadata that DuckDB does not know."""
-    with require("pyarrow.parquet", "tables", CALLER).ParquetWriter(path, schema, **options) as writer:
+    with parquet.ParquetWriter(path, schema, **options) as writer:
         for batch in batches:
             writer.write_batch(batch)
 
 
 def write_folder(path: Path, schema: Any, batches: Iterable[Any], columns: Sequence[str]) -> None:
     """Write batches as Parquet files in folders with the values of these columns as names: ``day=2026-01-01``."""
-    pa, dataset = require("pyarrow", "tables", CALLER), require("pyarrow.dataset", "tables", CALLER)
+    dataset = require("pyarrow.dataset", "tables", CALLER)
     by = dataset.partitioning(pa.schema([schema.field(name) for name in columns]), flavor="hive")
     rows = pa.RecordBatchReader.from_batches(schema, batches)
     # One thread keeps the order of rows.
@@ -73,7 +76,6 @@ def write_text(
     kind: str, path: Path, schema: Any, batches: Iterable[Any], *, output: str, csv: Mapping[str, Any]
 ) -> None:
     """Write batches as CSV or JSON lines, by DuckDB: packed as the name `output` says, CSV as `csv` says."""
-    pa, duckdb = require("pyarrow", "tables", CALLER), require("duckdb", "tables", CALLER)
     failed: list[BaseException] = []
 
     def watched() -> Iterator[Any]:
@@ -106,8 +108,6 @@ def write_text(
 
 def _check_columns(kind: str, schema: Any, connection: Any) -> list[str]:
     """Return the columns as SQL writes them; refuse one that a text format cannot hold under its own name."""
-    duckdb = require("duckdb", "tables", CALLER)
-    pa = require("pyarrow", "tables", CALLER)
     for field in schema:
         is_known = not any(name in str(field.type) for name in NOT_WRITTEN[kind])
         try:
@@ -138,7 +138,6 @@ def _check_finite(batch: Any) -> None:
 
 def _is_finite(column: Any) -> bool:
     """Tell whether all numbers of a column, also those inside lists and structures, are finite."""
-    pa, pc = require("pyarrow", "tables", CALLER), require("pyarrow.compute", "tables", CALLER)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
@@ -151,7 +150,6 @@ def _is_finite(column: Any) -> bool:
 
 def add_fields(schema: Any, names: list[str]) -> Any:
     """Append columns of doubles; where Spark has described the columns for itself, it must know of them, too."""
-    pa = require("pyarrow", "tables", CALLER)
     for name in names:
         schema = schema.append(pa.field(name, "float64"))
     metadata = dict(schema.metadata or {})
@@ -164,7 +162,6 @@ def add_fields(schema: Any, names: list[str]) -> Any:
 
 def parquet_options(path: str, schema: Any) -> dict[str, Any]:
     """Choose the compression of a Parquet file; a column whose type Arrow would change is refused."""
-    parquet = require("pyarrow.parquet", "tables", CALLER)
     source = parquet.ParquetFile(path)
     metadata, old = source.metadata, source.schema
     codec = metadata.row_group(0).column(0).compression if metadata.num_row_groups else "ZSTD"

@@ -21,6 +21,8 @@ from calibrant.maps.segments import SegmentedMap
 
 CALLER = "calibrant.export.to_sql"
 DIALECTS = ("bigquery", "duckdb", "postgres", "snowflake", "spark", "sqlite")
+sqlglot: Any = require("sqlglot", "tables", CALLER)
+exp = sqlglot.exp
 ELSEWHERE = {"mssql": "tsql", "sqlserver": "tsql", "postgresql": "postgres", "mariadb": "mysql", "sparksql": "spark"}
 
 
@@ -79,7 +81,6 @@ def to_sql(
 CASE WHEN "margin" <= 2.5E+00 THEN 2.5E-01 ELSE 7.5E-01 END END
     """
     parity.check_shape(map_, "to_sql")
-    sqlglot = require("sqlglot", "tables", CALLER)
     if dialect not in {d.value for d in sqlglot.Dialects if d.value}:
         hint = f" It is called {ELSEWHERE[dialect]!r} here." if dialect in ELSEWHERE else ""
         raise InvalidInputError(
@@ -126,7 +127,7 @@ def _plan(map_: Any, column: str, by: Sequence[str] | None) -> Plan:
 
 def _write(plan: Plan, dialect: str, distance: float) -> str:
     """The text of a plan, after it was run; in a comment how far it is from the map, and a test vector."""
-    expression = SqlAlgebra(require("sqlglot", "tables", CALLER).exp, dialect).write(plan)
+    expression = SqlAlgebra(dialect).write(plan)
     text: str = expression.sql(dialect=dialect)
     rows, most = list(zip(*plan.columns.values(), strict=True)), parity.tolerance_of(plan.map)
     got = _run_sqlite(expression, plan.columns) if dialect == "sqlite" else run_expression(text, dialect, plan.columns)
@@ -148,8 +149,7 @@ def _vector(plan: Plan) -> dict[str, Any]:
 class SqlAlgebra:
     """Writes the tree as a sqlglot expression; columns and numbers are nodes, never pasted text."""
 
-    def __init__(self, exp: Any, dialect: str) -> None:
-        self.exp = exp
+    def __init__(self, dialect: str) -> None:
         self.dialect = dialect
         self.columns: list[Any] = []
         self.two = {"add": exp.Add, "sub": exp.Sub, "mul": exp.Mul, "div": exp.Div}
@@ -157,7 +157,6 @@ class SqlAlgebra:
 
     def write(self, plan: Plan) -> Any:
         """The expression of a tree, which is NULL for scores outside their bounds."""
-        exp = self.exp
         # What scores of a panel are called in a file may hold a dot; elsewhere it separates table and column.
         is_panel, numeric = isinstance(plan.map, PanelMap), domains(plan.map)
         for name in plan.columns:
@@ -186,12 +185,11 @@ class SqlAlgebra:
         return self.choose(column, node.levels, *parents) if isinstance(node, graph.Choice) else column
 
     def _accepts(self, column: Any, low: float, high: float, optional: bool) -> Any:
-        exp = self.exp
         inside = exp.Between(this=self.free(column), low=self.number(low), high=self.number(high))
         return exp.or_(self._is_null(column), inside) if optional else inside
 
     def _is_null(self, column: Any) -> Any:
-        return self.exp.Is(this=self.free(column), expression=self.exp.Null())
+        return exp.Is(this=self.free(column), expression=exp.Null())
 
     def free(self, node: Any) -> Any:
         """The node, or its copy where it already has a place in the expression."""
@@ -203,22 +201,22 @@ class SqlAlgebra:
         A double has an exponent: without it, engines read a decimal and convert it with a second rounding.
         """
         if np.isnan(value):
-            return self.exp.Null()
+            return exp.Null()
         size = abs(value)
         text = str(size) if isinstance(value, int) else np.format_float_scientific(size, trim="-", exp_digits=2).upper()
-        literal = self.exp.Literal.number(text)
-        return self.exp.Neg(this=literal) if value < 0 else literal
+        literal = exp.Literal.number(text)
+        return exp.Neg(this=literal) if value < 0 else literal
 
     def apply(self, kind: str, *operands: Any) -> Any:
         """An operator or a function."""
         of = [self.free(operand) for operand in operands]
         if kind in self.two:
-            wrapped = [self.exp.Paren(this=x) if isinstance(x, self.exp.Binary) else x for x in of]
+            wrapped = [exp.Paren(this=x) if isinstance(x, exp.Binary) else x for x in of]
             extra = {"typed": True, "safe": False} if kind == "div" else {}
             return self.two[kind](this=wrapped[0], expression=wrapped[1], **extra)
         if kind in ("exp", "log"):
-            return self.exp.Exp(this=of[0]) if kind == "exp" else self.exp.Ln(this=of[0])
-        node = self.exp.Least if kind == "min" else self.exp.Greatest
+            return exp.Exp(this=of[0]) if kind == "exp" else exp.Ln(this=of[0])
+        node = exp.Least if kind == "min" else exp.Greatest
         # There are no NULLs here; the flag only keeps sqlglot from guarding against them.
         return node(this=of[0], expressions=of[1:], ignore_nulls=self.dialect not in ("snowflake", "sqlite"))
 
@@ -237,21 +235,21 @@ class SqlAlgebra:
         """A CASE over the values of a column, of which None is NULL."""
         lines = []
         for level, branch in zip(levels, branches, strict=False):
-            same = level is not None and self.exp.EQ(this=self.free(key), expression=self._literal(level))
+            same = level is not None and exp.EQ(this=self.free(key), expression=self._literal(level))
             lines.append((same or self._is_null(key), branch))
         return self._case(lines, branches[-1])
 
     def _literal(self, level: Any) -> Any:
         if isinstance(level, bool):
-            return self.exp.Boolean(this=level)
-        return self.exp.Literal.string(level) if isinstance(level, str) else self.number(level)
+            return exp.Boolean(this=level)
+        return exp.Literal.string(level) if isinstance(level, str) else self.number(level)
 
     def _at_most(self, value: Any, edge: Any) -> Any:
-        return self.exp.LTE(this=self.free(value), expression=self.free(edge))
+        return exp.LTE(this=self.free(value), expression=self.free(edge))
 
     def _case(self, lines: list[tuple[Any, Any]], default: Any) -> Any:
-        ifs = [self.exp.If(this=question, true=self.free(result)) for question, result in lines]
-        return self.exp.Case(ifs=ifs, default=self.free(default))
+        ifs = [exp.If(this=question, true=self.free(result)) for question, result in lines]
+        return exp.Case(ifs=ifs, default=self.free(default))
 
     def _lines(self, value: Any, branch: Any) -> tuple[list[tuple[Any, Any]], Any]:
         """The lines of a flat CASE on the same value, and what is left after them."""
@@ -273,14 +271,13 @@ def _run_sqlite(expression: Any, columns: Mapping[str, Sequence[Any]]) -> Floats
 
 def run_expression(text: str, dialect: str, columns: Mapping[str, Sequence[Any]]) -> Floats:
     """Let DuckDB compute the text on these columns; of another dialect, after sqlglot has read it back."""
-    sqlglot = require("sqlglot", "tables", CALLER)
     duckdb, pa = require("duckdb", "tables", CALLER), require("pyarrow", "tables", CALLER)
     names = list(columns)
     # Reading back takes as long as all else. Names with dots are those of tables, and DuckDB does not see capitals.
     if dialect != "duckdb" or "." in "".join(names) or len({name.lower() for name in names}) < len(names):
         expression = sqlglot.parse_one(text, dialect=dialect)
         _rename_columns(expression, names)
-        for extreme in expression.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
+        for extreme in expression.find_all(exp.Greatest, exp.Least):
             extreme.set("ignore_nulls", True)  # as in the algebra: there are none
         text, names = expression.sql(dialect="duckdb"), [f"column_{i}" for i in range(len(names))]
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:  # of one, so that rows stay in their order
@@ -291,7 +288,6 @@ def run_expression(text: str, dialect: str, columns: Mapping[str, Sequence[Any]]
 
 def _rename_columns(expression: Any, names: Sequence[str]) -> None:
     """Give the columns the names of the table that is run: what a user calls them may not be a table's name there."""
-    exp = require("sqlglot", "tables", CALLER).exp
     for reference in list(expression.find_all(exp.Column)):
         place = names.index(".".join(part.name for part in reference.parts))
         reference.replace(exp.Column(this=exp.to_identifier(f"column_{place}", quoted=True)))
