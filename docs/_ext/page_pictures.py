@@ -42,7 +42,10 @@ def draw_pictures(app: Sphinx) -> None:
             continue
         with temporary_folder() as folder, contextlib.redirect_stdout(None):
             variables: dict[str, Any] = {"__name__": "__main__"}
-            for code in PYTHON.findall(text):
+            blocks = PYTHON.findall(text)
+            while not SAVED.search(blocks[-1]):  # the tests run all of the page; a picture needs what is above it
+                del blocks[-1]
+            for code in blocks:
                 exec(compile(code, str(page), "exec"), variables)
             for name in names:
                 shutil.copyfile(folder / name, page.parent / name)

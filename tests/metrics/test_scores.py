@@ -69,7 +69,7 @@ def test_takes_any_proper_score():
 
 
 def test_refuses_unknown_or_infinite_losses():
-    with pytest.raises(InvalidInputError, match="brier or log"):
+    with pytest.raises(InvalidInputError, match="`loss` must be one of brier, log; got 'hinge'"):
         metrics.corp_decomposition([0, 1], [0.2, 0.4], loss="hinge")
     with pytest.raises(InvalidInputError, match="finite"):
         metrics.corp_decomposition([0, 1], [0.2, 0.4], loss=lambda _, p: np.full(len(p), np.inf))
