@@ -7,6 +7,7 @@ import numpy as np
 from calibrant._typing import Floats, Ints
 
 _INFINITE = math.inf
+TOUCHING = 1e-14  # what rounding alone can make of the sums of two equal blocks, relative to the sums before them
 
 
 def _push(keys: Floats, items: Ints, size: int, key: float, item: int) -> None:
@@ -29,8 +30,8 @@ def _drop_first(keys: Floats, items: Ints, size: int) -> None:
         child = 2 * i + 1
         if child >= size - 1:
             break
-        if child + 1 < size - 1 and keys[child + 1] < keys[child]:
-            child += 1
+        if child + 1 < size - 1:
+            child += keys[child + 1] < keys[child]  # no branch, which would be guessed wrong every other time
         if keys[child] >= key:
             break
         keys[i], items[i] = keys[child], items[child]
@@ -47,9 +48,10 @@ def _meeting(j: int, falls: Floats, sums: Floats, mass: Floats, first: Ints, las
     # As λ grows, a block moves with the slope (kind on its left − kind on its right) / mass: a fall pulls the block
     # before it down and the one after it up.
     closing = (left - between) / mass_a - (between - right) / mass_b
-    if closing == 0.0:
-        return _INFINITE
-    return ((sums[b + 1] - sums[j + 1]) / mass_b - (sums[j + 1] - sums[a]) / mass_a) / closing
+    apart = (sums[b + 1] - sums[j + 1]) / mass_b - (sums[j + 1] - sums[a]) / mass_a
+    if closing == 0.0:  # side by side for ever; as one block, if they have met where several merge at the same λ
+        return 0.0 if abs(apart) * min(mass_a, mass_b) < TOUCHING * mass[b + 1] else _INFINITE
+    return apart / closing
 
 
 def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
@@ -61,25 +63,32 @@ def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
     cell already.
     """
     m = len(mass) - 1
-    first, last = (
-        np.arange(m, dtype=np.intp),
-        np.arange(m, dtype=np.intp),
-    )  # first[j]: where the block that ends at j begins, and the reverse
+    # first[j] is where the block that ends at j begins, and last the reverse.
+    first, last = np.arange(m, dtype=np.intp), np.arange(m, dtype=np.intp)
     order, when = np.empty(m, dtype=np.intp), np.empty(m)
-    due = np.full(m, _INFINITE)  # the current meeting time; entries of the heap with another one are out of date
-    keys, items = np.empty(3 * m + 2), np.empty(3 * m + 2, dtype=np.intp)
-    size, n_merged, penalty = 0, 0, 0.0
+    due = np.full(m, _INFINITE)  # the current meeting times: each has an entry of that time, or of an earlier one
     for j in range(m - 1):
         due[j] = _meeting(j, falls, sums, mass, first, last)
-        if due[j] < _INFINITE:
-            _push(keys, items, size, due[j], j)
-            size += 1
-    while size > 0:
-        key, j = keys[0], items[0]
-        _drop_first(keys, items, size)
-        size -= 1
-        if key != due[j]:
-            continue  # a neighbour merged since, and another entry has the new time; removing this one was not worth it
+    # What boundaries plan at first is sorted, which is cheaper than a heap of it; the heap has what changes on the way.
+    planned = np.argsort(due, kind="stable")
+    times = np.asarray(due)[planned]
+    keys, items = np.empty(3 * m), np.empty(3 * m, dtype=np.intp)
+    at, size, n_merged, penalty = 0, 0, 0, 0.0
+    while True:
+        if size > 0 and keys[0] < times[at]:
+            key, j = keys[0], items[0]
+            _drop_first(keys, items, size)
+            size -= 1
+        elif times[at] < _INFINITE:
+            key, j = times[at], planned[at]
+            at += 1
+        else:
+            break
+        if key != due[j]:  # a neighbour merged since, and the entry is put off or out of date
+            if key < due[j] < _INFINITE:
+                _push(keys, items, size, due[j], j)
+                size += 1
+            continue
         penalty = max(penalty, key)
         order[n_merged], when[n_merged] = j, penalty
         n_merged += 1
@@ -87,10 +96,11 @@ def path(falls: Floats, sums: Floats, mass: Floats) -> tuple[Ints, Floats]:
         # Only the two ends of a block are looked at, so only they have to know the new block.
         a, b = first[j], last[j + 1]
         first[b], last[a] = a, b
-        for outer in (a - 1, b):  # only the merged block changed its slope
+        for side in range(2):  # only the merged block changed its slope
+            outer = b if side else a - 1  # not a loop over a tuple, which Cython would make each time
             if 0 <= outer < m - 1:
-                due[outer] = _meeting(outer, falls, sums, mass, first, last)
-                if due[outer] < _INFINITE:
+                before, due[outer] = due[outer], _meeting(outer, falls, sums, mass, first, last)
+                if due[outer] < before:
                     _push(keys, items, size, due[outer], outer)
                     size += 1
     return np.asarray(order)[:n_merged], np.asarray(when)[:n_merged]

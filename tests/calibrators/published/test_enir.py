@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression, lsq_linear
 
 from calibrant import ENIR, IsotonicCalibration, simulate
+from calibrant._numerics import links
 from calibrant.calibrators.published.enir import Path, average_path
 
 
@@ -115,6 +116,17 @@ def test_merges_at_one_penalty_are_one_model():
     # 1 0 1 0 1 0: by symmetry the outer falls close together.
     found = Path(np.array([1.0, 0.0, 1.0, 0.0, 1.0, 0.0]), np.ones(6))
     assert len(found.breakpoints()) < len(found.penalties)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_equal_blocks_are_one_wherever_several_meet_at_once(seed):
+    # Labels of 0 and 1 with weight 1 merge by threes at one λ all the time; BIC counts runs of equal values.
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(10, 300))
+    y = (rng.random(m) < np.linspace(0.0, 1.0, m)).astype(float)
+    found = Path(links.platt_targets(y, np.ones(m)) if seed % 2 else y, np.ones(m))
+    for merges in found.breakpoints():
+        assert np.abs(np.diff(found.model(int(merges)).values)).min(initial=1.0) > 1e-9
 
 
 def all_models(y, w):
