@@ -27,10 +27,12 @@ def _run(options: argparse.Namespace) -> None:
     wanted = []
     if options.data:
         wanted.append(sources.folder(options.data))
-    if options.simulations or not (options.data or options.sklearn):
+    if options.simulations or not (options.data or options.sklearn or options.heldout):
         wanted.append(sources.simulations())
     if options.sklearn:
         wanted.append(sources.sklearn_sets())
+    if options.heldout:
+        wanted.append(sources.heldout_tables())
     tasks = sources.chosen(chain(*wanted), options.tasks)
     plan = runner.Plan(
         methods.chosen(options.methods), options.sizes, list(range(options.reps)), options.limit, options.clip
@@ -90,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--data", type=Path, help="a folder of tables (score, label), with an INDEX.csv (task, space)")
     run.add_argument("--simulations", action="store_true", help="simulations with known truth; the default source")
     run.add_argument("--sklearn", action="store_true", help="scikit-learn's own data sets with ten learners")
+    run.add_argument("--heldout", action="store_true", help="the tables of heldout.md, with its learners")
     run.add_argument("--tasks", nargs="*", default=[], help="patterns of task names, such as 'sim.*'")
     run.add_argument("--methods", nargs="*", default=[], help="patterns such as 'calibrant.*', or package:Class")
     run.add_argument("--sizes", nargs="+", type=int, default=[100, 1000, 3000])

@@ -1,4 +1,4 @@
-"""Where scores and labels come from: simulations with a known truth, scikit-learn's own sets, folders of tables."""
+"""Where scores and labels come from: simulations, scikit-learn's own sets, held-out tables, folders of tables."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from benchmarks.arena import trained
+from benchmarks.arena import heldout, trained
 from benchmarks.papers import planes
 from calibrant import simulate
 
-__all__ = ["Split", "Task", "folder", "simulations", "sklearn_sets"]
+__all__ = ["Split", "Task", "folder", "heldout_tables", "simulations", "sklearn_sets"]
 
 TEST_ROWS = 6000
 SIMULATED_TEST_ROWS = 20000
@@ -66,6 +66,13 @@ def sklearn_sets() -> Iterator[Task]:
             yield Task(f"sklearn.{data}_{learner}", partial(_open_learner, data, learner))
 
 
+def heldout_tables() -> Iterator[Task]:
+    """The tables of the protocol in heldout.md, each with its learners."""
+    for name, source in heldout.sources().iterrows():
+        for learner in heldout.LEARNERS:
+            yield Task(f"heldout_{name}_{learner}", partial(_open_heldout, source, learner))
+
+
 def chosen(tasks: Iterator[Task], patterns: list[str]) -> list[Task]:
     """Those whose name fits one of the patterns; all without patterns."""
     return [task for task in tasks if not patterns or any(fnmatch(task.name, pattern) for pattern in patterns)]
@@ -81,6 +88,10 @@ def _open_learner(data: str, learner: str) -> Callable[[int, int], Split]:
     return partial(permuted, *trained.scored_rows(data, learner))
 
 
+def _open_heldout(source: pd.Series, learner: str) -> Callable[[int, int], Split]:
+    return partial(permuted, *heldout.scored_rows(source, learner), fewest=heldout.FEWEST_TEST_ROWS)
+
+
 def _open_simulation(draw: Callable[..., simulate.Simulation]) -> Callable[[int, int], Split]:
     def split(n: int, rep: int) -> Split:
         # One draw for both: some simulations train a model first, and another seed would be another model.
@@ -90,9 +101,9 @@ def _open_simulation(draw: Callable[..., simulate.Simulation]) -> Callable[[int,
     return split
 
 
-def permuted(scores: np.ndarray, labels: np.ndarray, n: int, rep: int) -> Split:
+def permuted(scores: np.ndarray, labels: np.ndarray, n: int, rep: int, fewest: int = FEWEST_TEST_ROWS) -> Split:
     """The first n of the permuted rows to calibrate on, the next 6000 to judge on."""
-    if len(scores) < n + FEWEST_TEST_ROWS:
+    if len(scores) < n + fewest:
         raise ValueError(f"{len(scores)} rows are too few for n = {n}")
     order = np.random.default_rng(rep).permutation(len(scores))
     fit, test = order[:n], order[n : n + TEST_ROWS]

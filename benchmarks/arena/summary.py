@@ -6,7 +6,8 @@ A loss is averaged over repetitions first. On one task and size:
 - win: the share of the other methods that are worse; peers: the share of the peers that are worse;
 - harm: the loss less that of the raw score, × 1000, of which the 95 % quantile over tasks is shown;
 - behind: the loss less that of Blend, × 1000, with a standard error clustered by source: ten learners on one data set,
-  or six language models asked the same questions, are not ten or six independent tables.
+  or six language models asked the same questions, are not ten or six independent tables;
+- ahead: the share of sources on which a method's mean loss is below that of Blend.
 
 A result that is missing where others have one counts as the worst of its task; a method without any result is left out.
 """
@@ -21,13 +22,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-from benchmarks.arena.trained import LEARNERS
+from benchmarks.arena import heldout, trained
 
 __all__ = ["LOSSES", "Ranking", "behind", "clustered_mean", "loss_table", "ranking", "read", "source", "summarise"]
 
 LOSSES = ("log_loss", "brier")
 OURS, DEFAULT = "calibrant", "calibrant.blend"
 RAW, TRUTH = "ref.raw", "ref.truth"
+LEARNERS = [*trained.LEARNERS, *heldout.LEARNERS]
 FAMILIES = ("imagenet", "llm")  # models on the same pictures, or asked the same questions
 
 
@@ -83,8 +85,9 @@ def behind(rows: pd.DataFrame, loss: str, n: int) -> pd.DataFrame:
     for name in table.columns.drop([DEFAULT, TRUTH], errors="ignore"):
         gap = 1000.0 * (table[name] - table[DEFAULT]).dropna()
         sources = [source(task) for task, _ in gap.index]
-        found[name] = (*clustered_mean(gap.to_numpy(), sources), len(gap), len(set(sources)))
-    columns = ["behind", "error", "tasks", "sources"]
+        ahead = (gap.groupby(sources).mean().round(9) < 0.0).mean()
+        found[name] = (*clustered_mean(gap.to_numpy(), sources), len(gap), len(set(sources)), ahead)
+    columns = ["behind", "error", "tasks", "sources", "ahead"]
     return pd.DataFrame.from_dict(found, orient="index", columns=columns).sort_values("behind")
 
 

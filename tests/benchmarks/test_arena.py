@@ -15,7 +15,7 @@ from calibrant.calibrators import METHODS
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
 
-from benchmarks.arena import methods, runner, sources, summary  # noqa: E402
+from benchmarks.arena import heldout, methods, runner, sources, summary  # noqa: E402
 from benchmarks.arena.__main__ import main  # noqa: E402
 from benchmarks.calarena import slot  # noqa: E402
 
@@ -122,6 +122,67 @@ def test_scores_of_learners_are_probabilities_of_rows_not_trained_on(learner):
     assert len(split.scores) == 100
     assert len(split.test_scores) == 469
     assert 0.0 <= split.scores.min() < split.scores.max() <= 1.0
+
+
+def test_the_protocol_lists_each_table_once_with_a_rule_that_can_be_read():
+    listed = heldout.sources()
+    assert listed.index.is_unique
+    assert not listed.duplicated(["package", "item"]).any()
+    assert listed["positive"].str.fullmatch(r"> (median|\d+)|= .+").all()
+    assert len(list(sources.heldout_tables())) == len(listed) * len(heldout.LEARNERS)
+
+
+def test_rules_say_which_rows_are_positive():
+    numbers = pd.Series([1.0, 2.0, 2.0, 5.0])
+    np.testing.assert_array_equal(heldout.is_positive(numbers, "> median"), [0, 0, 0, 1])
+    np.testing.assert_array_equal(heldout.is_positive(numbers, "> 1"), [0, 1, 1, 1])
+    np.testing.assert_array_equal(heldout.is_positive(pd.Series([" yes", "no"]), "= yes"), [1, 0])
+
+
+def test_columns_of_held_out_tables_are_filled_and_spread():
+    table = pd.DataFrame({"x": [1.0, 3.0, np.nan, 9.0], "flag": [True, False, True, True]})
+    table["kind"] = ["a", None, "b", "a"]
+    table["name"] = [f"{i}" for i in range(4)]
+    expected = [[1, 1, 1, 0, 0], [3, 0, 0, 0, 1], [2, 1, 0, 1, 0], [9, 1, 1, 0, 0]]  # 2 is the median of the first two
+    np.testing.assert_array_equal(heldout.encoded(table.drop(columns="name"), 2), expected)
+    long = pd.DataFrame({"x": np.arange(40.0), "name": [f"{i}" for i in range(40)]})
+    assert heldout.encoded(long, 10).shape == (40, 1)
+
+
+def test_a_held_out_table_trains_on_a_third_and_leaves_500_rows_to_judge(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1800)
+    made = pd.DataFrame({"rownames": np.arange(1800), "x": x, "z": rng.normal(size=1800), "leak": x})
+    made["y"] = np.where(rng.random(1800) < 1 / (1 + np.exp(-2 * x)), "yes", "no")
+    made.loc[:2, "y"] = None
+    monkeypatch.setattr(heldout, "opened", lambda *_: made)
+    source = pd.Series({"package": "made", "item": "up", "target": "y", "positive": "= yes", "without": "leak"})
+    X, y, n_train = heldout.prepared(*source)
+    assert (X.shape, n_train) == ((1797, 2), 599)
+    scores, labels = heldout.scored_rows(source, "lr")
+    assert len(scores) == 1198
+    np.testing.assert_array_equal(labels, y[599:])
+    # The model knows x alone: its logit is a line in it, near the truth's slope of 2.
+    slope = np.polyfit(X[599:, 0], np.log(scores / (1 - scores)), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.5)
+    split = sources._open_heldout(source, "lr")
+    assert len(split(698, 0).test_scores) == 500
+    with pytest.raises(ValueError, match="too few"):
+        split(699, 0)
+
+
+def test_learners_on_one_held_out_table_are_one_source():
+    found = {summary.source(task.name) for task in sources.heldout_tables()}
+    assert found == {f"heldout_{name}" for name in heldout.sources().index}
+
+
+def test_how_far_others_are_behind_and_on_how_many_sources_they_are_ahead():
+    blend = {"calibrant.blend": 0.2}
+    tables = {"a_nb": {"peer.x": 0.3}, "a_rf": {"peer.x": 0.1}, "b_nb": {"peer.x": 0.15}, "c_nb": {"peer.x": 0.25}}
+    found = summary.behind(rows_of({task: blend | own for task, own in tables.items()}), "log_loss", 100).loc["peer.x"]
+    assert found["behind"] == pytest.approx(0.0, abs=1e-9)
+    assert found[["tasks", "sources"]].tolist() == [4, 3]
+    assert found["ahead"] == pytest.approx(1 / 3)  # on b; on a the two learners cancel
 
 
 @pytest.fixture
