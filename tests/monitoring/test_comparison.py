@@ -131,7 +131,7 @@ def test_refusals():
         compare_tallies(day(rng), Tally.empty())
     with pytest.raises(InvalidInputError, match="`reference` must have at least one row"):
         compare_tallies({}, {"a": day(rng)})
-    with pytest.raises(InvalidInputError, match="`factor` must be positive"):
+    with pytest.raises(InvalidInputError, match="`factor` must be a positive number"):
         day(rng).scaled(0.0)
 
 
