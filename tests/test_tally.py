@@ -101,7 +101,7 @@ def test_negative_and_huge_scores_sort_right():
 
 
 def test_one_row():
-    assert repr(Tally.from_arrays([0.3], [1])) == "Tally(1 cells, 1 rows, 1 positive (100 %), scores 0.3 … 0.3)"
+    assert repr(Tally.from_arrays([0.3], [1])) == "Tally(1 cells at 0.3 … 0.3, 1 rows, 1 positive (100 %))"
     assert repr(Tally.empty()) == "Tally(empty)"
 
 

@@ -38,7 +38,7 @@ class Tally:
     >>> from calibrant import Tally
     >>> tally = Tally.from_arrays([0.2, 0.8, 0.8, 0.9], [0, 0, 1, 1])
     >>> tally
-    Tally(3 cells, 4 rows, 2 positive (50 %), scores 0.2 … 0.9)
+    Tally(3 cells at 0.2 … 0.9, 4 rows, 2 positive (50 %))
     >>> tally.positives.tolist(), tally.totals.tolist()
     ([0.0, 1.0, 1.0], [1.0, 2.0, 1.0])
     """
@@ -242,8 +242,8 @@ class Tally:
         if len(self) == 0:
             return "Tally(empty)"
         return (
-            f"Tally({len(self)} cells, {row_count(self.total)} rows, {row_count(self.total_positive)} positive "
-            f"({100 * self.base_rate:.3g} %), scores {self.scores[0]:.6g} … {self.scores[-1]:.6g})"
+            f"Tally({len(self)} cells at {self.scores[0]:.6g} … {self.scores[-1]:.6g}, {row_count(self.total)} rows, "
+            f"{row_count(self.total_positive)} positive ({100 * self.base_rate:.3g} %))"
         )
 
 
@@ -256,7 +256,7 @@ def to_tally(
     --------
     >>> from calibrant.tally import to_tally
     >>> to_tally([0.2, 0.8], [0, 1])
-    Tally(2 cells, 2 rows, 1 positive (50 %), scores 0.2 … 0.8)
+    Tally(2 cells at 0.2 … 0.8, 2 rows, 1 positive (50 %))
     """
     if isinstance(scores, Tally):
         if any(extra is not None for extra in (y, sample_weight, pos_label)):

@@ -38,6 +38,10 @@ def test_a_budget_and_unlabelled_rows(cli, table, rows, tmp_path):
     (tmp_path / "new.csv").write_text("\n".join(["score", *(str(s) for s in rows[1][:500])]))
     answer = json.loads(cli("gate", table, "--budget", "0.25", "--unlabelled", tmp_path / "new.csv", "--json").out)
     assert answer["n_rows"] == 500
+    assert answer["unlabelled"]
+    text = cli("gate", table, "--precision", "0.85", "--unlabelled", tmp_path / "new.csv").out
+    assert "% of the 500 rows without labels, at least 85 % of them right" in text
+    assert "% of rows, at least 85 % of them right" in cli("gate", table, "--precision", "0.85").out
     assert answer["share"] == 0.75
 
 

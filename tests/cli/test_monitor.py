@@ -93,6 +93,23 @@ def test_segments_are_tested_together(cli, files):
     assert "(new)" in result.out
 
 
+@pytest.mark.parametrize("more", [(), ("--by", "team")])
+def test_the_header_is_of_all_files(cli, files, more):
+    reference, good, bad = files
+    found = json.loads(cli("monitor", reference, good, bad, *more, "--json").out)
+    assert found["rows"] == [1200, 3000]
+    shares = [(look["rows"], look["happened"]) for look in found["looks"]]
+    assert found["base_rates"][1] == pytest.approx(sum(n * share for n, share in shares) / 3000)
+    assert "Rows: 1200 in the reference, 3000 now." in cli("monitor", reference, good, bad, *more).out
+
+
+def test_the_header_is_of_all_files_of_several_classes(cli, animals):
+    scores = ("-s", "p_cat,p_dog,p_fox", "-l", "animal")
+    one, two = (json.loads(cli("monitor", *files, *scores, "--json").out) for files in ([animals] * 2, [animals] * 3))
+    assert two["rows"] == [one["rows"][0], 2 * one["rows"][1]]
+    assert two["mean_predicted"] == pytest.approx(one["mean_predicted"])
+
+
 def test_json(cli, files):
     found = json.loads(cli("monitor", files[0], files[2], "--by", "team", "--json").out)
     assert found["alarm"]

@@ -32,6 +32,9 @@ def test_a_replay_says_what_the_library_says_and_goes_on(cli, history, tmp_path)
     assert text.out == f"{found}\n"
     ways = json.loads(cli("replay", path, "--time", "month", "--delay", "1", "--json").out)["ways"]
     assert ways == [result.to_dict() for result in found.results]
+    since = json.loads(cli("replay", path, "--time", "month", "--json").out)["promoted_since"]
+    assert since in ("2026-05", "2026-06")
+    assert f"; it first reached 20 with the labels of period {since}." in cli("replay", path, "--time", "month").out
     new = tmp_path / "new.csv"
     new.write_text("score,label\n" + "0.5,1\n" * 30 + "0.4,0\n" * 20)
     again = cli("adapt", state, new, "--period", "2026-09", "--fail", "-o", tmp_path / "map.json")

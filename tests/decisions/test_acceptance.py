@@ -1,4 +1,4 @@
-"""Gates keep their promise for every truth, accept what can be accepted, and say true sentences."""
+"""Gates keep their promise on simulated truths, accept what can be accepted, and say true sentences."""
 
 import json
 
@@ -144,9 +144,10 @@ def test_nothing_can_be_accepted_and_how_many_rows_would_do() -> None:
     assert not gate.passes([1.0, 0.0]).any()
     assert gate.rows_needed > 100
     assert f"About {gate.rows_needed} labelled rows" in str(gate)
-    assert f"Had {100 * gate.instead:g} % been asked for, some rows would pass." in str(gate)
-    assert acceptance(labels, scores, precision=gate.instead).threshold is not None
-    assert 0.5 <= gate.instead < 0.93
+    assert f"Had {100 * gate.instead:g} % or less been asked for, some rows would pass." in str(gate)
+    passing = [p for p in np.arange(100, 186) / 200 if acceptance(labels, scores, precision=p).threshold is not None]
+    assert gate.instead == max(passing)
+    assert len(passing) == round(200 * gate.instead) - 99  # all below it
     often = [acceptance(*draw(gate.rows_needed, s), precision=0.93).threshold is not None for s in range(20)]
     assert sum(often) >= 4
 

@@ -20,7 +20,7 @@ def test_the_section_says_what_a_replay_finds():
     rows = history(1.5)
     section, found = time_section(*rows), walk_forward(*rows)
     assert found.advice in section.sentences[0]
-    assert "has reached 20" in section.sentences[1]
+    assert "has reached 20 (first with the labels of period " in section.sentences[1]
     table = section.figures[0].numbers
     assert [line[0] for line in table.rows] == list(found.periods)
     last, line = found.adaptive.history[-1], table.rows[-1]

@@ -293,7 +293,7 @@ def _gain(blended: Floats, raw: Floats, counts: Floats) -> tuple[float, float]:
 
 
 def _sentence(verdict: Verdict, gain: float, error: float) -> str:
-    lower = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (± {error:.4f})"
+    lower = f"{abs(gain):.4f} {'lower' if gain > 0 else 'higher'} (standard error {error:.4f})"
     if verdict.state == "not_probabilities":
         begin = "The scores are not probabilities, so a map is needed"
         if verdict.improves:

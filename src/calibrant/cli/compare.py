@@ -29,7 +29,10 @@ UNLABELLED = "Rows without labels, with the same score column: for them the gate
 PRECISION = "The wanted share of right rows among accepted ones, such as 0.95."
 BUDGET = "In place of --precision: how many rows people can look at, as a share below 1 or a number."
 CONFIDENCE = "The probability with which the precision is kept."
-GUARANTEE = "finite_sample, which holds for every truth; or posterior, which accepts more and assumes more."
+GUARANTEE = (
+    "finite_sample, proved where the precision from a score up falls below the wanted one at most once as the score is "
+    "lowered, as where higher scores are right more often; or posterior, which accepts more and assumes more."
+)
 Unlabelled = Annotated[str | None, options.option(UNLABELLED, "--unlabelled", value="FILE")]
 
 

@@ -55,6 +55,7 @@ def monitor(
     with one probability of a false alarm over all of them.
     """
     from calibrant.monitoring import compare_tallies
+    from calibrant.monitoring.named_tallies import read_named_tallies
 
     check_target(state, [reference, *rows.files, *([model] if model else [])])
     before = replace(rows, files=[reference]).read()
@@ -63,16 +64,22 @@ def monitor(
     alarmed = bool(watched.alarms(alpha))
     deployed = _rows_of(before, map_)
     looks: list[dict[str, Any]] = []
+    since: dict[Any, Any] = {}  # all rows of all looks, by name
+    about: dict[str, Any] = {"map_": map_, "classes": before.classes or None}
     for problem in _read_looks(rows, time, before):
         seen = _rows_of(problem, map_)
         watched = watched.updated(*seen)
-        change = compare_tallies(deployed, seen, map_=map_, classes=before.classes or None)
+        named = read_named_tallies(*seen, **about)
+        change = compare_tallies(deployed, named, **about)
+        since |= {name: tally + since.get(name, tally.empty()) for name, tally in named.items()}
         shares = {"predicted": change.whole.mean_predicted, "happened": change.whole.base_rates[1]}
         result = {"e_value": watched.e_value, "alarm": bool(watched.alarms(alpha))}
         looks.append({"look": problem.name, "rows": int(problem.n_rows)} | shares | result)
     if change.e_values.keys() != watched.e_values().keys():
         raise Refusal(f"{state} watches other names than {reference} has; begin a new file.")
-    change = replace(change, e_values=watched.e_values(), e_value=watched.e_value)
+    change = replace(
+        compare_tallies(deployed, since, **about), e_values=watched.e_values(), e_value=watched.e_value
+    )
     if state is not None:
         watched.save(state)
     first = "an earlier call" if alarmed else next((look["look"] for look in looks if look["alarm"]), None)
@@ -174,7 +181,8 @@ def replay(
     made, length = len(found.periods) + first, f"each value of '{time}'" if every is None else f"each {every}"
     note(f"{made} periods, one for {length}, {len(labels) / made:.0f} rows on average; --every makes others of dates.")
     if as_json:
-        print_json({"ways": found.results, "promote": found.adaptive.promote()})
+        answer = {"promote": found.adaptive.promote(), "promoted_since": found.adaptive.promoted_since()}
+        print_json({"ways": found.results} | answer)
     else:
         sys.stdout.write("\n".join(map(escape, str(found).split("\n"))) + "\n")
     if output is not None:

@@ -1,4 +1,4 @@
-"""How many of the highest scores can be accepted: exact tests at every score, with limits that hold for every truth.
+"""How many of the highest scores can be accepted: exact tests at every score, with limits that need no model.
 
 Go down the scores and count the rows that are right and the errors. Rows down to a score are accepted if, next to r
 right rows, there are at most d(r) errors. The danger is that this happens by chance somewhere among all those scores,
@@ -7,16 +7,18 @@ though the precision from there up is below the wanted π.
 The chance is largest where rows are right with probability π at every score. Right rows and errors are two independent
 samples, and the truth says only which scores they have. Wherever the precision is below π, more errors lie above that
 score than with the flat truth beside as many right rows; the same sample of errors, laid out as the flat truth has it,
-has at most as many of them there, and keeps every limit that it kept. So limits hold for every truth if a walk of
+has at most as many of them there, and keeps every limit that it kept. So first limits hold whatever is true if a walk of
 independent rows, each an error with probability 1 − π, keeps one of them with probability α at most. That is a sum, and
 it is computed here without approximation.
 
 What was accepted need not be paid for again: after the first m rows a mistake can only be made further down, so limits
 from there on rise until a walk keeps one of *those* with probability α. Raised limits are nowhere below the ones
 before, as this needs (Goeman, Solari 2010, "The sequential rejection principle of familywise error control"). That
-bounds how often the last step goes beyond every score with the precision. Where the precision crosses π several times,
-it may also end in an earlier gap: the first limits pay for that, raised ones do not. Simulated truths that were made to
-find this broke the promise in .09 where .10 are allowed.
+bounds how often the last step goes beyond every score with the precision. That proves the promise where the precision
+of all rows from a score up falls below π at most once as the score is lowered, and so wherever higher scores are right
+at least as often as lower ones. Where it crosses π several times, the last step may also end in an earlier gap: the
+first limits pay for that, raised ones do not. Simulated truths that were made to find this broke the promise in .09
+where .10 are allowed.
 """
 
 from functools import lru_cache

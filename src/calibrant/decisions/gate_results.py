@@ -11,6 +11,7 @@ from calibrant._typing import ArrayLike, Bools, Floats
 from calibrant.decisions.gate_rows import top_score
 from calibrant.intervals import Interval, plain
 from calibrant.maps.keys import as_columns
+from calibrant.tally import row_count
 
 __all__ = ["Acceptance", "AcceptanceCurve", "SegmentAcceptance"]
 
@@ -67,6 +68,8 @@ class Acceptance:
         The share of rows that pass: of the unlabelled rows where there are any, otherwise of the labelled ones.
     n_rows : float
         How many rows `share` is a share of.
+    unlabelled : bool
+        Whether these are rows without labels.
     precision : Interval or None
         The share of right rows among those that pass, as estimated by the labelled rows that pass, or by the posterior.
         In a finite-sample gate its interval takes the threshold as given; what was promised is `wanted`.
@@ -74,8 +77,8 @@ class Acceptance:
         Where nothing is accepted: about how many labelled rows like these would let something pass, in one of two
         cases; None where no part of them has the precision.
     instead : float or None
-        Where nothing is accepted: the highest of some usual precisions that would have let rows pass, with this
-        confidence, had it been asked for.
+        Where nothing is accepted: the highest precision, in steps of half a point from 50 % on, that would have let
+        rows pass, with this confidence, had it been asked for.
     probability : float or None
         The calibrated probability at the threshold, where a calibrator was given or fitted.
     curve : AcceptanceCurve
@@ -97,6 +100,7 @@ class Acceptance:
     guarantee: str
     share: float
     n_rows: float
+    unlabelled: bool
     precision: Interval | None
     rows_needed: int | None
     instead: float | None
@@ -212,7 +216,8 @@ def _in_words(gate: Acceptance, precision: Interval) -> str:
     level, exact = f"{100 * gate.confidence:g} %", gate.guarantee == "finite_sample"
     value, low, high = (f"{100 * end:.3g} %" for end in (precision.value, precision.low, precision.high))
     named = "" if gate.probability is None else f" (a calibrated probability of {gate.probability:.3g})"
-    text = f"Accept from a score of {gate.threshold:.6g}{named}: {100 * gate.share:.3g} % of rows"
+    rows = f"the {row_count(gate.n_rows)} rows without labels" if gate.unlabelled else "rows"
+    text = f"Accept from a score of {gate.threshold:.6g}{named}: {100 * gate.share:.3g} % of {rows}"
     if gate.wanted is None:
         source = "labelled rows that pass" if exact else "rows that pass, by the posterior,"
         return f"{text}. Of the {source} {value} are right ({level} interval {low} to {high})."
@@ -237,7 +242,7 @@ def _nothing_in_words(gate: Acceptance) -> str:
     shown = shown if gate.guarantee == "finite_sample" else f"with a probability of {level} by the posterior"
     text = f"Nothing can be accepted: from no score up is it shown, {shown}, that {wanted} of the rows are right."
     if gate.instead is not None:
-        text += f" Had {100 * gate.instead:g} % been asked for, some rows would pass."
+        text += f" Had {100 * gate.instead:g} % or less been asked for, some rows would pass."
     if gate.rows_needed is None:
         return f"{text} No part of the labelled rows that is large enough to tell has that precision."
     return f"{text} About {gate.rows_needed} labelled rows like these would let some pass, in one of two cases."

@@ -26,6 +26,7 @@ from calibrant.tally import Tally, row_count
 
 __all__ = ["GateRows", "top_score"]
 
+OFFERS = np.arange(100, 200) / 200  # precisions that are offered where the wanted one is not shown
 CELLS = 1024  # scores at which a posterior is asked; the exact tests see every score
 LEAST_TIMES, MOST_TIMES = 1.02, 1000.0  # as many labelled rows as there are: steps and end of the search for enough
 
@@ -147,6 +148,17 @@ class GateRows:
         counts = np.cumsum(totals[::-1]).astype(np.int64)
         rank = accepted_rank(right, counts - right, precision, alpha)
         return float(self.labelled.scores[::-1][np.searchsorted(counts, rank)]) if rank else None
+
+    def best_precision(self, draws: Floats | None, wanted: float, confidence: float) -> float | None:
+        """The highest of the offered precisions below the wanted one at which something passes; None where none does.
+
+        No precision above what the exact test at its own score shows can pass, so the search begins there.
+        """
+        right, wrong = self.counts_from(self.labelled.scores)
+        shown = special.betaincinv(np.maximum(right, 1e-9), wrong + 1.0, 1.0 - confidence).max()
+        most = wanted if draws is not None else min(wanted, shown)
+        offers = OFFERS[OFFERS < most][::-1].tolist()
+        return next((offer for offer in offers if self.threshold(draws, offer, confidence) is not None), None)
 
     def budget_threshold(self, budget: float) -> float:
         """The score from which rows pass if people look at no more than `budget` of the others, a share or a number."""

@@ -21,7 +21,6 @@ __all__ = ["acceptance"]
 
 GUARANTEES = ("finite_sample", "posterior")
 N_DRAWS = 1000
-LESS = (0.99, 0.975, 0.95, 0.925, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)  # precisions that one may ask for instead
 
 
 def acceptance(
@@ -92,7 +91,9 @@ def acceptance(
     -----
     Both guarantees are for independent rows, labelled at random among those that will come. The finite-sample one says:
     over repeated samples of labelled rows, the true precision from the threshold up lies below `precision` in at most
-    1 − `confidence` of them. Under "posterior" the labelled rows that pass must also have the precision themselves, and
+    1 − `confidence` of them. That is proved where the precision of all rows from a score up falls below the wanted one
+    at most once as the score is lowered, as it does wherever higher scores are right at least as often as lower ones.
+    Under "posterior" the labelled rows that pass must also have the precision themselves, and
     be as many as could show it at a given score.
 
     Examples
@@ -188,7 +189,7 @@ def _gate(
         probability = None if model is None else float(model.predict(np.array([threshold]))[0])
     elif wanted is not None:
         needed = rows.rows_needed(wanted, 1.0 - confidence)
-        less = next((p for p in LESS if p < wanted and rows.threshold(draws, p, confidence) is not None), None)
+        less = rows.best_precision(draws, wanted, confidence)
     at, total = rows.candidates, rows.target.total
     return Acceptance(
         threshold=threshold,
@@ -197,6 +198,7 @@ def _gate(
         guarantee="finite_sample" if draws is None else "posterior",
         share=passing / total,
         n_rows=total,
+        unlabelled=rows.target is not rows.labelled,
         precision=precision,
         rows_needed=needed,
         instead=less,

@@ -162,7 +162,7 @@ def open_table(source: AnyPath | Sequence[AnyPath]) -> Iterator[Table]:
     ...         print(table.columns, table.format)
     ...         print(engines.tally(table.relation, score="score", label="label"))
     ['score', 'label'] csv
-    Tally(2 cells, 2 rows, 1 positive (50 %), scores 0.2 … 0.8)
+    Tally(2 cells at 0.2 … 0.8, 2 rows, 1 positive (50 %))
     """
     sources = [source] if isinstance(source, str | os.PathLike) else list(source)
     if len(sources) > 1 and STDIN in sources:

@@ -78,7 +78,7 @@ def tally(
     >>> from calibrant import engines
     >>> table = pd.DataFrame({"p": [0.2, 0.8, 0.8, 0.9], "hit": [0, 0, 1, 1], "day": ["mon", "mon", "tue", "tue"]})
     >>> engines.tally(table, score="p", label="hit")
-    Tally(3 cells, 4 rows, 2 positive (50 %), scores 0.2 … 0.9)
+    Tally(3 cells at 0.2 … 0.9, 4 rows, 2 positive (50 %))
     >>> {day: t.total for day, t in engines.tally(table, score="p", label="hit", by="day").items()}
     {'mon': 2.0, 'tue': 2.0}
     >>> {pair: t.total for pair, t in engines.tally(table, score="p", label="hit", by=["day", "hit"]).items()}

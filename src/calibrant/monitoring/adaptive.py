@@ -336,6 +336,13 @@ class AdaptiveCalibrator:
         """
         return self._pool.largest_log_e_value >= -math.log(_validation.check_number("alpha", alpha, "rate"))
 
+    def promoted_since(self, alpha: float = 0.05) -> Any:
+        """The period with whose labels the e-value first reached 1 / alpha; None if that is not in the history."""
+        least = -math.log(_validation.check_number("alpha", alpha, "rate"))
+        first = next((number for number, one in enumerate(self.history) if one.log_e_value >= least), None)
+        forgotten = self._pool.periods > len(self.history)  # then what stands first may have come after the first
+        return None if first is None or (first == 0 and forgotten) else self.history[first].period
+
     def to_frame(self) -> Any:
         """The history as a pandas data frame, a row for each period."""
         return make_frame([one._asdict() | {"residual": one.residual} for one in self.history])
@@ -348,7 +355,9 @@ class AdaptiveCalibrator:
         after = f"After {self._pool.periods} period{'s' * (self._pool.periods != 1)}"
         largest = self._pool.largest_log_e_value / math.log(10.0)
         if self.promote():
-            return f"{after} a better map is available: the e-value for it has reached 10 to the {largest:.1f}."
+            since = self.promoted_since()
+            first = "" if since is None else f"; it first reached 20 with the labels of period {since}"
+            return f"{after} a better map is available: the e-value for it has reached 10 to the {largest:.1f}{first}."
         return f"{after} keep the reference map: the largest e-value against it is {10.0**largest:.3g}, less than 20."
 
     def save(self, path: AnyPath) -> None:

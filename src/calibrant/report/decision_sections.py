@@ -30,7 +30,7 @@ from calibrant.tally import Tally, row_count
 
 PLACES = 81  # thresholds along a curve
 TABLE_ROWS = 9
-GUARANTEES = {"finite_sample": "For every truth", "posterior": "By the posterior"}
+GUARANTEES = {"finite_sample": "Without a model of the truth", "posterior": "By the posterior"}
 SHARES = ("mean", "accuracy", "precision", "recall", "specificity", "f1", "auc")
 HALF = 0.5  # rows without labels are called positive from this probability on
 SPREAD = float(np.log(4.0))  # costs that are known within a factor of four are shown

@@ -46,10 +46,11 @@ def time_section(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = walk_forward(scores, y, time, every=every, pos_label=said.get("pos_label"), **how)
-    history, reached = found.adaptive.history, "has" if found.adaptive.promote(0.05) else "has not"
+    history, since = found.adaptive.history, found.adaptive.promoted_since()
+    first = "" if since is None else say("time", "first", period=since)
     sentences = [
         say("time", "replayed", periods=len(found.periods), advice=found.advice),
-        say("time", "evidence", reached=reached),
+        say("time", "evidence", reached="has" if found.adaptive.promote() else "has not", first=first),
     ]
     if caught:
         sentences.append(say("time", "shared"))
