@@ -32,11 +32,10 @@ VECTOR = {
 # says where the compiler makes a second version of them for processors with AVX2; the loader then chooses.
 CLONED = {
     "laplace": ("_add_likelihood", "_loss"),
-    "logistic_normal": ("_mean_logit", "curve_moments"),
+    "logistic_normal": ("curve_moments", "mean_logit"),
     "partition_draws": ("akaike_forward", "_fill_terms"),
     "partition_sweep": (
         "_bin_over_best",
-        "_decay",
         "_exponentiate",
         "_few_row_ratios",
         "_log_betas",

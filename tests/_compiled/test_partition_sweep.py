@@ -12,6 +12,7 @@ def sweep_over(x, k, n, lam, alpha=1.0, beta=1.0):
     sweep = partition_sweep.Sweep(x, k, n, lam, alpha, beta, False, False)
     for u in range(len(x)):
         sweep.advance(u)
+        sweep.log_f[:, u + 1] = 0.0
     return sweep
 
 
@@ -51,12 +52,8 @@ def test_starts_are_dropped_where_the_data_demand_cuts():
     k = rng.binomial(500, 0.1 + 0.8 * x).astype(float)
     lam = np.array([8.0])
     sweep = partition_sweep.Sweep(x, k, n, lam, 1.0, 1.0, False, False)
-    log_q = np.append(np.log(-np.expm1(-8.0 * np.diff(x))), 0.0)
     for u in range(m):
         sweep.advance(u)
-        if u % 32 == 31:
-            sweep.refresh(u)
-        sweep.log_f[0, u + 1] = log_q[u] + sweep.scale[0] + np.log(sweep.total[0])
-        if u % 32 == 31:
+        if sweep.due:
             sweep.prune(u, np.log(1e-16 / m**2))
     assert sweep.count < m / 2

@@ -16,8 +16,7 @@ cpdef tuple curve_moments(
 )
 @cython.locals(total=double)
 cdef void _covariance(const double[:, :, ::1] roots, Py_ssize_t c, double[:, ::1] out) noexcept nogil
-@cython.locals(out=double[::1], p=double, q=double, row=Py_ssize_t, count=Py_ssize_t)
-cpdef _mean_logit(
-    const double[::1] weights, const double[:, ::1] means, const double[:, ::1] spreads,
-    const double[:, ::1] nodes, const double[:, ::1] shares
+@cython.locals(
+    nodes=double[:, ::1], shares=double[:, ::1], out=double[::1], p=double, q=double, row=Py_ssize_t, count=Py_ssize_t
 )
+cpdef mean_logit(const double[::1] weights, const double[:, ::1] means, const double[:, ::1] spreads)

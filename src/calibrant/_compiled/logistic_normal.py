@@ -61,14 +61,6 @@ def _covariance(roots: Floats, c: int, out: Floats) -> None:
             out[j, i] = total
 
 
-def mean_logit(weights: Floats, means: Floats, spreads: Floats) -> Floats:
-    """The logit of E[expit(η)] at each of n points, η ~ Σ weights[c] N(means[c, i], spreads[c, i]²).
-
-    Gauss-Hermite quadrature, with more nodes where a component is wide. O(C n).
-    """
-    return _mean_logit(weights, means, spreads, *_RULES)
-
-
 def _rules() -> tuple[Floats, Floats]:
     nodes, shares = np.zeros((3, 15)), np.zeros((3, 15))
     for row, count in enumerate((3, 7, 15)):
@@ -80,7 +72,12 @@ def _rules() -> tuple[Floats, Floats]:
 _RULES = _rules()
 
 
-def _mean_logit(weights: Floats, means: Floats, spreads: Floats, nodes: Floats, shares: Floats) -> Floats:
+def mean_logit(weights: Floats, means: Floats, spreads: Floats) -> Floats:
+    """The logit of E[expit(η)] at each of n points, η ~ Σ weights[c] N(means[c, i], spreads[c, i]²).
+
+    Gauss-Hermite quadrature, with more nodes where a component is wide. O(C n).
+    """
+    nodes, shares = _RULES
     out = np.empty(means.shape[1])
     with cython.nogil:
         for i in range(means.shape[1]):

@@ -21,9 +21,7 @@ cdef inline double _akaike(double positives, double negatives) noexcept nogil
 )
 cpdef akaike_forward(const double[::1] x, const double[::1] k, const double[::1] n, const double[::1] lam)
 @cython.locals(
-    offsets=Py_ssize_t[::1], found=Py_ssize_t[::1], one=Py_ssize_t[::1], larger=Py_ssize_t[::1], g=Py_ssize_t,
-    u=Py_ssize_t, bins=Py_ssize_t, start=Py_ssize_t, gap=double, total=double,
-    past=Past,
+    is_start=cython.uchar[:, ::1], g=Py_ssize_t, u=Py_ssize_t, start=Py_ssize_t, gap=double, past=Past
 )
 cpdef tuple draw_binnings(
     const double[::1] x, const double[::1] k, const double[::1] n, const double[::1] lam, double alpha, double beta,

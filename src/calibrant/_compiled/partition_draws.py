@@ -82,31 +82,17 @@ def draw_binnings(
     m = len(x)
     log_prior = 0.0 if akaike else fast_math.log_beta(alpha, beta)  # of every bin, so that it goes with the total
     past = Past(x, k, n, lam, alpha, beta, log_f, akaike)
-    offsets = np.zeros(len(which) + 1, dtype=np.intp)
-    found = np.empty(max(64, 4 * m), dtype=np.intp)
-    one = np.empty(m, dtype=np.intp)
+    is_start = np.zeros((len(which), m), dtype=np.uint8)
     for d in range(len(which)):
         g = which[d]
         u = m - 1
-        bins = 0
         while u >= 0:
             gap = 0.0 if u == m - 1 else math.log(-math.expm1(-lam[g] * (x[u + 1] - x[u])))
-            total = log_f[g, u + 1] - gap + log_prior
-            start = _draw_start(past, g, total, u, rng.random())
-            # Bins are found from the last to the first and listed the other way round.
-            one[bins] = start
-            bins += 1
+            start = _draw_start(past, g, log_f[g, u + 1] - gap + log_prior, u, rng.random())
+            is_start[d, start] = 1
             u = start - 1
-        if offsets[d] + bins > len(found):
-            # Nobody knows beforehand how many bins all draws have together; twice the room whenever it is used up.
-            larger = np.empty(2 * len(found) + bins, dtype=np.intp)
-            for i in range(offsets[d]):
-                larger[i] = found[i]
-            found = larger
-        for b in range(bins):
-            found[offsets[d] + b] = one[bins - 1 - b]
-        offsets[d + 1] = offsets[d] + bins
-    return np.asarray(found)[: offsets[len(which)]].copy(), np.asarray(offsets)
+    numbers, starts = np.divmod(np.flatnonzero(is_start), m)
+    return starts, np.searchsorted(numbers, np.arange(len(which) + 1))
 
 
 def _draw_start(past: Past, g: int, log_total: float, u: int, left: float) -> int:

@@ -19,7 +19,7 @@ with one logarithmic scale for each λ.
 **Nothing is lost to underflow.** An entry below 1e-300 of the sum can come back only if its ratios exceed those
 of the sum. No ratio exceeds 1, so the sweep adds up −ln(growth of the sum); before that reaches 600 it computes all T
 anew from the stored logarithms. So what underflow can hide is below 1e-300 · e^600 = 1e-39 of the sum. The fresh
-computation happens every REFRESH cells anyway, so rounding errors do not add up either.
+computation happens every _REFRESH cells anyway, so rounding errors do not add up either.
 
 **Starts that no longer matter are dropped.** For v > u: M(l, v) ≤ M̂(l, u) · M(u+1, v), where M̂ = max over θ of
 the likelihood of cells l … u, because the likelihood of l … v is that of l … u, at most M̂, times that of u+1 … v.
@@ -36,9 +36,9 @@ import numpy as np
 from calibrant._compiled import fast_math
 from calibrant._typing import Floats, Ints
 
-REFRESH = 32
 NEGLIGIBLE = 1e-16
 
+_REFRESH = 32
 _FEW_ROWS = 4.0  # up to here a product of ratios is cheaper than a beta function
 _LOST = 600.0
 _LOWEST = -1e300  # below every logarithm that occurs
@@ -47,7 +47,7 @@ _LOWEST = -1e300  # below every logarithm that occurs
 class Sweep:
     """What a sweep keeps for each start that still matters; the first `count` entries are in use.
 
-    It fills `log_f`, (n_lambda, m + 1), together with its caller, who knows the Prior of each cell.
+    It fills `log_f`, (n_lambda, m + 1). Where it is `due`, all terms are exact and starts can be dropped.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class Sweep:
         self.best = best  # maxima in place of sums
         self.count = 0
         self.current = False  # whether `log_m` is that of the present cell
+        self.due = False
         self.lost = 0.0  # see the module's text
         self.start: Ints = np.empty(m, dtype=np.intp)
         self.a: Floats = np.empty(m)  # K + α and N − K + β of the bin from this start to the present cell
@@ -73,22 +74,24 @@ class Sweep:
         self.log_f: Floats = np.zeros((n_lam, m + 1))
 
     def advance(self, u: int) -> None:
-        """Let a bin start at cell u, then add cell u to all bins. O(number of starts)."""
+        """Let a bin start at cell u, then add cell u to all bins, and all of them up. O(number of starts)."""
         self._start_bin(u)
         shift = self._add_cell(self.k[u], self.n[u])
-        # Two factors for each term: the prior's, over the gap before cell u, which the bin that starts at u does not
-        # have (`_decay` leaves out the last); and the likelihood's, which all have.
+        # Two factors for each term: the prior's, over the gap before cell u, which the bin that starts at u, the last,
+        # does not have; and the likelihood's, which all have.
         worst = 0.0
         for g in range(len(self.lam)):
             decay = math.exp(-self.lam[g] * (self.x[u] - self.x[u - 1])) if u > 0 else 1.0
-            before = _decay(self.terms, g, self.count, decay, self.best)
-            after = _multiply(self.terms, g, self.ratio, self.count, self.best)
+            own, others = self.terms[g, self.count - 1], decay * self.total[g]
+            before = max(own, others) if self.best else own + others
+            after = _multiply(self.terms, g, self.ratio, self.count, decay, self.best)
             self.total[g] = after
             self.scale[g] += shift
             # How much the sum shrank: a term that kept its size has grown by as much relative to the sum.
             worst = max(worst, math.log(before / after) if after > 0.0 else _LOST)
         self.lost += worst
-        if self.lost >= _LOST:
+        self.due = u % _REFRESH == _REFRESH - 1
+        if self.due or self.lost >= _LOST:
             self.refresh(u)
         # Long before doubles end, the terms are brought back to a sum of 1, which goes into their scale.
         for g in range(len(self.lam)):
@@ -97,6 +100,10 @@ class Sweep:
                     self.terms[g, i] /= self.total[g]
                 self.scale[g] += math.log(self.total[g])
                 self.total[g] = 1.0
+            # Prior(u) of eq. 2.5, which is 1 after the last cell. A gap too small for doubles gives -inf.
+            last = u == len(self.x) - 1
+            log_prior = 0.0 if last else math.log(-math.expm1(-self.lam[g] * (self.x[u + 1] - self.x[u])))
+            self.log_f[g, u + 1] = log_prior + self.scale[g] + math.log(self.total[g])
 
     def refresh(self, u: int) -> None:
         """All T of cell u anew."""
@@ -109,7 +116,7 @@ class Sweep:
         self.lost = 0.0
 
     def prune(self, u: int, limit: float) -> None:
-        """Drop the starts with ln ρ < limit for every λ; for use right after `refresh`, when F_{u+1} is known."""
+        """Drop the starts with ln ρ < limit for every λ; for use where the sweep is `due`."""
         _bin_over_best(self)  # ρ < e^limit  ⇔  T < (M / M̂) · F_{u+1} · e^limit
         # Starts that matter move to the front, in order; one does if it matters for any λ, since all λ share the
         # bins' counts and ratios.
@@ -218,32 +225,17 @@ def _many_row_ratios(ratio: Floats, log_m: Floats, a: Floats, b: Floats, count: 
     return largest
 
 
-def _decay(terms: Floats, g: int, count: int, decay: float, best: bool) -> float:
-    """Multiply the terms of one λ, all but the last, by `decay`; their sum, or the largest."""
-    total = 0.0
-    largest = terms[g, count - 1]
+def _multiply(terms: Floats, g: int, ratio: Floats, count: int, decay: float, best: bool) -> float:
+    """Multiply the terms of one λ by the ratios, all but the last by `decay`, too; their sum, or the largest."""
+    terms[g, count - 1] *= ratio[count - 1]
+    total = terms[g, count - 1]
     if best:
         for i in range(count - 1):
-            terms[g, i] *= decay
-            largest = max(largest, terms[g, i])
-        return largest
+            terms[g, i] *= decay * ratio[i]
+            total = max(total, terms[g, i])
+        return total
     for i in range(count - 1):
-        terms[g, i] *= decay
-        total += terms[g, i]
-    return total + terms[g, count - 1]
-
-
-def _multiply(terms: Floats, g: int, ratio: Floats, count: int, best: bool) -> float:
-    """Multiply the terms of one λ by the ratios; their sum, or the largest."""
-    total = 0.0
-    largest = 0.0
-    if best:
-        for i in range(count):
-            terms[g, i] *= ratio[i]
-            largest = max(largest, terms[g, i])
-        return largest
-    for i in range(count):
-        terms[g, i] *= ratio[i]
+        terms[g, i] *= decay * ratio[i]
         total += terms[g, i]
     return total
 

@@ -4,7 +4,6 @@ cimport cython
 
 from calibrant._compiled cimport partition_sweep
 
-cdef Py_ssize_t _REFRESH
 cdef int _ONE, _PER_POSITIVE
 
 cpdef tuple forward(
@@ -13,8 +12,6 @@ cpdef tuple forward(
 )
 cdef double _limit(Py_ssize_t m) except *
 cdef void _sweep_forward(partition_sweep.Sweep sweep, double limit, Py_ssize_t[:, ::1] backpointers) noexcept
-cdef bint _is_due(partition_sweep.Sweep sweep, Py_ssize_t u) noexcept nogil
-cdef double _log_prior(partition_sweep.Sweep sweep, Py_ssize_t g, Py_ssize_t u) noexcept nogil
 cdef Py_ssize_t _position(partition_sweep.Sweep sweep, Py_ssize_t g) noexcept nogil
 cdef void _sweep_backward(
     partition_sweep.Sweep sweep, double limit, const double[:, ::1] log_f, double[:, ::1] starts, int what

@@ -29,7 +29,7 @@ def forward(x: Floats, k: Floats, n: Floats, lam: Floats, alpha: float, beta: fl
     sweep = partition_sweep.Sweep(x, k, n, lam, alpha, beta, best, False)
     # For maxima, a start with ρ < 1 is never again the best; the margin keeps ties and rounding out of it.
     limit = -1e-6 if best else _limit(len(x))
-    backpointers = np.zeros((len(lam), len(x) if best else 0), dtype=np.intp)
+    backpointers = np.zeros((len(lam) if best else 0, len(x)), dtype=np.intp)
     _sweep_forward(sweep, limit, backpointers)
     return np.asarray(sweep.log_f), backpointers
 
@@ -42,31 +42,10 @@ def _sweep_forward(sweep: partition_sweep.Sweep, limit: float, backpointers: Int
     with cython.nogil:
         for u in range(len(sweep.x)):
             sweep.advance(u)
-            due = _is_due(sweep, u)
-            for g in range(len(sweep.lam)):
-                sweep.log_f[g, u + 1] = _log_prior(sweep, g, u) + sweep.scale[g] + math.log(sweep.total[g])
-                if sweep.best:
-                    backpointers[g, u] = sweep.start[_position(sweep, g)]
-            if due:
+            for g in range(len(backpointers)):
+                backpointers[g, u] = sweep.start[_position(sweep, g)]
+            if sweep.due:
                 sweep.prune(u, limit)
-
-
-def _is_due(sweep: partition_sweep.Sweep, u: int) -> bool:
-    """Whether all terms are to be computed anew; then they are."""
-    if u % _REFRESH != _REFRESH - 1:
-        return False
-    sweep.refresh(u)
-    return True
-
-
-_REFRESH = partition_sweep.REFRESH
-
-
-def _log_prior(sweep: partition_sweep.Sweep, g: int, u: int) -> float:
-    """Log Prior(u) of eq. 2.5; Prior = 1 after the last cell. A gap too small for doubles gives -inf."""
-    if u == len(sweep.x) - 1:
-        return 0.0
-    return math.log(-math.expm1(-sweep.lam[g] * (sweep.x[u + 1] - sweep.x[u])))
 
 
 def _position(sweep: partition_sweep.Sweep, g: int) -> int:
@@ -115,13 +94,11 @@ def _sweep_backward(sweep: partition_sweep.Sweep, limit: float, log_f: Floats, s
         # each of them to what is held for its end; when an end is dropped, what it holds is E.
         for v in range(m):
             sweep.advance(v)
-            due = _is_due(sweep, v)
             first = m - 1 - v
             for g in range(len(sweep.lam)):
-                sweep.log_f[g, v + 1] = _log_prior(sweep, g, v) + sweep.scale[g] + math.log(sweep.total[g])
                 weight = math.exp(log_f[g, first] + sweep.scale[g] - log_f[g, m])
                 starts[g, first] = _hold(sweep, g, weight, what)
-            if due:
+            if sweep.due:
                 sweep.prune(v, limit)
         # Ends that were never dropped still hold their sums.
         for i in range(sweep.count):
